@@ -1,0 +1,103 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+// The targets stand in the order in which a payload meets them; docs/architecture.md says what each one is for.
+// Versions are exact because Package.resolved is not committed.
+let package = Package(
+    name: "signalbox",
+    products: [
+        .executable(name: "signalbox", targets: ["signalbox"]),
+        .library(name: "SignalboxMeasures", targets: ["SignalboxMeasures"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-configuration", exact: "1.4.0"),
+        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .target(
+            name: "CSimdjson",
+            cxxSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("simdjson")]),
+        .target(name: "SignalboxJSON", dependencies: ["CSimdjson"], swiftSettings: strict),
+        .target(name: "SignalboxModel", dependencies: ["SignalboxJSON"], swiftSettings: strict),
+        .target(
+            name: "SignalboxPlatforms", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
+        .target(
+            name: "SignalboxVendors", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
+        .target(
+            name: "SignalboxRouting", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
+        .target(
+            name: "SignalboxEgress",
+            dependencies: [
+                "CCurl", "COpenSSL", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "SignalboxStore",
+            dependencies: ["SignalboxModel", .product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: strict),
+        .target(
+            name: "SignalboxPipeline",
+            dependencies: [
+                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxRouting",
+                "SignalboxEgress", "SignalboxStore",
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "SignalboxDelivery",
+            dependencies: [
+                "SignalboxModel", "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "SignalboxServer",
+            dependencies: [
+                "SignalboxModel", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress", "SignalboxPipeline",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "NIOCore", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "signalbox",
+            dependencies: [
+                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxRouting",
+                "SignalboxEgress", "SignalboxStore", "SignalboxPipeline", "SignalboxDelivery", "SignalboxServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "Configuration", package: "swift-configuration"),
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
+        .target(
+            name: "SignalboxMeasures",
+            dependencies: [
+                "SignalboxJSON", "SignalboxModel", "SignalboxPlatforms", "SignalboxVendors", "SignalboxPipeline",
+                "SignalboxStore",
+            ],
+            swiftSettings: strict),
+    ],
+    swiftLanguageModes: [.v6],
+    cxxLanguageStandard: .cxx17
+)

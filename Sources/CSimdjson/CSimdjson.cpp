@@ -1,0 +1,162 @@
+#include "CSimdjson.h"
+
+#include <cstring>
+#include <memory>
+#include <new>
+#include <simdjson.h>
+#include <vector>
+
+using namespace simdjson;
+
+namespace {
+
+// Buffers that grew past this for one big document are given back at the next reset.
+constexpr size_t kept_bytes = 256 * 1024;
+
+sb_json_status status_of(error_code error) {
+  switch (error) {
+  case SUCCESS:
+    return SB_JSON_OK;
+  case EMPTY:
+    return SB_JSON_EMPTY;
+  case UTF8_ERROR:
+    return SB_JSON_UTF8;
+  case STRING_ERROR:
+  case UNESCAPED_CHARS:
+    return SB_JSON_STRING;
+  case UNCLOSED_STRING:
+    return SB_JSON_UNCLOSED_STRING;
+  case NUMBER_ERROR:
+    return SB_JSON_NUMBER;
+  case DEPTH_ERROR:
+    return SB_JSON_DEPTH;
+  case CAPACITY:
+    return SB_JSON_SIZE;
+  case MEMALLOC:
+    return SB_JSON_MEMORY;
+  default:
+    return SB_JSON_SYNTAX;
+  }
+}
+
+error_code walk(ondemand::value value, size_t depth) {
+  if (depth == 0) return DEPTH_ERROR;
+  ondemand::json_type type;
+  SIMDJSON_TRY(value.type().get(type));
+  switch (type) {
+  case ondemand::json_type::object: {
+    ondemand::object object;
+    SIMDJSON_TRY(value.get_object().get(object));
+    for (auto field : object) {
+      std::string_view key;
+      SIMDJSON_TRY(field.unescaped_key().get(key));
+      ondemand::value child;
+      SIMDJSON_TRY(field.value().get(child));
+      SIMDJSON_TRY(walk(child, depth - 1));
+    }
+    return SUCCESS;
+  }
+  case ondemand::json_type::array: {
+    ondemand::array array;
+    SIMDJSON_TRY(value.get_array().get(array));
+    for (auto element : array) {
+      ondemand::value child;
+      SIMDJSON_TRY(element.get(child));
+      SIMDJSON_TRY(walk(child, depth - 1));
+    }
+    return SUCCESS;
+  }
+  case ondemand::json_type::string: {
+    std::string_view text;
+    return value.get_string().get(text);
+  }
+  case ondemand::json_type::number: {
+    ondemand::number number;
+    return value.get_number().get(number);
+  }
+  case ondemand::json_type::boolean: {
+    bool flag;
+    return value.get_bool().get(flag);
+  }
+  default:
+    return value.is_null() ? SUCCESS : N_ATOM_ERROR;
+  }
+}
+
+} // namespace
+
+struct sb_json_parser {
+  dom::parser parser;
+  std::vector<std::unique_ptr<dom::document>> documents;
+  std::unique_ptr<uint8_t[]> text;
+  size_t text_capacity = 0;
+  size_t used = 0;
+  size_t max_depth;
+  size_t max_documents;
+
+  sb_json_parser(size_t max_bytes, size_t depth, size_t documents)
+      : parser(max_bytes), max_depth(depth), max_documents(documents) {}
+};
+
+sb_json_parser *sb_json_parser_create(size_t max_bytes, size_t max_depth, size_t max_documents) {
+  return new (std::nothrow) sb_json_parser(max_bytes, max_depth, max_documents);
+}
+
+void sb_json_parser_destroy(sb_json_parser *parser) { delete parser; }
+
+void sb_json_parser_reset(sb_json_parser *parser) {
+  parser->used = 0;
+  if (parser->text_capacity <= kept_bytes) return;
+  parser->text.reset();
+  parser->text_capacity = 0;
+  parser->documents.clear();
+  // Allocating for a small document is how simdjson lets go of the buffers of a big one.
+  (void)parser->parser.allocate(kept_bytes, parser->max_depth);
+}
+
+sb_json_status sb_json_parse(sb_json_parser *parser, const uint8_t *bytes, size_t length, sb_json_tape *out) {
+  if (length > parser->parser.max_capacity()) return SB_JSON_SIZE;
+  if (parser->used == parser->max_documents) return SB_JSON_DOCUMENTS;
+  if (length > parser->text_capacity) {
+    size_t wanted = length < 4096 ? 4096 : length;
+    parser->text.reset(new (std::nothrow) uint8_t[wanted + SIMDJSON_PADDING]);
+    parser->text_capacity = parser->text ? wanted : 0;
+    if (!parser->text) return SB_JSON_MEMORY;
+  }
+  if (length > 0) std::memcpy(parser->text.get(), bytes, length);
+  std::memset(parser->text.get() + length, 0, SIMDJSON_PADDING);
+  if (parser->parser.capacity() < length || parser->parser.max_depth() != parser->max_depth) {
+    size_t wanted = length < 4096 ? 4096 : length;
+    if (parser->parser.allocate(wanted, parser->max_depth)) return SB_JSON_MEMORY;
+  }
+  if (parser->used == parser->documents.size()) {
+    parser->documents.emplace_back(new (std::nothrow) dom::document());
+    if (!parser->documents.back()) return parser->documents.pop_back(), SB_JSON_MEMORY;
+  }
+  dom::document &document = *parser->documents[parser->used];
+  dom::element root;
+  error_code error = parser->parser.parse_into_document(document, parser->text.get(), length, false).get(root);
+  if (error) return status_of(error);
+  parser->used += 1;
+  out->tape = document.tape.get();
+  out->strings = document.string_buf.get();
+  return SB_JSON_OK;
+}
+
+ptrdiff_t sb_json_error_offset(const uint8_t *bytes, size_t length, size_t max_depth) {
+  ondemand::parser parser;
+  padded_string text(reinterpret_cast<const char *>(bytes), length);
+  ondemand::document document;
+  if (parser.iterate(text).get(document)) return -1;
+  ondemand::value root;
+  error_code error = document.get_value().get(root);
+  if (!error) error = walk(root, max_depth);
+  const char *location;
+  if (document.current_location().get(location)) return static_cast<ptrdiff_t>(length);
+  ptrdiff_t offset = location - text.data();
+  if (offset < 0 || offset > static_cast<ptrdiff_t>(length)) return -1;
+  if (error) return offset;
+  // The value itself is sound: what follows it is not, unless only blanks follow.
+  while (offset < static_cast<ptrdiff_t>(length) && std::strchr(" \t\r\n", text.data()[offset])) offset += 1;
+  return offset < static_cast<ptrdiff_t>(length) ? offset : -1;
+}

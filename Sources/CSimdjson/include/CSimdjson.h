@@ -1,0 +1,52 @@
+// simdjson's DOM parser behind C calls: a text becomes a tape and a string buffer, which Swift reads in place.
+// The tape's layout is described in simdjson's doc/tape.md.
+#ifndef CSIMDJSON_H
+#define CSIMDJSON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum sb_json_status {
+  SB_JSON_OK = 0,
+  SB_JSON_EMPTY,
+  SB_JSON_SYNTAX,
+  SB_JSON_UTF8,
+  SB_JSON_STRING,
+  SB_JSON_UNCLOSED_STRING,
+  SB_JSON_NUMBER,
+  SB_JSON_DEPTH,
+  SB_JSON_SIZE,
+  SB_JSON_DOCUMENTS,
+  SB_JSON_MEMORY,
+} sb_json_status;
+
+typedef struct sb_json_tape {
+  const uint64_t *tape;
+  const uint8_t *strings;
+} sb_json_tape;
+
+typedef struct sb_json_parser sb_json_parser;
+
+// NULL when memory is short.
+sb_json_parser *sb_json_parser_create(size_t max_bytes, size_t max_depth, size_t max_documents);
+void sb_json_parser_destroy(sb_json_parser *parser);
+
+// Forgets all documents; the tapes handed out before are invalid from here on.
+void sb_json_parser_reset(sb_json_parser *parser);
+
+// Parses one document beside those parsed since the last reset. The text is copied: the caller may free it at once.
+sb_json_status sb_json_parse(sb_json_parser *parser, const uint8_t *bytes, size_t length, sb_json_tape *out);
+
+// Where the text stops being JSON, as a byte offset; -1 when simdjson cannot tell. For error messages: it walks the
+// document a second time.
+ptrdiff_t sb_json_error_offset(const uint8_t *bytes, size_t length, size_t max_depth);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,155 @@
+internal import CSimdjson
+
+/// Why a text could not be read as JSON.
+package struct JSONError: Error, Equatable, Sendable {
+    package enum Reason: Sendable {
+        case empty, syntax, invalidUTF8, invalidString, unclosedString, numberOutOfRange, tooDeep, tooLarge
+        case tooManyDocuments, outOfMemory
+    }
+
+    package let reason: Reason
+    /// Byte offset into the text where it stops being JSON, when that is known.
+    package let offset: Int?
+}
+
+/// Parses texts with simdjson and owns the buffers that the resulting ``JSONValue``s look into.
+///
+/// One parser serves one payload at a time: `reset()`, parse the payload, then any JSON texts found in its strings.
+/// A class because it is the single owner of a C handle and of what is borrowed from it.
+package final class JSONParser {
+    /// What a parser accepts; beyond it the answer is an error, never unbounded work.
+    package struct Limits: Sendable {
+        /// Size of one text.
+        package var bytes = 16 * 1024 * 1024
+        /// Levels of nesting.
+        package var depth = 256
+        /// Texts between two resets: the payload and the JSON texts inside its strings.
+        package var documents = 64
+
+        package init() {}
+    }
+
+    private struct Document {
+        let root: JSONValue
+        let origin: JSONValue?
+    }
+
+    private let handle: OpaquePointer
+    private let limits: Limits
+    private var documents: [Document] = []
+
+    package init(limits: Limits = Limits()) {
+        guard let handle = sb_json_parser_create(limits.bytes, limits.depth, limits.documents) else {
+            preconditionFailure("No memory for a JSON parser.")
+        }
+        self.handle = handle
+        self.limits = limits
+    }
+
+    deinit { sb_json_parser_destroy(handle) }
+
+    /// Forgets every document parsed so far; their values must not be used any more.
+    package func reset() {
+        documents.removeAll(keepingCapacity: true)
+        sb_json_parser_reset(handle)
+    }
+
+    /// Parses one text, which is copied. A byte order mark at its start is passed over.
+    package func parse(_ text: UnsafeBufferPointer<UInt8>) throws(JSONError) -> JSONValue {
+        try parse(text, foundIn: nil)
+    }
+
+    /// As above, for bytes in an array.
+    package func parse(_ text: [UInt8]) throws(JSONError) -> JSONValue {
+        let result = text.withUnsafeBufferPointer { bytes -> Result<JSONValue, JSONError> in
+            Result { () throws(JSONError) in try parse(bytes, foundIn: nil) }
+        }
+        return try result.get()
+    }
+
+    /// Parses the JSON text that a string of another document holds. JSON Pointers into it continue the string's own.
+    package func parseText(in string: JSONValue) throws(JSONError) -> JSONValue {
+        guard let text = string.utf8 else { throw JSONError(reason: .syntax, offset: nil) }
+        return try parse(text, foundIn: string)
+    }
+
+    private func parse(_ text: UnsafeBufferPointer<UInt8>, foundIn origin: JSONValue?) throws(JSONError) -> JSONValue {
+        let skipped = text.hasPrefix("\u{FEFF}") ? 3 : 0
+        let body = UnsafeBufferPointer(rebasing: text[skipped...])
+        var tape = sb_json_tape()
+        let status = sb_json_parse(handle, body.baseAddress, body.count, &tape)
+        guard status == SB_JSON_OK, let words = tape.tape, let strings = tape.strings else {
+            throw JSONError(status: status, text: body, skipped: skipped, depth: limits.depth)
+        }
+        let root = JSONValue(tape: words, strings: strings, index: 1)
+        documents.append(Document(root: root, origin: origin))
+        return root
+    }
+
+    // MARK: JSON Pointers
+
+    /// The JSON Pointer (RFC 6901) of a value in the payload. For a value inside a JSON text, the pointer of the string
+    /// that holds the text is continued. Found by walking the document: for warnings and evidence, not for every value.
+    package func pointer(to value: JSONValue) -> String {
+        guard let document = documents.first(where: { $0.root.tape == value.tape }) else {
+            preconditionFailure("A value was used after its parser was reset.")
+        }
+        var pointer = document.origin.map { self.pointer(to: $0) } ?? ""
+        var container = document.root
+        while container.index < value.index {
+            guard let step = container.step(towards: value) else { break }
+            pointer += "/" + step.token
+            container = step.child
+        }
+        return pointer
+    }
+}
+
+extension JSONValue {
+    fileprivate func step(towards target: JSONValue) -> (token: String, child: JSONValue)? {
+        for (key, child) in members where child.next > target.index {
+            return (JSONPointer.escape(String(decoding: key, as: UTF8.self)), child)
+        }
+        for (position, child) in elements.enumerated() where child.next > target.index {
+            return (String(position), child)
+        }
+        return nil
+    }
+}
+
+extension JSONError {
+    fileprivate init(status: sb_json_status, text: UnsafeBufferPointer<UInt8>, skipped: Int, depth: Int) {
+        reason =
+            switch status {
+            case SB_JSON_EMPTY: .empty
+            case SB_JSON_UTF8: .invalidUTF8
+            case SB_JSON_STRING: .invalidString
+            case SB_JSON_UNCLOSED_STRING: .unclosedString
+            case SB_JSON_NUMBER: .numberOutOfRange
+            case SB_JSON_DEPTH: .tooDeep
+            case SB_JSON_SIZE: .tooLarge
+            case SB_JSON_DOCUMENTS: .tooManyDocuments
+            case SB_JSON_MEMORY: .outOfMemory
+            default: .syntax
+            }
+        offset =
+            switch reason {
+            case .syntax, .invalidString, .numberOutOfRange:
+                Self.position(sb_json_error_offset(text.baseAddress, text.count, depth), skipped: skipped)
+            case .invalidUTF8: Self.firstInvalidUTF8(text).map { $0 + skipped }
+            case .unclosedString: text.count + skipped
+            default: nil
+            }
+    }
+
+    private static func position(_ offset: Int, skipped: Int) -> Int? { offset < 0 ? nil : offset + skipped }
+
+    private static func firstInvalidUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+        do throws(UTF8.ValidationError) {
+            _ = try UTF8Span(validating: Span(_unsafeElements: text))
+            return nil
+        } catch {
+            return error.byteOffsets.lowerBound
+        }
+    }
+}

@@ -1,0 +1,198 @@
+/// A value inside a parsed document, read in place.
+///
+/// It is a view into the buffers of the ``JSONParser`` that made it: valid until that parser is reset or parses for
+/// someone else, so it never outlives the closure or function that got it and never crosses a concurrency boundary
+/// (it is not `Sendable`). Strings are copied only when asked for as `String`.
+///
+/// The tape's layout: https://github.com/simdjson/simdjson/blob/master/doc/tape.md
+package struct JSONValue {
+    @usableFromInline let tape: UnsafePointer<UInt64>
+    @usableFromInline let strings: UnsafePointer<UInt8>
+    @usableFromInline let index: Int
+
+    @inlinable
+    init(tape: UnsafePointer<UInt64>, strings: UnsafePointer<UInt8>, index: Int) {
+        self.tape = tape
+        self.strings = strings
+        self.index = index
+    }
+
+    /// What a value is, by JSON's own words; numbers are told apart by how they fit.
+    package enum Kind: Sendable {
+        case object, array, string, integer, unsigned, double, bool, null
+    }
+
+    @inlinable var tag: UInt8 { UInt8(truncatingIfNeeded: tape[index] >> 56) }
+    @inlinable var payload: Int { Int(tape[index] & 0x00FF_FFFF_FFFF_FFFF) }
+
+    /// The index of what follows this value on the tape.
+    @inlinable var next: Int {
+        switch tag {
+        case UInt8(ascii: "{"), UInt8(ascii: "["): payload & 0xFFFF_FFFF
+        case UInt8(ascii: "l"), UInt8(ascii: "u"), UInt8(ascii: "d"): index + 2
+        default: index + 1
+        }
+    }
+
+    @inlinable
+    func at(_ index: Int) -> JSONValue { JSONValue(tape: tape, strings: strings, index: index) }
+
+    @inlinable package var kind: Kind {
+        switch tag {
+        case UInt8(ascii: "{"): .object
+        case UInt8(ascii: "["): .array
+        case UInt8(ascii: "\""): .string
+        case UInt8(ascii: "l"): .integer
+        case UInt8(ascii: "u"): .unsigned
+        case UInt8(ascii: "d"): .double
+        case UInt8(ascii: "t"), UInt8(ascii: "f"): .bool
+        default: .null
+        }
+    }
+
+    @inlinable package var isObject: Bool { tag == UInt8(ascii: "{") }
+    @inlinable package var isArray: Bool { tag == UInt8(ascii: "[") }
+    @inlinable package var isString: Bool { tag == UInt8(ascii: "\"") }
+    @inlinable package var isNull: Bool { tag == UInt8(ascii: "n") }
+
+    /// An object or array that holds nothing.
+    @inlinable package var isEmptyContainer: Bool { (isObject || isArray) && next == index + 2 }
+
+    /// True when both are the same place in the same document.
+    @inlinable package func isSamePlace(as other: JSONValue) -> Bool { tape == other.tape && index == other.index }
+
+    // MARK: Scalars
+
+    /// The text of a string, unescaped, as UTF-8; nil for anything else. Borrowed like the value itself.
+    @inlinable package var utf8: UnsafeBufferPointer<UInt8>? {
+        isString ? stringBytes : nil
+    }
+
+    @inlinable var stringBytes: UnsafeBufferPointer<UInt8> {
+        let start = strings + payload
+        let count = UnsafeRawPointer(start).loadUnaligned(as: UInt32.self)
+        return UnsafeBufferPointer(start: start + 4, count: Int(count))
+    }
+
+    /// A copy of a string's text; nil for anything else.
+    @inlinable package var string: String? {
+        isString ? String(decoding: stringBytes, as: UTF8.self) : nil
+    }
+
+    /// A boolean; nil for anything else (see the vendors' coercions for `1`, `"true"` and their like).
+    @inlinable package var bool: Bool? {
+        switch tag {
+        case UInt8(ascii: "t"): true
+        case UInt8(ascii: "f"): false
+        default: nil
+        }
+    }
+
+    /// A number that an `Int64` holds exactly, `3.0` included; nil for anything else.
+    @inlinable package var integer: Int64? {
+        switch tag {
+        case UInt8(ascii: "l"): Int64(bitPattern: tape[index + 1])
+        case UInt8(ascii: "u"): Int64(exactly: tape[index + 1])
+        case UInt8(ascii: "d"): Int64(exactly: Double(bitPattern: tape[index + 1]))
+        default: nil
+        }
+    }
+
+    /// A number above `Int64.max`; nil for anything else.
+    @inlinable package var unsigned: UInt64? { tag == UInt8(ascii: "u") ? tape[index + 1] : nil }
+
+    /// Any number, rounded to a `Double`; nil for anything else.
+    @inlinable package var double: Double? {
+        switch tag {
+        case UInt8(ascii: "d"): Double(bitPattern: tape[index + 1])
+        case UInt8(ascii: "l"): Double(Int64(bitPattern: tape[index + 1]))
+        case UInt8(ascii: "u"): Double(tape[index + 1])
+        default: nil
+        }
+    }
+
+    /// True when this is a string with exactly this text.
+    @inlinable package func equals(_ text: StaticString) -> Bool {
+        isString && stringBytes.equals(text)
+    }
+
+    // MARK: Containers
+
+    /// The member of an object with this key, the last one where a key is repeated, as JSON.parse and Apple's and
+    /// Google's parsers have it; nil when there is none or this is no object.
+    @inlinable package subscript(_ key: StaticString) -> JSONValue? {
+        guard isObject else { return nil }
+        let end = next - 1
+        var cursor = index + 1
+        var found: Int? = nil
+        while cursor < end {
+            let value = at(cursor + 1)
+            if at(cursor).stringBytes.equals(key) { found = cursor + 1 }
+            cursor = value.next
+        }
+        return found.map(at)
+    }
+
+    /// As above, for a key that is known only at run time.
+    @inlinable package func member(_ key: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+        guard isObject else { return nil }
+        var found: JSONValue?
+        for (name, value) in members where name.equals(key) { found = value }
+        return found
+    }
+
+    /// As above, for a key that is known only at run time.
+    package func member(_ key: String) -> JSONValue? {
+        var key = key
+        return key.withUTF8 { member($0) }
+    }
+
+    /// The members of an object in the order of the text, repeated keys included; nothing for any other value.
+    @inlinable package var members: Members { Members(of: self) }
+
+    /// The elements of an array in order; nothing for any other value.
+    @inlinable package var elements: Elements { Elements(of: self) }
+
+    package struct Members: Sequence, IteratorProtocol {
+        @usableFromInline let container: JSONValue
+        @usableFromInline var cursor: Int
+        @usableFromInline let end: Int
+
+        @inlinable
+        init(of value: JSONValue) {
+            container = value
+            cursor = value.index + 1
+            end = value.isObject ? value.next - 1 : cursor
+        }
+
+        @inlinable
+        package mutating func next() -> (key: UnsafeBufferPointer<UInt8>, value: JSONValue)? {
+            guard cursor < end else { return nil }
+            let key = container.at(cursor).stringBytes
+            let value = container.at(cursor + 1)
+            cursor = value.next
+            return (key, value)
+        }
+    }
+
+    package struct Elements: Sequence, IteratorProtocol {
+        @usableFromInline let container: JSONValue
+        @usableFromInline var cursor: Int
+        @usableFromInline let end: Int
+
+        @inlinable
+        init(of value: JSONValue) {
+            container = value
+            cursor = value.index + 1
+            end = value.isArray ? value.next - 1 : cursor
+        }
+
+        @inlinable
+        package mutating func next() -> JSONValue? {
+            guard cursor < end else { return nil }
+            let value = container.at(cursor)
+            cursor = value.next
+            return value
+        }
+    }
+}

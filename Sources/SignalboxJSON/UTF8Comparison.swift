@@ -1,0 +1,32 @@
+import Foundation
+
+// Length and first byte settle most comparisons without a call; memcmp itself cannot be inlined across targets here.
+@usableFromInline
+func sameBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ count: Int) -> Bool {
+    memcmp(left, right, count) == 0
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// True when these bytes are exactly this text.
+    @inlinable
+    package func equals(_ text: StaticString) -> Bool {
+        count == text.utf8CodeUnitCount && hasPrefix(text)
+    }
+
+    /// True when both hold the same bytes.
+    @inlinable
+    package func equals(_ other: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard count == other.count, let mine = baseAddress, let theirs = other.baseAddress else {
+            return count == other.count
+        }
+        return count == 0 || (mine[0] == theirs[0] && sameBytes(mine, theirs, count))
+    }
+
+    /// True when these bytes begin with this text.
+    @inlinable
+    package func hasPrefix(_ text: StaticString) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard count >= length, length > 0, let mine = baseAddress else { return length == 0 }
+        return mine[0] == text.utf8Start.pointee && sameBytes(mine, text.utf8Start, length)
+    }
+}

@@ -1,0 +1,5 @@
+import ArgumentParser
+import Configuration
+import ServiceLifecycle
+
+print("x")
