@@ -46,7 +46,7 @@ let package = Package(
         .target(
             name: "SignalboxEgress",
             dependencies: [
-                "CCurl", "COpenSSL", .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                "CCurl", "COpenSSL", "SignalboxModel",
             ],
             swiftSettings: strict),
         .target(
@@ -59,6 +59,7 @@ let package = Package(
                 "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxRouting",
                 "SignalboxEgress", "SignalboxStore",
             ],
+            resources: [.embedInCode("Schemas/notification-1.json")],
             swiftSettings: strict),
         .target(
             name: "SignalboxDelivery",

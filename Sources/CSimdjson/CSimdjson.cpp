@@ -160,3 +160,17 @@ ptrdiff_t sb_json_error_offset(const uint8_t *bytes, size_t length, size_t max_d
   while (offset < static_cast<ptrdiff_t>(length) && std::strchr(" \t\r\n", text.data()[offset])) offset += 1;
   return offset < static_cast<ptrdiff_t>(length) ? offset : -1;
 }
+
+ptrdiff_t sb_json_value_offset(const uint8_t *bytes, size_t length, const char *pointer, size_t pointer_length) {
+  ondemand::parser parser;
+  padded_string text(reinterpret_cast<const char *>(bytes), length);
+  ondemand::document document;
+  if (parser.iterate(text).get(document)) return -1;
+  ondemand::value value;
+  error_code error = pointer_length == 0 ? document.get_value().get(value)
+                                         : document.at_pointer(std::string_view(pointer, pointer_length)).get(value);
+  const char *location;
+  if (error || value.current_location().get(location)) return -1;
+  ptrdiff_t offset = location - text.data();
+  return offset >= 0 && offset < static_cast<ptrdiff_t>(length) ? offset : -1;
+}

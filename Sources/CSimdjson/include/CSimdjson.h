@@ -45,6 +45,10 @@ sb_json_status sb_json_parse(sb_json_parser *parser, const uint8_t *bytes, size_
 // document a second time.
 ptrdiff_t sb_json_error_offset(const uint8_t *bytes, size_t length, size_t max_depth);
 
+// Where the value that a JSON Pointer names begins, as a byte offset; -1 when there is none. For messages about
+// configuration files.
+ptrdiff_t sb_json_value_offset(const uint8_t *bytes, size_t length, const char *pointer, size_t pointer_length);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,72 @@
+package import Logging
+import ServiceLifecycle
+package import SignalboxRouting
+package import SignalboxStore
+
+/// Runs a lane for every destination, and the timer that tells them what has become due.
+package struct Dispatcher: Service {
+    private let lanes: [DestinationLane]
+    private let queue: SQLiteQueue
+    private let logger: Logger
+    private let clock: any Clock<Duration>
+    private let drainTime: Duration
+
+    /// How often the queue is looked at for what has become due.
+    private static let tick: Duration = .milliseconds(200)
+
+    /// `drainTime`: how long a stop goes on beginning what is due; what is under way is then still waited for.
+    package init(
+        _ destinations: [(destination: Destination, sender: any Sender)], queue: SQLiteQueue, logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock(), drainTime: Duration = .seconds(5)
+    ) {
+        self.queue = queue
+        self.logger = logger
+        self.clock = clock
+        self.drainTime = drainTime
+        lanes = destinations.map {
+            DestinationLane($0.destination, sender: $0.sender, queue: queue, logger: logger, clock: clock)
+        }
+    }
+
+    /// Runs until a graceful shutdown, then until everything due was tried or `drainTime` has passed.
+    package func run() async throws {
+        await withGracefulShutdownHandler {
+            await runUntilDrained()
+        } onGracefulShutdown: {
+            drain(within: drainTime)
+        }
+    }
+
+    /// Runs until ``drain()`` was called and nothing is due any more, or its time is over.
+    package func runUntilDrained() async {
+        await withTaskGroup { group in
+            group.addTask { await self.keepTime() }
+            await withDiscardingTaskGroup { lanes in
+                for lane in self.lanes { lanes.addTask { await lane.run() } }
+            }
+            group.cancelAll()
+        }
+    }
+
+    /// Lets the lanes end once nothing is due, or after this time at the latest.
+    package func drain(within time: Duration? = nil) {
+        for lane in lanes { lane.drain() }
+        guard let time else { return }
+        // Not structured: a shutdown handler cannot wait. It ends by itself and holds nothing but the lanes.
+        Task {
+            do { try await clock.sleep(for: time) } catch { return }
+            for lane in lanes { lane.close() }
+        }
+    }
+
+    private func keepTime() async {
+        while !Task.isCancelled {
+            do {
+                try await queue.tick()
+            } catch {
+                logger.error("The queue cannot be read.", metadata: ["error": "\(error)"])
+            }
+            do { try await clock.sleep(for: Self.tick) } catch { return }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+package import SignalboxStore
+
+/// The built-in destination: shows every event to whoever started the gateway.
+package struct InboxSender: Sender {
+    private let color: Bool
+    private let show: @Sendable (String) -> Void
+
+    /// `show` gets the lines of one event at a time.
+    package init(color: Bool, show: @escaping @Sendable (String) -> Void) {
+        self.color = color
+        self.show = show
+    }
+
+    package func send(_ lease: Lease) async -> RetryPolicy.Attempt {
+        show(EventLine(color: color).text(lease.body))
+        return .replied(status: 204, retryAfter: nil)
+    }
+}

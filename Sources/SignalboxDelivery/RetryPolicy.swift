@@ -1,0 +1,59 @@
+package import Foundation
+package import SignalboxEgress
+package import SignalboxRouting
+package import SignalboxStore
+
+/// Decides what becomes of a delivery after an attempt. Pure: the time and the random number come in.
+package struct RetryPolicy: Sendable {
+    private let retry: Destination.Retry
+    /// No server keeps us waiting longer than this.
+    private static let longestRetryAfter: TimeInterval = 24 * 3600
+
+    package init(_ retry: Destination.Retry) { self.retry = retry }
+
+    /// What an attempt brought.
+    package enum Attempt: Sendable, Equatable {
+        case replied(status: Int, retryAfter: RetryAfter?)
+        case failed(TransportError)
+    }
+
+    /// `number`: of this attempt, from 1. `random`: in 0..<1.
+    package func outcome(of attempt: Attempt, number: Int, now: Date, random: Double) -> Outcome {
+        switch attempt {
+        case .failed(.stopped): return .returned
+        case .failed(let error):
+            guard error.isTemporary else { return .dead(status: nil, reason: error.description) }
+            return again(number, now, random, status: nil, reason: error.description, retryAfter: nil)
+        case .replied(let status, let retryAfter):
+            if (200..<300).contains(status) { return .delivered(status: status) }
+            let reason = Self.words(for: status)
+            guard Self.isTemporary(status) else { return .dead(status: status, reason: reason) }
+            return again(number, now, random, status: status, reason: reason, retryAfter: retryAfter)
+        }
+    }
+
+    private func again(
+        _ number: Int, _ now: Date, _ random: Double, status: Int?, reason: String, retryAfter: RetryAfter?
+    ) -> Outcome {
+        guard number < retry.attempts else {
+            return .dead(status: status, reason: "\(reason), after \(number) attempts")
+        }
+        let asked = min(retryAfter?.delay(from: now) ?? 0, Self.longestRetryAfter)
+        return .retry(at: now.addingTimeInterval(max(asked, backoff(number) * random)), status: status, reason: reason)
+    }
+
+    /// The longest wait after this attempt, in seconds: doubled each time, up to the maximum.
+    package func backoff(_ number: Int) -> TimeInterval {
+        let base = TimeInterval(retry.base.milliseconds) / 1000
+        let longest = TimeInterval(retry.max.milliseconds) / 1000
+        return min(longest, base * pow(2, TimeInterval(min(number - 1, 62))))
+    }
+
+    private static func isTemporary(_ status: Int) -> Bool {
+        status == 408 || status == 425 || status == 429 || (500..<600).contains(status)
+    }
+
+    private static func words(for status: Int) -> String {
+        (300..<400).contains(status) ? "answered \(status): redirects are not followed" : "answered \(status)"
+    }
+}

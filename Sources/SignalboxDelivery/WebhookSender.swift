@@ -1,0 +1,56 @@
+package import Foundation
+package import SignalboxEgress
+package import SignalboxRouting
+package import SignalboxStore
+
+/// Posts events to a webhook, signed as Standard Webhooks says.
+package struct WebhookSender: Sender {
+    private let webhook: Destination.Webhook
+    private let secret: WebhookSecret
+    private let http: OutboundHTTP
+    private let userAgent: String
+    private let now: @Sendable () -> Date
+
+    /// `secret`: what the webhook's reference stands for.
+    package init(
+        _ webhook: Destination.Webhook, secret: WebhookSecret, http: OutboundHTTP, version: String,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.webhook = webhook
+        self.secret = secret
+        self.http = http
+        self.now = now
+        userAgent = "signalbox/\(version)"
+    }
+
+    package func send(_ lease: Lease) async -> RetryPolicy.Attempt {
+        do throws(TransportError) {
+            let reply = try await http.send(request(for: lease))
+            return .replied(status: reply.status, retryAfter: reply.retryAfter)
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    private func request(for lease: Lease) -> OutboundRequest {
+        let timestamp = Int(now().timeIntervalSince1970)
+        return OutboundRequest(
+            url: webhook.url,
+            headers: [
+                ("content-type", "application/cloudevents+json"),
+                ("user-agent", userAgent),
+                ("webhook-id", lease.event),
+                ("webhook-timestamp", String(timestamp)),
+                ("webhook-signature", secret.signature(id: lease.event, timestamp: timestamp, body: lease.body)),
+                ("traceparent", Self.traceParent(of: lease)),
+            ],
+            body: lease.body, timeout: webhook.timeout)
+    }
+
+    /// W3C Trace Context, version 00: the event's id is the trace, the attempt is the span.
+    static func traceParent(of lease: Lease) -> String {
+        let trace = lease.event.filter { $0 != "-" }
+        let span = String(UInt64(bitPattern: lease.delivery) << 8 | UInt64(lease.attempts & 0xFF) + 1, radix: 16)
+        return "00-\(trace)-\(String(repeating: "0", count: 16 - span.count))\(span)-00"
+    }
+}

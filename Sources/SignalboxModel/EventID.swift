@@ -1,0 +1,40 @@
+package import Foundation
+
+/// The identifier of an event: a UUID version 7 (RFC 9562), so that ids sort by time.
+package struct EventID: Sendable, Hashable, CustomStringConvertible {
+    package let high: UInt64
+    package let low: UInt64
+
+    /// From a time and 74 random bits, of which the version and variant bits are overwritten.
+    package init(at time: Date, random: (UInt64, UInt64)) {
+        let milliseconds = UInt64(max(0, time.timeIntervalSince1970 * 1000))
+        high = milliseconds << 16 | 0x7000 | random.0 & 0x0FFF
+        low = random.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+    }
+
+    /// Reads the usual text form; nil for anything else, other versions included.
+    package init?(_ text: String) {
+        guard let uuid = UUID(uuidString: text)?.uuid, uuid.6 >> 4 == 7 else { return nil }
+        high = withUnsafeBytes(of: uuid) { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
+        low = withUnsafeBytes(of: uuid) { UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) }
+    }
+
+    /// The 36 characters of the usual text form, in lower case.
+    package var description: String {
+        String(unsafeUninitializedCapacity: 36) { text in
+            let digits: StaticString = "0123456789abcdef"
+            var position = 0
+            for nibble in 0..<32 {
+                if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 {
+                    text[position] = UInt8(ascii: "-")
+                    position += 1
+                }
+                let word = nibble < 16 ? high : low
+                let shift = UInt64(60 - nibble % 16 * 4)
+                text[position] = digits.utf8Start[Int(word >> shift & 0xF)]
+                position += 1
+            }
+            return position
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package import Foundation
+
+/// A payload as it came, before anyone has looked into it.
+package struct RawPayload: Sendable {
+    /// Who handed it in.
+    package var source: SourceName
+    /// When the gateway got hold of it.
+    package var receivedAt: Date
+    /// Where in its batch or file it stood.
+    package var place: Place
+    package var body: [UInt8]
+
+    package init(source: SourceName, receivedAt: Date, place: Place = Place(), body: [UInt8]) {
+        self.source = source
+        self.receivedAt = receivedAt
+        self.place = place
+        self.body = body
+    }
+}
+
+/// A name under `sources` of the config, or ``SourceName/default`` where the config has none.
+package struct SourceName: Sendable, Hashable, CustomStringConvertible {
+    package let name: String
+    package init(_ name: String) { self.name = name }
+    package var description: String { name }
+
+    package static let `default` = SourceName("default")
+}
+
+/// A position in an input.
+package struct Place: Sendable, Equatable {
+    /// From 1.
+    package var line: Int
+    /// Bytes, from 0.
+    package var offset: Int
+
+    package init(line: Int = 1, offset: Int = 0) {
+        self.line = line
+        self.offset = offset
+    }
+}
+
+/// Why a payload was not taken.
+package struct Rejection: Error, Sendable, Equatable {
+    /// Stable, for programs.
+    package let code: Code
+    /// One sentence for a person: what, where, what to do.
+    package let message: String
+    package let place: Place
+
+    package enum Code: String, Sendable, CaseIterable {
+        case empty = "payload-empty"
+        case notJSON = "payload-not-json"
+        case invalidUTF8 = "payload-not-utf8"
+        case numberOutOfRange = "payload-number-out-of-range"
+        case tooDeep = "payload-too-deep"
+        case tooLarge = "payload-too-large"
+        case truncated = "payload-truncated"
+        case notAnObject = "payload-not-an-object"
+    }
+
+    package init(_ code: Code, at place: Place, _ message: String) {
+        self.code = code
+        self.place = place
+        self.message = message
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+package import SignalboxJSON
+package import SignalboxModel
+import SignalboxPlatforms
+package import SignalboxVendors
+
+/// One payload through every stage that needs no network and no disk: parse, recognise, read, write as an event.
+package struct Normalizer: Sendable {
+    /// Largest payload in bytes. The services themselves take 4 to 5 KiB; in-app content and dumps are larger.
+    package static let payloadLimit = 4 * 1024 * 1024
+    /// Deepest nesting of a payload.
+    package static let depthLimit = 128
+
+    private let chain: VendorChain
+    private let gateway: String
+    private let tokens: TokenHash
+    private let ids: EventIDSource
+
+    /// `gateway`: the name that stands in every event's `source`.
+    package init(chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource()) {
+        self.chain = chain
+        self.gateway = gateway
+        self.tokens = tokens
+        self.ids = ids
+    }
+
+    /// A parser that keeps to the limits of payloads.
+    package static func makeParser() -> JSONParser {
+        var limits = JSONParser.Limits()
+        limits.bytes = payloadLimit
+        limits.depth = depthLimit
+        return JSONParser(limits: limits)
+    }
+
+    /// What one payload is and says, without the envelope.
+    package func read(
+        _ payload: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser
+    ) throws(Rejection) -> PushNotification {
+        try withPlatformPayload(payload, at: place, with: parser) { read($0) }
+    }
+
+    /// The event of one payload.
+    package func event(
+        _ payload: UnsafeBufferPointer<UInt8>, from source: SourceName, receivedAt: Date, at place: Place,
+        with parser: JSONParser
+    ) throws(Rejection) -> Event {
+        let notification = try read(payload, at: place, with: parser)
+        let id = ids.next(at: receivedAt)
+        return Event(
+            id: id, source: source, acceptedAt: receivedAt, vendor: notification.vendor, kind: notification.kind,
+            warnings: notification.warnings.map(\.code),
+            body: CloudEvent(gateway: gateway, source: source, id: id, time: receivedAt).write(notification))
+    }
+
+    /// Hands a recognised payload to `body`, which must not keep anything of it.
+    package func withPlatformPayload<R>(
+        _ payload: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser,
+        _ body: (borrowing PlatformPayload) -> R
+    ) throws(Rejection) -> R {
+        parser.reset()
+        let root: JSONValue
+        do throws(JSONError) {
+            root = try parser.parse(payload)
+        } catch {
+            throw Rejection(error, in: payload, at: place)
+        }
+        guard root.isObject else {
+            throw Rejection(.notAnObject, at: place, "This is JSON but not an object: a payload is a JSON object.")
+        }
+        do throws(PlatformError) {
+            return body(try Platforms.recognise(root, size: payload.count, parser: parser))
+        } catch {
+            throw Rejection(.notAnObject, at: place, "This is JSON but not an object: a payload is a JSON object.")
+        }
+    }
+
+    private func read(_ payload: borrowing PlatformPayload) -> PushNotification {
+        var notification = chain.read(payload)
+        if let token = payload.target.token?.utf8, !token.isEmpty {
+            var target = notification.target ?? PushNotification.Target()
+            target.token = tokens.name(of: Array(token))
+            notification.target = target
+        }
+        return notification
+    }
+}
+
+extension Rejection {
+    /// A JSON error in words, with the place inside the payload where it is known.
+    package init(_ error: JSONError, in payload: UnsafeBufferPointer<UInt8>, at place: Place) {
+        let position = error.offset.map { TextPosition(offset: $0, in: Array(payload)) }
+        let where_ = position.map { " at line \($0.line), column \($0.column)" } ?? ""
+        switch error.reason {
+        case .empty: self.init(.empty, at: place, "There is nothing here: send a JSON object.")
+        case .invalidUTF8:
+            self.init(.invalidUTF8, at: place, "The payload is not valid UTF-8\(where_): encode it as UTF-8.")
+        case .numberOutOfRange:
+            self.init(
+                .numberOutOfRange, at: place,
+                "A number\(where_) is malformed or does not fit 64 bits: send it as a string.")
+        case .tooDeep:
+            self.init(
+                .tooDeep, at: place, "The payload is nested more than \(Normalizer.depthLimit) levels deep: flatten it.")
+        case .tooLarge:
+            self.init(
+                .tooLarge, at: place,
+                "The payload is larger than \(Normalizer.payloadLimit) bytes, which no push service takes.")
+        case .unclosedString: self.init(.truncated, at: place, "The payload ends within a string: send all of it.")
+        case .invalidString:
+            self.init(
+                .notJSON, at: place, "A string\(where_) holds a raw control character or a wrong escape: escape it.")
+        case .syntax, .tooManyDocuments, .outOfMemory:
+            self.init(.notJSON, at: place, "This is not JSON\(where_): correct it there.")
+        }
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import SignalboxJSON
+import SignalboxModel
+
+extension ConfigReader {
+    mutating func destinations(_ value: JSONValue) -> [Destination] {
+        namedObjects(value).compactMap { name, value in destination(DestinationName(name), value) }
+    }
+
+    private mutating func destination(_ name: DestinationName, _ value: JSONValue) -> Destination? {
+        let builtin = value["builtin"]
+        let keys =
+            builtin == nil
+            ? ["url", "secret", "format", "timeout", "concurrency", "retry", "builtin"] : ["builtin"]
+        guard isObject(value, keys: keys) else { return nil }
+        if let builtin {
+            if !builtin.equals("inbox") { note(builtin, "the only built-in destination is \"inbox\"") }
+            return Destination(name: name, endpoint: .inbox)
+        }
+        guard let webhook = webhook(value) else { return nil }
+        var destination = Destination(name: name, endpoint: .webhook(webhook))
+        if let concurrency = value["concurrency"] {
+            destination.concurrency = whole(concurrency, in: 1...1024) ?? destination.concurrency
+        }
+        if let retry = value["retry"] { destination.retry = self.retry(retry) }
+        return destination
+    }
+
+    private mutating func webhook(_ value: JSONValue) -> Destination.Webhook? {
+        if let format = value["format"], !format.equals("cloudevents") {
+            note(format, "the only format so far is \"cloudevents\"")
+        }
+        let url = value["url"].flatMap { webAddress($0) }
+        let secret = value["secret"].flatMap { self.secret($0) }
+        if value["url"] == nil { note(value, "a destination needs a url, or \"builtin\": \"inbox\"") }
+        if value["secret"] == nil {
+            note(value, "a destination needs a secret to sign with, such as \"env:CRM_SECRET\"")
+        }
+        var timeout: Duration?
+        if let value = value["timeout"] {
+            timeout = duration(value, in: .milliseconds(10)...(.seconds(300)), example: "15s")
+        }
+        guard let url, let secret else { return nil }
+        return Destination.Webhook(url: url, secret: secret, timeout: timeout ?? .seconds(15))
+    }
+
+    private mutating func retry(_ value: JSONValue) -> Destination.Retry {
+        var retry = Destination.Retry()
+        guard isObject(value, keys: ["attempts", "base", "max"]) else { return retry }
+        if let attempts = value["attempts"] { retry.attempts = whole(attempts, in: 1...100) ?? retry.attempts }
+        if let base = value["base"] {
+            retry.base = duration(base, in: .milliseconds(1)...(.seconds(86_400)), example: "5s") ?? retry.base
+        }
+        if let max = value["max"] {
+            retry.max = duration(max, in: .milliseconds(1)...(.seconds(7 * 86_400)), example: "6h") ?? retry.max
+        }
+        if retry.max < retry.base { note(value, "max is shorter than base") }
+        return retry
+    }
+
+    static func isWebAddress(_ text: String) -> Bool {
+        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else { return false }
+        return (scheme == "http" || scheme == "https") && !(parts.host ?? "").isEmpty && parts.user == nil
+            && parts.password == nil && parts.fragment == nil
+    }
+}

@@ -1,0 +1,131 @@
+import SignalboxJSON
+
+/// Values of one kind each: read, or noted as a mistake.
+extension ConfigReader {
+    static let nameRule = "a name is 1 to 64 letters, digits, '-', '_' or '.'"
+
+    static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count)
+            && name.unicodeScalars.allSatisfy {
+                ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0)
+                    || $0 == "-" || $0 == "_" || $0 == "."
+            }
+    }
+
+    /// True for an object; keys that are not among those given are mistakes, as are repeated ones.
+    mutating func isObject(_ value: JSONValue, keys: [String]) -> Bool {
+        guard value.isObject else {
+            note(value, "this must be an object")
+            return false
+        }
+        var seen: Set<String> = []
+        for (name, member) in value.members {
+            let key = String(decoding: name, as: UTF8.self)
+            if !keys.contains(key) { note(member, "there is no setting \(key) here" + Self.suggestion(for: key, among: keys)) }
+            if !seen.insert(key).inserted { note(member, "\(key) is set twice") }
+        }
+        return true
+    }
+
+    /// The members of an object whose keys are names.
+    mutating func namedObjects(_ value: JSONValue) -> [(String, JSONValue)] {
+        guard value.isObject else {
+            note(value, "this must be an object of names")
+            return []
+        }
+        var members: [(String, JSONValue)] = []
+        for (name, member) in value.members {
+            let key = String(decoding: name, as: UTF8.self)
+            if !Self.isName(key) { note(member, Self.nameRule) }
+            if members.contains(where: { $0.0 == key }) { note(member, "\(key) stands here twice") }
+            members.append((key, member))
+        }
+        return members
+    }
+
+    mutating func list(_ value: JSONValue) -> [JSONValue] {
+        guard value.isArray else {
+            note(value, "this must be an array")
+            return []
+        }
+        return Array(value.elements)
+    }
+
+    mutating func text(_ value: JSONValue) -> String? {
+        guard let text = value.string, !text.isEmpty else {
+            note(value, "this must be a string that is not empty")
+            return nil
+        }
+        return text
+    }
+
+    mutating func flag(_ value: JSONValue) -> Bool {
+        guard let flag = value.bool else {
+            note(value, "this must be true or false")
+            return false
+        }
+        return flag
+    }
+
+    mutating func whole(_ value: JSONValue, in range: ClosedRange<Int>) -> Int? {
+        guard let number = value.integer.flatMap({ Int(exactly: $0) }), range.contains(number) else {
+            note(value, "this must be a whole number from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return number
+    }
+
+    mutating func duration(_ value: JSONValue, in range: ClosedRange<Duration>, example: String) -> Duration? {
+        guard let duration = value.string.flatMap({ Duration(text: $0) }), range.contains(duration) else {
+            note(
+                value,
+                "this must be a duration such as \"\(example)\" (ms, s, m, h, d) from \(range.lowerBound) to \(range.upperBound)")
+            return nil
+        }
+        return duration
+    }
+
+    mutating func secret(_ value: JSONValue) -> SecretReference? {
+        guard let reference = value.string.flatMap({ SecretReference($0) }) else {
+            // The value may be a secret that was pasted here: it is not repeated.
+            note(value, "this must be a reference, \"env:NAME\" or \"file:/path\"; secrets do not stand in the config")
+            return nil
+        }
+        return reference
+    }
+
+    mutating func webAddress(_ value: JSONValue) -> String? {
+        guard let text = text(value) else { return nil }
+        guard Self.isWebAddress(text) else {
+            note(value, "this must be an http or https URL with a host and without user name or fragment")
+            return nil
+        }
+        return text
+    }
+
+    /// The nearest valid word, when one is near.
+    static func suggestion(for word: String, among known: [String]) -> String {
+        let near = known.map { (word: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
+        guard let near, near.distance <= max(1, word.count / 3) else {
+            return "; known are " + known.filter { $0 != "$schema" }.joined(separator: ", ")
+        }
+        return "; did you mean \(near.word)?"
+    }
+
+    /// Levenshtein's distance, letter case aside.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let left = Array(left.lowercased())
+        let right = Array(right.lowercased())
+        var row = Array(0...right.count)
+        for (i, a) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, b) in right.enumerated() {
+                let substituted = diagonal + (a == b ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(substituted, diagonal + 1, row[j] + 1)
+            }
+        }
+        return row[right.count]
+    }
+}

@@ -1,0 +1,137 @@
+import SignalboxJSON
+import SignalboxModel
+
+extension GatewayConfig {
+    /// Reads and checks a config. `detectors`: the names that `detectors.chain` may use. Fails with every mistake found.
+    package static func read(_ text: [UInt8], detectors: [String]) throws(InvalidConfig) -> GatewayConfig {
+        let parser = JSONParser()
+        let root: JSONValue
+        do throws(JSONError) {
+            root = try parser.parse(text)
+        } catch {
+            throw InvalidConfig(mistakes: [ConfigMistake(error, in: text)])
+        }
+        var reader = ConfigReader(parser: parser, detectors: detectors)
+        let config = reader.config(root)
+        guard reader.mistakes.isEmpty else {
+            throw InvalidConfig(
+                mistakes: reader.mistakes.map {
+                    ConfigMistake(
+                        pointer: $0.pointer, position: TextPosition(of: $0.pointer, in: text), message: $0.message)
+                })
+        }
+        return config
+    }
+}
+
+extension ConfigMistake {
+    fileprivate init(_ error: JSONError, in text: [UInt8]) {
+        let message =
+            switch error.reason {
+            case .empty: "the file is empty; it should hold a JSON object"
+            case .invalidUTF8: "this is not UTF-8"
+            case .unclosedString: "a string is not closed"
+            case .invalidString: "this string holds a raw control character or a wrong escape"
+            case .numberOutOfRange: "this is no number that fits 64 bits"
+            case .tooDeep: "nested too deeply"
+            default: "this is not JSON"
+            }
+        self.init(
+            pointer: "", position: error.offset.map { TextPosition(offset: $0, in: text) }, message: message)
+    }
+}
+
+/// Goes through a config and notes what is wrong, so that one run shows every mistake.
+struct ConfigReader {
+    let parser: JSONParser
+    let detectors: [String]
+    private(set) var mistakes: [(pointer: String, message: String)] = []
+
+    init(parser: JSONParser, detectors: [String]) {
+        self.parser = parser
+        self.detectors = detectors
+    }
+
+    mutating func note(_ value: JSONValue, _ message: String) {
+        mistakes.append((parser.pointer(to: value), message))
+    }
+
+    mutating func config(_ root: JSONValue) -> GatewayConfig {
+        var config = GatewayConfig()
+        let keys = [
+            "$schema", "gateway", "sources", "detectors", "egress", "destinations", "routes", "fallback",
+        ]
+        guard isObject(root, keys: keys) else { return config }
+        if let gateway = root["gateway"] { config.gateway = self.gateway(gateway) }
+        if let sources = root["sources"] { config.sources = self.sources(sources) }
+        if let detectors = root["detectors"], isObject(detectors, keys: ["chain"]) {
+            config.chain = detectors["chain"].map { chain($0) }
+        }
+        if let egress = root["egress"], isObject(egress, keys: ["allow"]) {
+            config.egressAllow = egress["allow"].map { ranges($0) } ?? []
+        }
+        config.destinations = root["destinations"].map { destinations($0) } ?? []
+        let names = config.destinations.map(\.name)
+        if let routes = root["routes"] { config.routes.routes = self.routes(routes, destinations: names) }
+        if let fallback = root["fallback"] {
+            config.routes.fallback = destinationNames(fallback, known: names)
+        }
+        return config
+    }
+
+    private mutating func gateway(_ value: JSONValue) -> GatewayConfig.Gateway {
+        var gateway = GatewayConfig.Gateway()
+        guard isObject(value, keys: ["name", "publicUrl", "listen", "dataDir"]) else { return gateway }
+        if let name = value["name"].flatMap({ text($0) }) {
+            gateway.name = name
+            if let value = value["name"], !Self.isName(name) { note(value, Self.nameRule) }
+        }
+        gateway.publicUrl = value["publicUrl"].flatMap { webAddress($0) }
+        gateway.listen = value["listen"].flatMap { text($0) }
+        gateway.dataDirectory = value["dataDir"].flatMap { text($0) }
+        return gateway
+    }
+
+    private mutating func sources(_ value: JSONValue) -> [SourceName: GatewayConfig.Source] {
+        var sources: [SourceName: GatewayConfig.Source] = [:]
+        for (name, value) in namedObjects(value) {
+            guard isObject(value, keys: ["auth"]) else { continue }
+            var source = GatewayConfig.Source()
+            if let auth = value["auth"], isObject(auth, keys: ["bearer"]), let tokens = auth["bearer"] {
+                source.bearer = list(tokens).compactMap { secret($0) }
+            }
+            if source.bearer.isEmpty {
+                note(value, "a source needs at least one token under auth.bearer, such as [\"env:TOKEN\"]")
+            }
+            sources[SourceName(name)] = source
+        }
+        return sources
+    }
+
+    private mutating func chain(_ value: JSONValue) -> [String] {
+        var chain: [String] = []
+        for entry in list(value) {
+            guard let name = text(entry) else { continue }
+            if !detectors.contains(name) {
+                note(entry, "there is no detector \(name)" + Self.suggestion(for: name, among: detectors))
+            } else if chain.contains(name) {
+                note(entry, "\(name) stands in the chain twice")
+            }
+            chain.append(name)
+        }
+        return chain
+    }
+
+    private mutating func ranges(_ value: JSONValue) -> [AddressRange] {
+        var ranges: [AddressRange] = []
+        for entry in list(value) {
+            guard let text = text(entry) else { continue }
+            if let range = AddressRange(text) {
+                ranges.append(range)
+            } else {
+                note(entry, "\(text) is no address range; write it as 10.0.0.0/8 or fd00::/8, with no bits set behind the prefix")
+            }
+        }
+        return ranges
+    }
+}

@@ -1,0 +1,69 @@
+package import SignalboxModel
+
+/// What `routes.json` says, checked: names are resolved, patterns compiled, nothing in it can fail later.
+package struct GatewayConfig: Sendable {
+    package var gateway = Gateway()
+    package var sources: [SourceName: Source] = [:]
+    /// Names of the detectors to ask, in order; nil asks all of them in the registry's order.
+    package var chain: [String]?
+    /// Special-purpose address ranges that may be connected to all the same.
+    package var egressAllow: [AddressRange] = []
+    package var destinations: [Destination] = []
+    package var routes = RouteTable()
+
+    package init() {}
+
+    package struct Gateway: Sendable, Equatable {
+        /// Stands in every event's `source`.
+        package var name = "signalbox"
+        package var publicUrl: String?
+        package var listen: String?
+        package var dataDirectory: String?
+    }
+
+    /// Somebody who hands in payloads.
+    package struct Source: Sendable, Equatable {
+        /// Any of these tokens is good.
+        package var bearer: [SecretReference] = []
+    }
+}
+
+/// A webhook endpoint, or what is built in instead of one.
+package struct Destination: Sendable, Equatable {
+    package let name: DestinationName
+    package var endpoint: Endpoint
+    /// Requests under way at once.
+    package var concurrency = 16
+    package var retry = Retry()
+
+    package enum Endpoint: Sendable, Equatable {
+        case webhook(Webhook)
+        /// Shows events on the gateway's own standard output.
+        case inbox
+    }
+
+    package struct Webhook: Sendable, Equatable {
+        /// `http` or `https`.
+        package var url: String
+        /// A Standard Webhooks `whsec_` secret.
+        package var secret: SecretReference
+        /// From the start of an attempt to the last byte of its reply.
+        package var timeout: Duration = .seconds(15)
+    }
+
+    /// Exponential backoff with full jitter: before attempt n+1 a random time up to min(max, base · 2ⁿ⁻¹).
+    package struct Retry: Sendable, Equatable {
+        /// Including the first one.
+        package var attempts = 12
+        package var base: Duration = .seconds(5)
+        package var max: Duration = .seconds(6 * 3600)
+
+        package init() {}
+
+        package init(attempts: Int, base: Duration, max: Duration) {
+            self.attempts = attempts
+            self.base = base
+            self.max = max
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// Where a secret is kept; the config never holds the secret itself.
+package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
+    case environment(String)
+    case file(String)
+
+    /// Reads `env:NAME` or `file:/path`; nil for anything else.
+    package init?(_ text: String) {
+        if text.hasPrefix("env:"), text.count > 4 {
+            self = .environment(String(text.dropFirst(4)))
+        } else if text.hasPrefix("file:"), text.count > 5 {
+            self = .file(String(text.dropFirst(5)))
+        } else {
+            return nil
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .environment(let name): "env:\(name)"
+        case .file(let path): "file:\(path)"
+        }
+    }
+
+    /// Fetches the secret. White space around it does not count, since files end with a line end. Fails when there is
+    /// nothing: an empty secret would let anyone in.
+    package func resolve(environment: [String: String]) throws(UnresolvedSecret) -> String {
+        let found: String?
+        switch self {
+        case .environment(let name): found = environment[name]
+        case .file(let path): found = try? String(contentsOfFile: path, encoding: .utf8)
+        }
+        guard let secret = found?.trimmingCharacters(in: .whitespacesAndNewlines) else {
+            throw UnresolvedSecret(reference: self, isEmpty: false)
+        }
+        guard !secret.isEmpty else { throw UnresolvedSecret(reference: self, isEmpty: true) }
+        return secret
+    }
+}
+
+/// A secret that the config names is not there.
+package struct UnresolvedSecret: Error, Sendable, CustomStringConvertible {
+    package let reference: SecretReference
+    package let isEmpty: Bool
+
+    package var description: String {
+        switch reference {
+        case .environment(let name):
+            "the environment variable \(name) is \(isEmpty ? "empty" : "not set"); set it to the secret"
+        case .file(let path):
+            "the file \(path) \(isEmpty ? "is empty" : "cannot be read"); it should hold the secret"
+        }
+    }
+}

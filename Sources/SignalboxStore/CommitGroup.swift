@@ -1,0 +1,52 @@
+import Dispatch
+import Synchronization
+
+/// Gathers writes from everywhere into few commits: while one commit is being made durable, the next one fills.
+///
+/// Writes are done in the order in which they came. A class because it is shared state with a queue of its own.
+final class CommitGroup<Write: Sendable>: Sendable {
+    private struct Pending {
+        var writes: [(write: Write, done: CheckedContinuation<Result<Void, StoreError>, Never>)] = []
+        var isDraining = false
+    }
+
+    private let pending = Mutex(Pending())
+    // A queue and not a task: SQLite's calls block, which Swift's pool of threads must not.
+    private let queue = DispatchQueue(label: "signalbox.commits")
+    private let limit: Int
+    private let commit: @Sendable ([Write]) throws(StoreError) -> Void
+
+    /// `commit` writes all it is given in one transaction, or none of it. `limit`: the most it is given at once.
+    init(limit: Int, commit: @escaping @Sendable ([Write]) throws(StoreError) -> Void) {
+        self.limit = limit
+        self.commit = commit
+    }
+
+    /// Returns when the write is durable, throws when nothing of it was written.
+    func write(_ write: Write) async throws(StoreError) {
+        let result = await withCheckedContinuation { done in
+            let start = pending.withLock { pending in
+                pending.writes.append((write, done))
+                defer { pending.isDraining = true }
+                return !pending.isDraining
+            }
+            if start { queue.async { self.drain() } }
+        }
+        try result.get()
+    }
+
+    private func drain() {
+        while true {
+            let batch = pending.withLock { pending in
+                let count = min(limit, pending.writes.count)
+                let batch = Array(pending.writes[..<count])
+                pending.writes.removeSubrange(..<count)
+                pending.isDraining = !batch.isEmpty
+                return batch
+            }
+            if batch.isEmpty { return }
+            let result = Result { () throws(StoreError) in try commit(batch.map(\.write)) }
+            for entry in batch { entry.done.resume(returning: result) }
+        }
+    }
+}

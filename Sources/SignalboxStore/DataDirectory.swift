@@ -1,0 +1,53 @@
+import Foundation
+
+/// The directory that holds the queue and the gateway's own keys; one process at a time may work on it.
+///
+/// A class because it owns a file descriptor: the lock lasts as long as it does.
+package final class DataDirectory: Sendable {
+    package let path: String
+    private let lock: Int32
+
+    /// Makes the directory if need be and takes its lock. The kernel drops the lock when the process ends, however it
+    /// ends.
+    package init(path: String) throws(StoreError) {
+        self.path = path
+        do {
+            try FileManager.default.createDirectory(
+                atPath: path, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw .directory(path: path, reason: "it cannot be made here")
+        }
+        lock = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard lock >= 0 else { throw .directory(path: path, reason: Self.lastError) }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            let owner = try? String(contentsOfFile: path + "/lock", encoding: .utf8)
+            close(lock)
+            throw .inUse(path: path, by: owner?.trimmingCharacters(in: .whitespacesAndNewlines))
+        }
+        let process = "\(getpid())\n"
+        guard ftruncate(lock, 0) == 0, pwrite(lock, process, process.utf8.count, 0) > 0 else {
+            let reason = Self.lastError
+            close(lock)
+            throw .directory(path: path, reason: reason)
+        }
+    }
+
+    deinit { close(lock) }
+
+    /// The bytes of a key file; when there is none, `make` says what it shall hold. Readable by the owner only, and on
+    /// disk before it is used: what is hashed with it must stay the same.
+    package func key(_ name: String, orMake make: () -> [UInt8]) throws(StoreError) -> [UInt8] {
+        let file = path + "/" + name
+        if let found = FileManager.default.contents(atPath: file), !found.isEmpty { return Array(found) }
+        let bytes = make()
+        let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw .directory(path: path, reason: Self.lastError) }
+        defer { close(descriptor) }
+        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
+            throw .directory(path: path, reason: Self.lastError)
+        }
+        return bytes
+    }
+
+    private static var lastError: String { String(cString: strerror(errno)) }
+}

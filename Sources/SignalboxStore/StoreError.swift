@@ -1,0 +1,48 @@
+import GRDB
+
+/// Why the queue could not do what it was asked.
+package enum StoreError: Error, Sendable, Equatable {
+    /// The data directory cannot be made, read or written; with path and reason.
+    case directory(path: String, reason: String)
+    /// Another process works on this data directory; with what is known of it.
+    case inUse(path: String, by: String?)
+    /// There is no queue here yet.
+    case missing(path: String)
+    /// The database file is no database or is damaged.
+    case damaged(path: String, reason: String)
+    /// Nothing was written; the same call may succeed once there is room or the disk is back.
+    case unavailable(reason: String)
+}
+
+extension StoreError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .directory(let path, let reason):
+            "The data directory \(path) cannot be used: \(reason). Choose another with --data-dir."
+        case .inUse(let path, let owner):
+            "The data directory \(path) is in use by another signalbox\(owner.map { " (process \($0))" } ?? ""). "
+                + "Stop it, or choose another with --data-dir."
+        case .missing(let path): "There is no queue in \(path). Name the gateway's directory with --data-dir."
+        case .damaged(let path, let reason):
+            "The queue \(path) cannot be read: \(reason). Restore it from a backup, or move it away to start anew."
+        case .unavailable(let reason): "The queue cannot be written: \(reason)."
+        }
+    }
+}
+
+extension StoreError {
+    /// SQLite's error in our terms.
+    init(_ error: any Error, path: String) {
+        guard let error = error as? DatabaseError else {
+            self = .unavailable(reason: String(describing: error))
+            return
+        }
+        switch error.resultCode {
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(path: path, reason: error.message ?? "damaged")
+        case .SQLITE_FULL: self = .unavailable(reason: "the disk is full")
+        case .SQLITE_READONLY: self = .unavailable(reason: "the file system or the file is read-only")
+        case .SQLITE_CANTOPEN: self = .unavailable(reason: "\(path) cannot be opened")
+        default: self = .unavailable(reason: error.message ?? "SQLite's error \(error.extendedResultCode.rawValue)")
+        }
+    }
+}
