@@ -88,9 +88,11 @@ package struct VendorFields {
 
     /// Hands every key that is not the platform's to `body`, a key of a more specific layer hiding its namesakes.
     package func forEach(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
-        for (depth, layer) in layers.enumerated() {
-            for (key, value) in layer.object.members
-            where !layer.reserved.contains(key) && !layers[..<depth].contains(where: { $0.object.member(key) != nil }) {
+        var seen: Set<JSONKey> = []
+        for layer in layers {
+            layer.object.forEachMember { key, value in
+                guard !layer.reserved.contains(key) else { return }
+                guard layers.count == 1 || seen.insert(JSONKey(key)).inserted else { return }
                 body(key, value)
             }
         }

@@ -19,33 +19,38 @@ package struct VendorChain: Sendable {
         detectors = chosen
     }
 
-    /// Reads a payload as the vendor with the strongest evidence has it, the first in the chain among equals, and as
-    /// ``VendorID/unknown`` when nobody claims it.
+    /// Reads a payload as the vendor with the strongest evidence has it, the first in the chain among equals. Nobody is
+    /// named on a hint alone: such a payload is read as the push service has it, and the hint's vendor stands in `also`.
     package func read(_ payload: borrowing PlatformPayload) -> PushNotification {
         var notification = PlainReading.read(payload)
-        var winner: (detector: any VendorDetector, detection: Detection)?
-        var others: [VendorID] = []
-        for detector in detectors {
-            guard let detection = detector.detect(payload) else { continue }
-            guard let best = winner else {
-                winner = (detector, detection)
-                continue
-            }
-            if detection.strength > best.detection.strength {
-                others.append(best.detector.vendor)
-                winner = (detector, detection)
-            } else {
-                others.append(detector.vendor)
-            }
-        }
+        let (winner, others) = claims(on: payload)
+        notification.detection.also = others
         guard let winner else {
             notification.custom = CustomFields.text(of: payload)
             return notification
         }
         notification.vendor = winner.detector.vendor
-        notification.detection = DetectionSummary(evidence: winner.detection.evidence, also: others)
+        notification.detection.evidence = winner.detection.evidence
         winner.detector.read(payload, into: &notification)
         return notification
+    }
+
+    private typealias Claim = (detector: any VendorDetector, detection: Detection)
+
+    private func claims(on payload: borrowing PlatformPayload) -> (winner: Claim?, others: [VendorID]) {
+        var winner: Claim?
+        var others: [VendorID] = []
+        for detector in detectors {
+            guard let detection = detector.detect(payload) else { continue }
+            let beaten = winner?.detection.strength ?? .hint
+            guard detection.strength > beaten else {
+                others.append(detector.vendor)
+                continue
+            }
+            if let winner { others.append(winner.detector.vendor) }
+            winner = (detector, detection)
+        }
+        return (winner, others)
     }
 }
 

@@ -1,0 +1,18 @@
+import SignalboxJSON
+import SignalboxModel
+
+/// A request to Amazon Device Messaging: `data` with one of this service's own options.
+struct ADM: EnvelopeFormat {
+    let envelope = Envelope.adm
+
+    func recognises(_ root: JSONValue) -> Bool {
+        root.block("data") != nil
+            && (root["consolidationKey"] != nil || root["expiresAfter"] != nil || root["md5"] != nil)
+    }
+
+    func payload(of arrival: Arrival) -> PlatformPayload {
+        arrival.payload(
+            .unknown, envelope, layers: .of(arrival.root["data"], .none),
+            warnings: WellFormedness(of: arrival).warnings)
+    }
+}

@@ -1,0 +1,34 @@
+package import SignalboxJSON
+import SignalboxModel
+
+/// A payload as it arrived, before anybody knows what it is. Borrowed like ``JSONValue``.
+package struct Arrival {
+    package let root: JSONValue
+    package let size: Int
+    package let parser: JSONParser
+
+    func payload(
+        _ platform: Platform, _ envelope: Envelope, aps: JSONValue? = nil, layers: [VendorFields.Layer],
+        notifications: [JSONValue] = [], target: PlatformPayload.Addressing = .init(), warnings: [Warning]
+    ) -> PlatformPayload {
+        PlatformPayload(
+            platform: platform, envelope: envelope, root: root, aps: aps, fields: VendorFields(layers: layers),
+            notifications: notifications, target: target, warnings: warnings, size: size, parser: parser)
+    }
+}
+
+extension [VendorFields.Layer] {
+    /// The layer that an object makes, none for anything else.
+    static func of(_ object: JSONValue?, _ reserved: VendorFields.Reserved) -> Self {
+        guard let object, object.isObject else { return [] }
+        return [Element(object: object, reserved: reserved)]
+    }
+}
+
+extension JSONValue {
+    /// The value of a key when that is an object.
+    func block(_ key: StaticString) -> JSONValue? {
+        guard let block = self[key], block.isObject else { return nil }
+        return block
+    }
+}

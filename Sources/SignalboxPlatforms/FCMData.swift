@@ -1,0 +1,17 @@
+import SignalboxJSON
+import SignalboxModel
+
+/// The data map as `RemoteMessage.getData()` returns it: flat, every value a string.
+struct FCMData: EnvelopeFormat {
+    let envelope = Envelope.fcmData
+
+    func recognises(_ root: JSONValue) -> Bool {
+        !root.isEmptyContainer && root["aps"] == nil && root.members.allSatisfy { _, value in value.isString }
+    }
+
+    func payload(of arrival: Arrival) -> PlatformPayload {
+        var checks = WellFormedness(of: arrival)
+        checks.checkSizeForFCM(arrival, parts: [arrival.root])
+        return arrival.payload(.fcm, envelope, layers: .of(arrival.root, .fcm), warnings: checks.warnings)
+    }
+}

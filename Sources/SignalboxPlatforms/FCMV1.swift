@@ -1,0 +1,60 @@
+import SignalboxJSON
+import SignalboxModel
+
+/// The body of `projects.messages.send`, `{"message": {…}}`, or the message alone, as the Admin SDKs take it.
+struct FCMV1: EnvelopeFormat {
+    let envelope = Envelope.fcmV1
+
+    func recognises(_ root: JSONValue) -> Bool { message(in: root) != nil }
+
+    func payload(of arrival: Arrival) -> PlatformPayload {
+        let message = message(in: arrival.root) ?? arrival.root
+        let aps = message["apns"]?["payload"]?.block("aps")
+        return arrival.payload(
+            .fcm, envelope, aps: aps, layers: layers(of: message), notifications: notifications(of: message),
+            target: target(of: message), warnings: warnings(for: message, aps: aps, of: arrival))
+    }
+
+    /// A message that stands alone is known by a target or a platform's block that the legacy API does not have.
+    private func message(in root: JSONValue) -> JSONValue? {
+        if let message = root.block("message") { return message }
+        if root.block("android") != nil || root.block("apns") != nil || root.block("webpush") != nil { return root }
+        guard root["token"]?.isString == true || root["topic"]?.isString == true else { return nil }
+        return root.block("data") != nil || root.block("notification") != nil ? root : nil
+    }
+
+    /// `android.data` wins over `data` (REST reference of `projects.messages`); the other platforms' keys come behind.
+    private func layers(of message: JSONValue) -> [VendorFields.Layer] {
+        .of(message["android"]?["data"], .fcm) + .of(message["data"], .fcm)
+            + .of(message["apns"]?["payload"], .apns) + .of(message["webpush"]?["data"], .fcm)
+    }
+
+    private func notifications(of message: JSONValue) -> [JSONValue] {
+        var blocks: [JSONValue] = []
+        if let block = message["android"]?.block("notification") { blocks.append(block) }
+        if let block = message.block("notification") { blocks.append(block) }
+        if blocks.isEmpty, let block = message["webpush"]?.block("notification") { blocks.append(block) }
+        return blocks
+    }
+
+    private func target(of message: JSONValue) -> PlatformPayload.Addressing {
+        var target = PlatformPayload.Addressing()
+        target.token = message["token"]
+        target.topic = message["topic"]
+        target.condition = message["condition"]
+        return target
+    }
+
+    private func warnings(for message: JSONValue, aps: JSONValue?, of arrival: Arrival) -> [Warning] {
+        var checks = WellFormedness(of: arrival)
+        let data = message["data"]
+        let androidData = message["android"]?["data"]
+        checks.checkTargets([message["token"], message["topic"], message["condition"]], of: message)
+        checks.checkCondition(message["condition"])
+        checks.checkValues(of: data)
+        checks.checkValues(of: androidData)
+        checks.checkSizeForFCM(arrival, parts: [data, androidData, message["notification"]])
+        if let aps { checks.checkAPS(aps) }
+        return checks.warnings
+    }
+}

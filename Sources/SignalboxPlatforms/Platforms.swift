@@ -1,0 +1,37 @@
+package import SignalboxJSON
+package import SignalboxModel
+
+/// The registry: every envelope that a push can come in. The first whose marks are found has it, so the envelopes with
+/// marks of their own stand before those that are known by their shape.
+package enum Platforms {
+    package static let formats: [any EnvelopeFormat] = [
+        APNsThroughFCM(), APNs(), FCMV1(), FCMLegacy(), ADM(), FCMWrapper(), FCMExtras(), FCMData(), Other(),
+    ]
+
+    /// Says which push service a payload is written for and where vendors put their keys in it. Whatever else is wrong
+    /// becomes a warning.
+    package static func recognise(
+        _ root: JSONValue, size: Int, parser: JSONParser
+    ) throws(PlatformError) -> PlatformPayload {
+        guard root.isObject else { throw .notAnObject }
+        let arrival = Arrival(root: root, size: size, parser: parser)
+        for format in formats where format.recognises(root) { return format.payload(of: arrival) }
+        preconditionFailure("The last envelope of the registry takes every object.")
+    }
+}
+
+/// Why a JSON text is no payload.
+package enum PlatformError: Error, Equatable, Sendable {
+    case notAnObject
+}
+
+/// One envelope: its marks, and where things stand in it.
+package protocol EnvelopeFormat: Sendable {
+    var envelope: Envelope { get }
+
+    /// True when an object bears the marks of this envelope. Must not allocate: it is asked for every payload.
+    func recognises(_ root: JSONValue) -> Bool
+
+    /// Opens an object that this format recognises.
+    func payload(of arrival: Arrival) -> PlatformPayload
+}

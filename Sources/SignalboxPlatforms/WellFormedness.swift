@@ -1,0 +1,104 @@
+import SignalboxJSON
+import SignalboxModel
+
+/// Collects what an envelope gets wrong. Bounded, so that a payload full of mistakes costs no more than one with a few.
+struct WellFormedness {
+    private static let limit = 32
+
+    let parser: JSONParser
+    private(set) var warnings: [Warning] = []
+
+    /// Starts with the keys that stand twice in one object.
+    init(of arrival: Arrival) {
+        parser = arrival.parser
+        checkKeys(of: arrival.root)
+    }
+
+    mutating func warn(_ code: String, _ message: String, at value: JSONValue) {
+        guard warnings.count < Self.limit else { return }
+        warnings.append(Warning(code, at: parser.pointer(to: value), message))
+    }
+
+    private mutating func checkKeys(of value: JSONValue) {
+        for repeated in value.repeats(upTo: Self.limit) {
+            warn(
+                "json.duplicate-key", "The key stands more than once in its object; the last one counts.", at: repeated)
+        }
+        for (_, member) in value.members where member.isObject || member.isArray { checkKeys(of: member) }
+        for element in value.elements where element.isObject || element.isArray { checkKeys(of: element) }
+    }
+}
+
+// MARK: APNs
+
+extension WellFormedness {
+    /// What APNs takes at most, in bytes; VoIP pushes may have 5120
+    /// (developer.apple.com, "Generating a remote notification").
+    private static let largestPushToAPNs = 4096
+
+    mutating func checkSizeForAPNs(_ arrival: Arrival) {
+        guard arrival.size > Self.largestPushToAPNs else { return }
+        warn("apns.payload-too-large", "APNs refuses payloads of more than 4096 bytes.", at: arrival.root)
+    }
+
+    /// The types of `aps` keys as Apple documents them.
+    mutating func checkAPS(_ aps: JSONValue) {
+        if let badge = aps["badge"], badge.double == nil, !badge.isNull {
+            warn("apns.badge-not-a-number", "Apple takes only a number as badge.", at: badge)
+        }
+        if let alert = aps["alert"], !alert.isString, !alert.isObject, !alert.isNull {
+            warn("apns.alert-not-text", "An alert is a string or an object.", at: alert)
+        }
+        if let sound = aps["sound"], !sound.isString, !sound.isObject, !sound.isNull {
+            warn("apns.sound-not-a-name", "A sound is a string or an object.", at: sound)
+        }
+        if let category = aps["category"], !category.isString, !category.isNull {
+            warn("apns.category-not-a-string", "A category is a string.", at: category)
+        }
+    }
+}
+
+// MARK: FCM
+
+extension WellFormedness {
+    /// What FCM takes at most, in bytes, of `data` and `notification` together
+    /// (firebase.google.com, "About FCM messages").
+    private static let largestMessage = 4096
+
+    /// Only the parts count that travel to the device, blanks left out, however the request was written.
+    mutating func checkSizeForFCM(_ arrival: Arrival, parts: [JSONValue?]) {
+        guard arrival.size > Self.largestMessage else { return }
+        let bytes = parts.reduce(0) { sum, part in sum + (part.map { JSONText($0).bytes.count } ?? 0) }
+        guard bytes > Self.largestMessage else { return }
+        warn("fcm.payload-too-large", "FCM refuses messages of more than 4096 bytes.", at: arrival.root)
+    }
+
+    /// `data` is a map from string to string in HTTP v1 (REST reference of `projects.messages`).
+    mutating func checkValues(of data: JSONValue?) {
+        guard let data else { return }
+        for (_, value) in data.members where !value.isString {
+            warn("fcm.data-value-not-a-string", "FCM takes only strings as values of data.", at: value)
+            if warnings.count == Self.limit { return }
+        }
+    }
+
+    /// At most five topics in a condition (firebase.google.com, "Send messages to topics"). Their names are quoted.
+    mutating func checkCondition(_ condition: JSONValue?) {
+        guard let condition, let text = condition.utf8 else { return }
+        let quotes = text.count { $0 == UInt8(ascii: "'") }
+        if quotes > 10 {
+            warn("fcm.condition-too-long", "A condition names at most five topics.", at: condition)
+        }
+        let opened = text.count { $0 == UInt8(ascii: "(") }
+        let closed = text.count { $0 == UInt8(ascii: ")") }
+        if !quotes.isMultiple(of: 2) || opened != closed {
+            warn("fcm.condition-malformed", "A quote or a parenthesis of the condition is left open.", at: condition)
+        }
+    }
+
+    /// A message has exactly one target; what was received has none left.
+    mutating func checkTargets(_ values: [JSONValue?], of message: JSONValue) {
+        guard values.count(where: { $0 != nil }) > 1 else { return }
+        warn("fcm.several-targets", "A message has one target: a token, a topic or a condition.", at: message)
+    }
+}

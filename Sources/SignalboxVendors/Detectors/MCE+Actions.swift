@@ -1,0 +1,141 @@
+import SignalboxJSON
+import SignalboxModel
+
+// `{type, value, …}`, wherever an action stands (IBM, "Default actions for mobile app messages"; plug-ins of
+// Acoustic-Mobile-Push/iOS and Android).
+
+extension MCE {
+    /// The action that an object describes, with a warning when it has no type; nil when it is no object.
+    func readAction(
+        _ action: JSONValue, _ notification: inout PushNotification, in parser: JSONParser
+    ) -> Action? {
+        guard action.isObject else {
+            notification.warn("mce.action-not-an-object", "An action is an object.", at: action, in: parser)
+            return nil
+        }
+        guard let word = action["type"]?.text else {
+            notification.warn("mce.action-type-missing", "An action has a type.", key: "type", of: action, in: parser)
+            return Action(
+                .custom, value: action["value"]?.spelled, arguments: arguments(of: action, except: action["value"]))
+        }
+        let type = Self.type(word)
+        warnOfValue(action, type, &notification, in: parser)
+        let value = type == .snooze ? action["value"] ?? action["time"] : action["value"]
+        let arguments = arguments(of: action, except: value)
+        if type == .openUrl, let value, var opening = Action.opening(value, vendorType: word) {
+            opening.arguments = arguments
+            return opening
+        }
+        return Action(type, value: value?.spelled, vendorType: word, arguments: arguments)
+    }
+
+    /// Types are compared exactly, as the action registry does. iOS and Android name the web view differently.
+    private static func type(_ word: String) -> Action.ActionType {
+        switch word {
+        case "url": .openUrl
+        case "dial": .dial
+        case "openApp": .openApp
+        case "rich", "openInboxMessage": .richContent
+        case "showactions": .showActions
+        case "calendar": .calendar
+        case "snooze": .snooze
+        case "passbook": .passbook
+        case "displayWebView", "displayweb": .webView
+        case "textInput": .reply
+        case "cancel": .dismiss
+        default: .custom
+        }
+    }
+
+    private func warnOfValue(
+        _ action: JSONValue, _ type: Action.ActionType, _ notification: inout PushNotification, in parser: JSONParser
+    ) {
+        let value = action["value"]
+        switch type {
+        case .openUrl, .dial, .passbook, .webView:
+            guard value?.spelled == nil else { return }
+            notification.warn(
+                "mce.action-value-missing", "This type of action needs a value.", key: "value", of: action, in: parser)
+        case .snooze:
+            // Android spells the minutes under `time`, as a string.
+            guard let value, value.double == nil else { return }
+            notification.warn(
+                "mce.snooze-not-a-number", "The iOS plug-in takes minutes only as a number.", at: value, in: parser)
+        default: return
+        }
+    }
+
+    /// What the SDK hands to the action's handler besides type and value: a calendar's dates, an e-mail's parts.
+    private func arguments(of action: JSONValue, except read: JSONValue?) -> JSONText? {
+        var writer: JSONWriter?
+        action.forEachMember { key, value in
+            guard !Self.isAction(key) else { return }
+            if let read, read.spelled != nil, value.isSamePlace(as: read) { return }
+            if writer == nil {
+                writer = JSONWriter()
+                writer?.beginObject()
+            }
+            writer?.key(utf8: key)
+            writer?.value(value)
+        }
+        writer?.endObject()
+        return writer.map { JSONText($0) }
+    }
+
+    private static func isAction(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        key.equals("type") || key.equals("name") || key.equals("destructive") || key.equals("authentication")
+            || key.equals("foreground")
+    }
+}
+
+// MARK: Buttons
+
+extension MCE {
+    /// The SDK identifies a button by the JSON of its action, which says nothing to people and changes with its
+    /// spelling; see ``ButtonIdentifiers`` for what stands here instead.
+    func readButtons(
+        _ list: JSONValue?, needFlags: Bool, _ notification: inout PushNotification, in parser: JSONParser
+    ) -> [Category.Button] {
+        guard let list = notification.bounded(list, "mce.too-many-actions", in: parser) else { return [] }
+        var identifiers = ButtonIdentifiers()
+        var buttons: [Category.Button] = []
+        for button in list {
+            guard let action = readAction(button, &notification, in: parser) else { continue }
+            let title = button["name"]?.text
+            if title == nil {
+                notification.warn(
+                    "mce.action-name-missing", "The name of an action is the title of its button.", key: "name",
+                    of: button, in: parser)
+            }
+            buttons.append(
+                Category.Button(
+                    identifier: identifiers.next(for: action, title: title), title: title, action: action,
+                    options: needFlags ? readOptions(button, &notification, in: parser) : [],
+                    textInput: action.type == .reply ? .init() : nil))
+        }
+        return buttons
+    }
+
+    /// `rich`, `dial` and `url` have defaults; any other type must say its flags, and is read with the same defaults
+    /// when it does not.
+    private func readOptions(
+        _ button: JSONValue, _ notification: inout PushNotification, in parser: JSONParser
+    ) -> Category.Options {
+        let type = button["type"]
+        let hasDefaults = type?.equals("url") == true || type?.equals("dial") == true || type?.equals("rich") == true
+        var options: Category.Options = []
+        func flag(_ key: StaticString, default standard: Bool) -> Bool {
+            if let value = button[key], !value.isNull { return value.appleFlag }
+            if !hasDefaults {
+                notification.warn(
+                    "mce.action-option-missing", "An action of this type says \(key).", key: key.description,
+                    of: button, in: parser)
+            }
+            return standard
+        }
+        if flag("destructive", default: false) { options.insert(.destructive) }
+        if flag("authentication", default: false) { options.insert(.authenticationRequired) }
+        if flag("foreground", default: true) { options.insert(.foreground) }
+        return options
+    }
+}

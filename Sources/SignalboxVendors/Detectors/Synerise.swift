@@ -1,0 +1,123 @@
+import SignalboxJSON
+import SignalboxModel
+
+/// Synerise: `issuer` names it, `content-type` says how to read `content`. On APNs `content` is an object, in FCM's data
+/// the JSON text of one (Synerise, "Campaigns: basics"; android-sdk, InjectorApiActivity).
+struct Synerise: VendorDetector {
+    let vendor = VendorID("synerise")
+    let looksFor = "`issuer` that is exactly `Synerise`"
+
+    /// Integrators opt out by writing something else as `issuer`, so nothing but the exact value counts.
+    func detect(_ payload: borrowing PlatformPayload) -> Detection? {
+        guard let issuer = payload["issuer"], issuer.equals("Synerise") else { return nil }
+        return Detection(.proof, evidence: [payload.pointer(to: issuer)])
+    }
+
+    func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
+        notification.vendorKind = payload["content-type"]?.text
+        warnOfMissingKeys(payload, &notification)
+        if let encryption = payload["content-encryption"] {
+            notification.warn(
+                "synerise.content-encrypted", "The content is encrypted and was not read.", at: encryption,
+                in: payload.parser)
+            notification.custom = custom(of: payload)
+            return
+        }
+        guard let content = payload.parser.object(payload["content"]) else {
+            notification.custom = custom(of: payload)
+            return warnOfUnreadableContent(payload, &notification)
+        }
+        readCampaign(content["campaign"], &notification)
+        read(content, as: payload["content-type"], payload, into: &notification)
+    }
+
+    /// `message-type` has no say in how a push is handled (Synerise, "Campaigns: basics"), `content-type` has.
+    private func read(
+        _ content: JSONValue, as type: JSONValue?, _ payload: borrowing PlatformPayload,
+        into notification: inout PushNotification
+    ) {
+        var additions: [CustomFields.Addition] = []
+        switch ContentType(type) {
+        case .simplePush: readSimplePush(content, payload, &notification)
+        case .templateBanner:
+            readBanner(content, payload, &notification)
+            additions = [.member("auto_disappear", content["auto_disappear"])]
+        case .silentCommand, .silentSDKCommand:
+            notification.kind = isForSDK(content, type) ? .control : .silent
+            additions = [.member("content", content)]
+        case .inAppTest: notification.kind = .inAppMessage
+        case .unknown:
+            readSimplePush(content, payload, &notification)
+            guard let type else { break }
+            notification.warn(
+                "synerise.content-type-unknown", "Synerise has no such content-type.", at: type, in: payload.parser)
+        }
+        notification.custom = custom(of: payload, adding: additions)
+    }
+
+    private enum ContentType {
+        case simplePush, templateBanner, silentCommand, silentSDKCommand, inAppTest, unknown
+
+        init(_ type: JSONValue?) {
+            self =
+                switch type?.string {
+                case "simple-push": .simplePush
+                case "template-banner": .templateBanner
+                case "silent-command": .silentCommand
+                case "silent-sdk-command": .silentSDKCommand
+                case "in-app-test": .inAppTest
+                default: .unknown
+                }
+        }
+    }
+
+    /// Old samples send SDK commands as `silent-command`: the class tells (Synerise/android-sdk, README).
+    private func isForSDK(_ content: JSONValue, _ type: JSONValue?) -> Bool {
+        type?.equals("silent-sdk-command") == true
+            || content["class_name"]?.utf8?.hasPrefix("com.synerise.sdk.") == true
+    }
+
+    private func readCampaign(_ campaign: JSONValue?, _ notification: inout PushNotification) {
+        guard let campaign else { return }
+        let read = PushNotification.Campaign(
+            id: campaign["hash_id"]?.spelled, name: campaign["title"]?.text, type: campaign["type"]?.text,
+            variant: campaign["variant_id"]?.spelled)
+        if !read.isEmpty { notification.campaign = read }
+    }
+
+    private func custom(
+        of payload: borrowing PlatformPayload, adding additions: [CustomFields.Addition] = []
+    ) -> JSONText? {
+        CustomFields.text(of: payload, adding: additions) { key in
+            key.equals("issuer") || key.equals("message-type") || key.equals("content-type") || key.equals("content")
+                || key.hasPrefix("content-encryption")
+        }
+    }
+}
+
+// MARK: What is missing
+
+extension Synerise {
+    /// The SDK takes a push without one of these for an error, yet it comes from Synerise.
+    private func warnOfMissingKeys(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        warn("synerise.message-type-missing", ofMissing: "message-type", payload, &notification)
+        warn("synerise.content-type-missing", ofMissing: "content-type", payload, &notification)
+        warn("synerise.content-missing", ofMissing: "content", payload, &notification)
+    }
+
+    private func warn(
+        _ code: String, ofMissing key: StaticString, _ payload: borrowing PlatformPayload,
+        _ notification: inout PushNotification
+    ) {
+        guard payload[key] == nil, let home = payload.fields.object(with: "issuer") else { return }
+        notification.warn(
+            code, "Every Synerise push has a \(key).", key: key.description, of: home, in: payload.parser)
+    }
+
+    private func warnOfUnreadableContent(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        guard let content = payload["content"] else { return }
+        notification.warn(
+            "synerise.content-not-an-object", "The content is neither an object nor the JSON text of one.",
+            at: content, in: payload.parser)
+    }
+}

@@ -1,0 +1,59 @@
+import SignalboxJSON
+import SignalboxModel
+
+extension PushNotification {
+    /// Reads `aps` (developer.apple.com, "Generating a remote notification"). What was read before is kept.
+    mutating func readAPS(_ aps: JSONValue?, in parser: JSONParser) {
+        guard let aps else { return }
+        readAlert(aps["alert"], in: parser)
+        let sound = aps["sound"]
+        content.sound = content.sound ?? sound?.text ?? sound?["name"]?.text
+        content.badge = content.badge ?? aps["badge"]?.number
+        content.threadId = content.threadId ?? aps["thread-id"]?.text
+        content.interruptionLevel = content.interruptionLevel ?? aps["interruption-level"]?.text
+        if let name = aps["category"]?.text { category = Category(identifier: name, origin: .static, actions: []) }
+        kind = Self.kind(of: aps)
+    }
+
+    /// A push that neither shows, sounds nor counts is silent, whatever wakes the app.
+    private static func kind(of aps: JSONValue) -> Kind {
+        if aps["event"] != nil, aps["content-state"] != nil { return .liveActivity }
+        for value in [aps["alert"], aps["badge"], aps["sound"]] {
+            if let value, !value.isNull { return .alert }
+        }
+        return .silent
+    }
+
+    private mutating func readAlert(_ alert: JSONValue?, in parser: JSONParser) {
+        guard let alert else { return }
+        content.title = content.title ?? alert["title"]?.text
+        content.subtitle = content.subtitle ?? alert["subtitle"]?.text
+        content.body = content.body ?? alert.text ?? alert["body"]?.text
+        guard alert.isObject else { return }
+        content.localized.fill(
+            titleKey: alert["title-loc-key"], titleArgs: alert["title-loc-args"],
+            subtitleKey: alert["subtitle-loc-key"], subtitleArgs: alert["subtitle-loc-args"],
+            bodyKey: alert["loc-key"], bodyArgs: alert["loc-args"], in: parser)
+    }
+}
+
+extension PushNotification.Localized {
+    /// Takes keys, with their arguments, that are still open.
+    mutating func fill(
+        titleKey title: JSONValue?, titleArgs: JSONValue?, subtitleKey subtitle: JSONValue? = nil,
+        subtitleArgs: JSONValue? = nil, bodyKey body: JSONValue?, bodyArgs: JSONValue?, in parser: JSONParser
+    ) {
+        if titleKey == nil, let key = title?.text {
+            titleKey = key
+            self.titleArgs = parser.strings(titleArgs)
+        }
+        if subtitleKey == nil, let key = subtitle?.text {
+            subtitleKey = key
+            self.subtitleArgs = parser.strings(subtitleArgs)
+        }
+        if bodyKey == nil, let key = body?.text {
+            bodyKey = key
+            self.bodyArgs = parser.strings(bodyArgs)
+        }
+    }
+}

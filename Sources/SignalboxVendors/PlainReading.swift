@@ -1,0 +1,30 @@
+import SignalboxJSON
+package import SignalboxModel
+
+/// What the push service's own keys say, whoever the vendor is.
+package enum PlainReading {
+    /// Reads a payload as an app without any vendor's SDK would see it. The device token is left for later stages,
+    /// which alone may hash it.
+    package static func read(_ payload: borrowing PlatformPayload) -> PushNotification {
+        var notification = PushNotification(platform: payload.platform)
+        notification.warnings = payload.warnings
+        notification.target = target(payload.target)
+        switch payload.envelope {
+        case .apns: notification.readAPS(payload.aps, in: payload.parser)
+        case .apnsThroughFCM:
+            notification.readAPS(payload.aps, in: payload.parser)
+            _ = notification.add(payload.root["fcm_options"]?["image"], as: .attachment)
+        case .fcmV1: notification.readMessage(payload)
+        case .fcmExtras: notification.readExtras(payload.root, in: payload.parser)
+        case .fcmLegacy, .fcmData, .fcmWrapper, .adm, .other:
+            notification.readBlocks(payload.notifications, in: payload.parser)
+        }
+        return notification
+    }
+
+    private static func target(_ addressing: PlatformPayload.Addressing) -> PushNotification.Target? {
+        let topic = addressing.topic?.text.map { $0.hasPrefix("/topics/") ? String($0.dropFirst(8)) : $0 }
+        let condition = addressing.condition?.text
+        return topic == nil && condition == nil ? nil : .init(topic: topic, condition: condition)
+    }
+}

@@ -1,0 +1,156 @@
+import SignalboxJSON
+
+/// An instant as vendors write it, and the one way in which events write it.
+struct Timestamp: Equatable, Comparable {
+    /// Since 1970, UTC.
+    let milliseconds: Int64
+
+    static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// Seconds since 1970 in the years 0 to 9999; nil outside.
+    init?(seconds: Int64) {
+        guard (-62_167_219_200..<253_402_300_800).contains(seconds) else { return nil }
+        milliseconds = seconds * 1000
+    }
+
+    /// `2012-04-23T18:25:43Z`, with any number of decimals, or an offset in place of the `Z` (RFC 3339); nil for
+    /// anything else, days that a month does not have included.
+    init?(iso8601 text: UnsafeBufferPointer<UInt8>) {
+        var reader = Reader(text: text)
+        guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
+            let day = reader.number(2), reader.take("T"), let hour = reader.number(2), reader.take(":"),
+            let minute = reader.number(2), reader.take(":"), let second = reader.number(2),
+            let fraction = reader.milliseconds(), let offset = reader.offsetInMinutes(), reader.isAtEnd,
+            Self.isCivil(year, month, day), hour < 24, minute < 60, second < 60
+        else { return nil }
+        let minutes = (Self.days(year, month, day) * 24 + hour) * 60 + minute - offset
+        self.init(seconds: minutes * 60 + second, fraction: fraction)
+    }
+
+    private init?(seconds: Int64, fraction: Int64) {
+        self.init(seconds: seconds)
+        self = Timestamp(milliseconds: milliseconds + fraction)
+    }
+
+    private init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    /// RFC 3339, UTC, milliseconds: `2012-04-23T18:25:43.000Z`. Equal length, so texts sort as instants do.
+    var text: String {
+        let (days, rest) = Self.divide(milliseconds, 86_400_000)
+        let (year, month, day) = Self.civil(days)
+        return String(unsafeUninitializedCapacity: 24) { bytes in
+            var writer = Writer(bytes: bytes)
+            writer.number(year, 4, then: "-")
+            writer.number(month, 2, then: "-")
+            writer.number(day, 2, then: "T")
+            writer.number(rest / 3_600_000, 2, then: ":")
+            writer.number(rest / 60_000 % 60, 2, then: ":")
+            writer.number(rest / 1000 % 60, 2, then: ".")
+            writer.number(rest % 1000, 3, then: "Z")
+            return 24
+        }
+    }
+}
+
+// MARK: The calendar
+
+extension Timestamp {
+    private static func isCivil(_ year: Int64, _ month: Int64, _ day: Int64) -> Bool {
+        guard (1...12).contains(month), day >= 1 else { return false }
+        let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+        let length: Int64 = month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+        return day <= length
+    }
+
+    // Both directions after Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, so
+    // that the leap day is the last.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let (era, yearOfEra) = divide(shifted, 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = divide(days + 719_468, 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+
+    private static func divide(_ number: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}
+
+// MARK: Bytes
+
+extension Timestamp {
+    private struct Reader {
+        let text: UnsafeBufferPointer<UInt8>
+        var position = 0
+
+        var isAtEnd: Bool { position == text.count }
+
+        mutating func take(_ character: Unicode.Scalar) -> Bool {
+            guard position < text.count, text[position] == UInt8(ascii: character) else { return false }
+            position += 1
+            return true
+        }
+
+        mutating func digit() -> Int64? {
+            guard position < text.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[position]) else {
+                return nil
+            }
+            position += 1
+            return Int64(text[position - 1] - UInt8(ascii: "0"))
+        }
+
+        mutating func number(_ length: Int) -> Int64? {
+            var number: Int64 = 0
+            for _ in 0..<length {
+                guard let digit = digit() else { return nil }
+                number = number * 10 + digit
+            }
+            return number
+        }
+
+        /// No decimals are no milliseconds; a point without a digit is an error.
+        mutating func milliseconds() -> Int64? {
+            guard take(".") else { return 0 }
+            guard let first = digit() else { return nil }
+            var milliseconds = first * 100 + (digit() ?? 0) * 10
+            milliseconds += digit() ?? 0
+            while digit() != nil {}
+            return milliseconds
+        }
+
+        mutating func offsetInMinutes() -> Int64? {
+            if take("Z") { return 0 }
+            let sign: Int64 = take("+") ? 1 : take("-") ? -1 : 0
+            guard sign != 0, let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else {
+                return nil
+            }
+            return sign * (hours * 60 + minutes)
+        }
+    }
+
+    private struct Writer {
+        let bytes: UnsafeMutableBufferPointer<UInt8>
+        var position = 0
+
+        mutating func number(_ number: Int64, _ length: Int, then character: Unicode.Scalar) {
+            var rest = number
+            for place in (position..<position + length).reversed() {
+                bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+                rest /= 10
+            }
+            bytes[position + length] = UInt8(ascii: character)
+            position += length + 1
+        }
+    }
+}
