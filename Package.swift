@@ -72,11 +72,12 @@ let package = Package(
         .target(
             name: "SignalboxServer",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress", "SignalboxPipeline",
+                "SignalboxModel", "SignalboxJSON", "SignalboxEgress", "SignalboxStore", "SignalboxPipeline",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
         .executableTarget(

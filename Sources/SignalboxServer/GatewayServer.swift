@@ -1,0 +1,105 @@
+import HTTPTypes
+import Hummingbird
+package import Logging
+import ServiceLifecycle
+import SignalboxJSON
+import SignalboxModel
+package import SignalboxPipeline
+
+/// The gateway's HTTP side.
+package struct GatewayServer: Service {
+    /// Largest request body in bytes.
+    package static let bodyLimit = 8 * 1024 * 1024
+
+    private let intake: Intake
+    private let access: SourceAccess
+    private let isReady: @Sendable () async -> Bool
+    private let http: HTTPService
+
+    /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
+    package init(
+        intake: Intake, access: SourceAccess, address: ListenAddress, logger: Logger,
+        isReady: @escaping @Sendable () async -> Bool,
+        onListening: @escaping @Sendable (ListenAddress) async -> Void
+    ) {
+        precondition(!access.isOpen || address.isLoopback, "Open access is for loopback only.")
+        self.intake = intake
+        self.access = access
+        self.isReady = isReady
+        http = HTTPService(address: address, logger: logger, onListening: onListening)
+    }
+
+    package func run() async throws {
+        let router = Router()
+        router.add(middleware: ProblemMiddleware())
+        router.post("/v1/notifications") { request, _ in try await accept(request, from: nil) }
+        router.post("/v1/sources/{source}/notifications") { request, context in
+            try await accept(request, from: context.parameters.get("source"))
+        }
+        router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
+        router.get("/readyz") { _, _ in
+            await isReady() ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
+        }
+        router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
+        for path in ["/v1/notifications", "/v1/sources/{source}/notifications"] as [RouterPath] {
+            for method in [.get, .put, .delete, .patch] as [HTTPRequest.Method] {
+                router.on(path, method: method) { _, _ -> Response in
+                    throw Problem.methodNotAllowed(method.rawValue, allow: "POST")
+                }
+            }
+        }
+        try await http.run(router)
+    }
+
+    // MARK: Payloads
+
+    private func accept(_ request: Request, from source: String?) async throws -> Response {
+        let source = try access.source(named: source, authorization: request.headers[.authorization])
+        let body = try await request.wholeBody(upTo: Self.bodyLimit)
+        let report: Intake.Report
+        do throws(Intake.Failure) {
+            report = try await intake.accept(body, from: source)
+        } catch {
+            throw Problem(error)
+        }
+        guard !report.isBatch else { return ReceiptReply(report).batch }
+        guard let only = report.items.first else { throw Problem.empty }
+        switch only {
+        case .success(let event): return ReceiptReply.one(event)
+        case .failure(let rejection): throw Problem(rejection)
+        }
+    }
+
+    // MARK: Everything else
+
+    private static func status(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("status")
+        json.string(text)
+        json.endObject()
+        return .json(status, json.bytes)
+    }
+
+    private static func schema(_ file: String) throws(Problem) -> Response {
+        guard file.hasSuffix("-1.json"), let text = EventSchema.text(named: String(file.dropLast(7))) else {
+            throw .notFound("/schemas/\(file)")
+        }
+        return Response(
+            status: .ok, headers: [.contentType: "application/schema+json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: text)))
+    }
+}
+
+extension SourceAccess {
+    /// True when nobody needs a token.
+    package var isOpen: Bool { tokens.isEmpty }
+}
+
+extension Response {
+    static func json(_ status: HTTPResponse.Status, _ bytes: [UInt8]) -> Response {
+        Response(
+            status: status, headers: [.contentType: "application/json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+
+/// An HTTP/1.1 server with the limits that every server of ours has.
+struct HTTPService {
+    let address: ListenAddress
+    let logger: Logger
+    /// Called once with the address in use, which tells the port when 0 was asked for.
+    let onListening: @Sendable (ListenAddress) async -> Void
+
+    private static let idleTimeout: TimeAmount = .seconds(75)
+    private static let connections = 8192
+
+    /// Serves until a graceful shutdown. Throws ``ListenError`` when the address cannot be had.
+    func run(_ router: Router<BasicRequestContext>) async throws {
+        let host = address.host
+        let onListening = onListening
+        let application = Application(
+            router: router,
+            server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
+            configuration: ApplicationConfiguration(
+                address: .hostname(host, port: address.port), backlog: 1024,
+                availableConnectionsDelegate: MaximumAvailableConnections(Self.connections)),
+            onServerRunning: { channel in
+                await onListening(ListenAddress(host: host, port: channel.localAddress?.port ?? 0))
+            },
+            logger: logger)
+        do {
+            try await application.run()
+        } catch let error as IOError {
+            throw ListenError(address: address, reason: String(cString: strerror(error.errnoCode)))
+        } catch let error as SocketAddressError {
+            throw ListenError(address: address, reason: "\(error)")
+        }
+    }
+}
+
+/// The gateway cannot listen where it was told to.
+package struct ListenError: Error, CustomStringConvertible {
+    package let address: ListenAddress
+    package let reason: String
+
+    package var description: String {
+        "Cannot listen on \(address): \(reason). Choose another address with --listen."
+    }
+}

@@ -1,0 +1,99 @@
+import HTTPTypes
+import Hummingbird
+import SignalboxJSON
+import SignalboxModel
+import SignalboxPipeline
+import SignalboxStore
+
+/// An error as HTTP clients see it: `application/problem+json` (RFC 9457) with a stable `code`. All words and status
+/// codes of the HTTP side are made here.
+struct Problem: Error {
+    let status: HTTPResponse.Status
+    let code: String
+    let title: String
+    let detail: String
+    var headers: HTTPFields = [:]
+
+    /// The body of an error response, and of the `error` member of a batch item.
+    func write(into json: inout JSONWriter) {
+        json.beginObject()
+        json.key("type")
+        json.string("urn:signalbox:problem:\(code)")
+        json.key("status")
+        json.integer(status.code)
+        json.key("code")
+        json.string(code)
+        json.key("title")
+        json.string(title)
+        json.key("detail")
+        json.string(detail)
+        json.endObject()
+    }
+
+    var response: Response {
+        var json = JSONWriter()
+        write(into: &json)
+        var headers = headers
+        headers[.contentType] = "application/problem+json"
+        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
+    }
+}
+
+extension Problem {
+    init(_ rejection: Rejection) {
+        self.init(
+            status: rejection.code == .tooLarge ? .contentTooLarge : .badRequest, code: rejection.code.rawValue,
+            title: "The payload was not accepted", detail: rejection.message)
+    }
+
+    init(_ failure: Intake.Failure) {
+        switch failure {
+        case .tooManyPayloads:
+            self.init(
+                status: .contentTooLarge, code: "batch-too-large", title: "The batch was not accepted",
+                detail: "A batch holds at most \(Intake.batchLimit) payloads: send it in parts. None of it was taken.")
+        case .store(let error):
+            self.init(
+                status: .serviceUnavailable, code: "queue-unavailable", title: "Nothing was accepted",
+                detail: "\(error) Send it again later.", headers: [.retryAfter: "5"])
+        }
+    }
+
+    static func bodyTooLarge(limit: Int) -> Problem {
+        Problem(
+            status: .contentTooLarge, code: "body-too-large", title: "The request was not accepted",
+            detail: "A request body holds at most \(limit) bytes: send it in parts. None of it was taken.")
+    }
+
+    static let unreadableBody = Problem(
+        status: .badRequest, code: "body-incomplete", title: "The request was not accepted",
+        detail: "The request's body did not arrive in full: send it again.")
+
+    static let encodedBody = Problem(
+        status: .unsupportedMediaType, code: "content-encoding-unsupported", title: "The request was not accepted",
+        detail: "Request bodies are taken as they are: leave content-encoding out.")
+
+    static let empty = Problem(
+        status: .badRequest, code: Rejection.Code.empty.rawValue, title: "The payload was not accepted",
+        detail: "The request has no body: send one payload, a JSON array of payloads, or NDJSON.")
+
+    static let unauthorized = Problem(
+        status: .unauthorized, code: "unauthorized", title: "The request was not accepted",
+        detail: "Send the source's token: authorization: Bearer TOKEN.", headers: [.wwwAuthenticate: "Bearer"])
+
+    static func notFound(_ path: String) -> Problem {
+        Problem(
+            status: .notFound, code: "not-found", title: "There is nothing here",
+            detail: "\(path) is no address of this gateway: payloads go to POST /v1/notifications.")
+    }
+
+    static func methodNotAllowed(_ method: String, allow: String) -> Problem {
+        Problem(
+            status: .methodNotAllowed, code: "method-not-allowed", title: "The request was not accepted",
+            detail: "\(method) means nothing here: use \(allow).", headers: [.allow: allow])
+    }
+
+    static let unexpected = Problem(
+        status: .internalServerError, code: "internal-error", title: "The gateway failed",
+        detail: "This is a defect of the gateway; its log says more. Nothing was accepted.")
+}

@@ -1,0 +1,21 @@
+import HTTPTypes
+import Hummingbird
+import Logging
+
+/// Turns every error that a handler throws into a problem response. Without it, Hummingbird answers with an empty 500.
+struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        do {
+            return try await next(request, context)
+        } catch let problem as Problem {
+            return problem.response
+        } catch let error as HTTPError where error.status == .notFound {
+            return Problem.notFound(request.uri.path).response
+        } catch {
+            context.logger.error("A request failed.", metadata: ["error": "\(error)", "path": "\(request.uri.path)"])
+            return Problem.unexpected.response
+        }
+    }
+}

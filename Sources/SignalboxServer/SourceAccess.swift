@@ -1,0 +1,51 @@
+import Foundation
+import SignalboxEgress
+package import SignalboxModel
+
+/// Who may hand in payloads, and as which source.
+package struct SourceAccess: Sendable {
+    let tokens: [(source: SourceName, token: [UInt8])]
+
+    /// Anybody, as any source: for a gateway that listens on loopback only.
+    package static let open = SourceAccess(tokens: [])
+
+    /// Those who know one of a source's tokens. None at all would lock everyone out, so there must be one.
+    package init(_ sources: [SourceName: [String]]) {
+        precondition(!sources.isEmpty, "Without sources, access is open.")
+        self.init(tokens: sources.flatMap { source, tokens in tokens.map { (source, Array($0.utf8)) } })
+    }
+
+    private init(tokens: [(source: SourceName, token: [UInt8])]) { self.tokens = tokens }
+
+    /// The source that a request speaks for: the one that its path names, or else the one whose token it bears. Every
+    /// token is compared, in constant time, whatever the outcome.
+    func source(named name: String?, authorization: String?) throws(Problem) -> SourceName {
+        guard !tokens.isEmpty else {
+            guard let name else { return .default }
+            guard Self.isName(name) else { throw .notFound("/v1/sources/\(name)/notifications") }
+            return SourceName(name)
+        }
+        let presented = Array(Self.bearer(authorization).utf8)
+        var granted: SourceName?
+        for (source, token) in tokens where equalInConstantTime(token, presented) {
+            if name == nil || name == source.name { granted = granted ?? source }
+        }
+        guard let granted else { throw .unauthorized }
+        return granted
+    }
+
+    /// The token of an `authorization` header; the scheme's case does not count (RFC 9110, 11.1).
+    private static func bearer(_ authorization: String?) -> String {
+        let parts = (authorization ?? "").split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return "" }
+        return parts[1].trimmingCharacters(in: .whitespaces)
+    }
+
+    private static func isName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import HTTPTypes
+import Hummingbird
+package import Logging
+import NIOCore
+import ServiceLifecycle
+
+/// A webhook endpoint for development: hands every POST to `receive` and answers as it says.
+package struct WebhookReceiver: Service {
+    /// What a sender sent.
+    package struct Message: Sendable {
+        package let path: String
+        package let id: String?
+        package let timestamp: String?
+        package let signature: String?
+        package let body: [UInt8]
+    }
+
+    private let receive: @Sendable (Message) async -> Int
+    private let http: HTTPService
+    private static let bodyLimit = 16 * 1024 * 1024
+
+    /// `receive` returns the status to answer with.
+    package init(
+        address: ListenAddress, logger: Logger, onListening: @escaping @Sendable (ListenAddress) async -> Void,
+        receive: @escaping @Sendable (Message) async -> Int
+    ) {
+        self.receive = receive
+        http = HTTPService(address: address, logger: logger, onListening: onListening)
+    }
+
+    package func run() async throws {
+        let router = Router()
+        router.add(middleware: ProblemMiddleware())
+        router.post("/**") { request, _ in try await answer(request) }
+        router.post("/") { request, _ in try await answer(request) }
+        try await http.run(router)
+    }
+
+    private func answer(_ request: Request) async throws -> Response {
+        let body = try await request.wholeBody(upTo: Self.bodyLimit)
+        let message = Message(
+            path: request.uri.path, id: request.headers[.webhookID], timestamp: request.headers[.webhookTimestamp],
+            signature: request.headers[.webhookSignature], body: body)
+        return Response(status: .init(code: await receive(message)))
+    }
+}
+
+extension HTTPField.Name {
+    // The names are constants that are valid, which the compiler cannot know.
+    fileprivate static let webhookID = name("webhook-id")
+    fileprivate static let webhookTimestamp = name("webhook-timestamp")
+    fileprivate static let webhookSignature = name("webhook-signature")
+
+    private static func name(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is no header name.") }
+        return name
+    }
+}

@@ -1,0 +1,144 @@
+import ArgumentParser
+import Foundation
+import SignalboxJSON
+import SignalboxModel
+import SignalboxStore
+
+struct Deliveries: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Look into the queue and the dead letters, also while the gateway runs.",
+        subcommands: [List.self, Show.self, Retry.self])
+
+    /// Opens the queue without taking the data directory away from a running gateway.
+    private static func queue(_ options: GatewayOptions) throws(ExitCode) -> SQLiteQueue {
+        do throws(StoreError) {
+            return try SQLiteQueue.existing(in: options.dataDirectory(file: nil))
+        } catch {
+            throw refuse("\(error)")
+        }
+    }
+
+    private static func orRefuse<T: Sendable>(_ work: () async throws(StoreError) -> T) async throws(ExitCode) -> T {
+        do throws(StoreError) { return try await work() } catch { throw refuse("\(error)") }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
+
+        @OptionGroup var options: GatewayOptions
+        @Option(help: "Only those that are waiting, delivered, dead or expired.") var state: DeliveryRecord.State?
+        @Option(help: "Only those to this destination.") var destination: String?
+        @Option(help: "At most this many.") var limit = 50
+        @Flag(help: "One JSON object a line.") var json = false
+
+        func run() async throws {
+            let queue = try Deliveries.queue(options)
+            let filter = DeliveryFilter(state: state, destination: destination.map { DestinationName($0) })
+            let limit = max(0, limit)
+            let records = try await Deliveries.orRefuse { () throws(StoreError) in
+                try await queue.deliveries(filter, limit: limit)
+            }
+            if json { return records.forEach { print($0.json) } }
+            print("ID        STATE      ATTEMPTS  DESTINATION       SUBJECT                 NEXT / LAST ERROR")
+            for record in records { print(record.row) }
+        }
+    }
+
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show one delivery and the event it carries.")
+
+        @OptionGroup var options: GatewayOptions
+        @Argument(help: "The delivery's number.") var id: Int64
+
+        func run() async throws {
+            let queue = try Deliveries.queue(options)
+            let id = id
+            let found = try await Deliveries.orRefuse { () throws(StoreError) in
+                try await queue.deliveries(DeliveryFilter(ids: [id]), limit: 1)
+            }
+            guard let record = found.first else {
+                StandardError.write("signalbox: there is no delivery \(id).\n")
+                throw ExitCode.incomplete
+            }
+            print(record.json)
+            let body = try await Deliveries.orRefuse { () throws(StoreError) in
+                try await queue.body(ofEvent: record.event)
+            }
+            if let body { print(String(decoding: body, as: UTF8.self)) }
+        }
+    }
+
+    struct Retry: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Make deliveries due again, with a fresh budget of attempts.",
+            discussion: "A running gateway takes them up at once; otherwise the next start does.")
+
+        @OptionGroup var options: GatewayOptions
+        @Argument(help: "Numbers of deliveries.") var ids: [Int64] = []
+        @Flag(help: "All that are dead.") var dead = false
+        @Option(help: "Only those to this destination.") var destination: String?
+
+        func validate() throws {
+            if ids.isEmpty, !dead { throw ValidationError("Name deliveries by number, or say --dead.") }
+            if ids.count > 500 { throw ValidationError("Name at most 500 deliveries at once.") }
+        }
+
+        func run() async throws {
+            let queue = try Deliveries.queue(options)
+            let filter = DeliveryFilter(
+                ids: ids.isEmpty ? nil : ids, state: dead ? .dead : nil,
+                destination: destination.map { DestinationName($0) })
+            let count = try await Deliveries.orRefuse { () throws(StoreError) in try await queue.retry(filter) }
+            print("\(count) deliveries are due again")
+            if !ids.isEmpty, count < ids.count { throw ExitCode.incomplete }
+        }
+    }
+}
+
+extension DeliveryRecord.State: ExpressibleByArgument {}
+
+extension DeliveryRecord {
+    fileprivate var row: String {
+        func column(_ text: String, _ width: Int) -> String {
+            text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
+        }
+        let last = reason.map { state == .waiting ? "\(Timestamp.text(due)) after: \($0)" : $0 } ?? ""
+        return [
+            column(String(id), 8), column(state.rawValue, 9), column(String(attempts), 8),
+            column(destination.name, 16), column(subject, 22), last,
+        ].joined(separator: "  ")
+    }
+
+    fileprivate var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("id")
+        json.integer(id)
+        json.key("event")
+        json.string(event)
+        json.key("subject")
+        json.string(subject)
+        json.key("destination")
+        json.string(destination.name)
+        json.key("state")
+        json.string(state.rawValue)
+        json.key("attempts")
+        json.integer(attempts)
+        json.key("acceptedAt")
+        json.string(Timestamp.text(acceptedAt))
+        if state == .waiting {
+            json.key("due")
+            json.string(Timestamp.text(due))
+        }
+        if let status {
+            json.key("status")
+            json.integer(status)
+        }
+        if let reason {
+            json.key("reason")
+            json.string(reason)
+        }
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}

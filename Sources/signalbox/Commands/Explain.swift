@@ -1,0 +1,102 @@
+import ArgumentParser
+import Foundation
+import SignalboxEgress
+import SignalboxJSON
+import SignalboxModel
+import SignalboxPipeline
+import SignalboxRouting
+import SignalboxVendors
+
+struct Explain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say why a payload is taken for what it is, and where it would go.")
+
+    @Argument(help: "A file with one payload; - or nothing is standard input.", completion: .file())
+    var file = "-"
+
+    @OptionGroup var options: GatewayOptions
+
+    func run() async throws {
+        let body = try await payload()
+        let setup = NormalizerOptions(options)
+        let config = try setup.config()
+        let chain = try ConfigFile.chain(config)
+        let normalizer = try setup.makeNormalizer()
+        let parser = Normalizer.makeParser()
+        do throws(Rejection) {
+            let recognised = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
+                try normalizer.withPlatformPayload(bytes, at: Place(), with: parser) { Self.recognition($0, by: chain) }
+            }
+            print(recognised)
+            let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
+                try normalizer.event(bytes, from: .default, receivedAt: Date(), at: Place(), with: parser)
+            }
+            print("\nEvent\n" + Self.indented(event.body))
+            print("\nRoutes\n" + Self.routing(of: event, by: config.routes, with: parser))
+        } catch {
+            StandardError.write("signalbox: \(error.message)\n")
+            throw ExitCode.incomplete
+        }
+    }
+
+    private func payload() async throws -> [UInt8] {
+        var body: [UInt8] = []
+        try await InputFiles([file]).forEach { name, read in
+            while try read({ body.append(contentsOf: $0) }) {
+                guard body.count <= Normalizer.payloadLimit else {
+                    throw refuse("\(name) is larger than \(Normalizer.payloadLimit) bytes; explain takes one payload.")
+                }
+            }
+        }
+        return body
+    }
+
+    // MARK: In words
+
+    private static func recognition(_ payload: borrowing PlatformPayload, by chain: VendorChain) -> String {
+        var lines = ["Platform\n  \(payload.platform.rawValue), as \(payload.envelope.rawValue)", "\nDetectors"]
+        for detector in chain.detectors {
+            if let detection = detector.detect(payload) {
+                lines.append(
+                    "  \(detector.vendor): yes, \(detection.strength) at \(detection.evidence.joined(separator: ", "))")
+            } else {
+                lines.append("  \(detector.vendor): no; it looks for \(detector.looksFor)")
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func indented(_ body: [UInt8]) -> String {
+        guard let object = try? JSONSerialization.jsonObject(with: Data(body)),
+            let pretty = try? JSONSerialization.data(
+                withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+        else { return String(decoding: body, as: UTF8.self) }
+        return String(decoding: pretty, as: UTF8.self)
+    }
+
+    private static func routing(of event: Event, by routes: RouteTable, with parser: JSONParser) -> String {
+        parser.reset()
+        guard let value = try? parser.parse(event.body) else {
+            preconditionFailure("An event of ours is no JSON.")
+        }
+        var lines: [String] = []
+        var isStopped = false
+        for route in routes.routes {
+            if isStopped {
+                lines.append("  \(route.name): not asked, an earlier route said stop")
+            } else if let mismatch = route.match.mismatch(in: value) {
+                let found = mismatch.found.map { JSONText($0).string } ?? "nothing"
+                lines.append("  \(route.name): no; \(mismatch.pointer) is \(found)")
+            } else {
+                lines.append("  \(route.name): yes, to \(route.destinations.map(\.name).joined(separator: ", "))")
+                isStopped = route.stop
+            }
+        }
+        let decision = routes.decide(value)
+        if decision.routes.isEmpty, !decision.destinations.isEmpty {
+            lines.append("  fallback: to \(decision.destinations.map(\.name).joined(separator: ", "))")
+        }
+        if decision.destinations.isEmpty { lines.append("  It would go nowhere.") }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,128 @@
+import ArgumentParser
+import Foundation
+import Logging
+import ServiceLifecycle
+import SignalboxEgress
+import SignalboxModel
+import SignalboxRouting
+import SignalboxServer
+import SignalboxStore
+import Synchronization
+import UnixSignals
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Take payloads over HTTP, keep them safe, deliver their events.",
+        discussion: "Stops on SIGTERM and ^C once what is under way has ended.")
+
+    @OptionGroup var options: GatewayOptions
+
+    @Option(help: "Address to listen on (SIGNALBOX_LISTEN; default: 127.0.0.1:8080).")
+    var listen: String?
+
+    func run() async throws {
+        signal(SIGPIPE, SIG_IGN)
+        let logger = options.makeLogger()
+        let config = try ConfigFile.load(options.configPath)
+        let address = try listenAddress(config)
+        let access = try access(config, address: address)
+        let gateway = try Gateway(options, config: config, logger: logger) { text in
+            FileHandle.standardOutput.write(Data(text.utf8))
+        }
+        let queue = gateway.queue
+        let server = GatewayServer(
+            intake: gateway.intake, access: access, address: address, logger: logger,
+            isReady: { await Self.isWritable(queue) },
+            onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
+        let interrupted = try await ServiceRun(services: [gateway.dispatcher, server], logger: logger).run()
+        gateway.http.stop()
+        if interrupted { throw ExitCode.interrupted }
+    }
+
+    private func listenAddress(_ config: GatewayConfig) throws(ExitCode) -> ListenAddress {
+        let text = options.listenAddress(flag: listen, file: config.gateway.listen)
+        guard let address = ListenAddress(text) else {
+            throw refuse("\(text) is no address to listen on; write it as 127.0.0.1:8080 or [::1]:8080.")
+        }
+        return address
+    }
+
+    private func access(_ config: GatewayConfig, address: ListenAddress) throws(ExitCode) -> SourceAccess {
+        guard config.sources.isEmpty else {
+            return SourceAccess(try ConfigFile.tokens(config, path: options.configPath))
+        }
+        guard address.isLoopback else {
+            throw refuse(
+                "\(address) can be reached from other machines, and \(options.configPath) names no sources, so anybody "
+                    + "could hand in payloads. Add sources with tokens to it, or listen on 127.0.0.1.")
+        }
+        return .open
+    }
+
+    private static func isWritable(_ queue: SQLiteQueue) async -> Bool {
+        do {
+            try await queue.tick()
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private static func greet(_ address: ListenAddress, _ config: GatewayConfig, dataDirectory: String) {
+        let example = "Examples/payloads/synerise-simple-push.json"
+        let body = FileManager.default.fileExists(atPath: example) ? "@\(example)" : "'{\"aps\":{\"alert\":\"Hello\"}}'"
+        let token = config.sources.isEmpty ? "" : " -H \"authorization: Bearer $TOKEN\""
+        StandardError.write(
+            """
+            signalbox \(Version.current) listening on http://\(address)
+            \(config.routes.routes.count) routes to \(config.destinations.map(\.name.name).joined(separator: ", ")), \
+            queue in \(dataDirectory)
+            Try:  curl -H 'content-type: application/json'\(token) --data \(body) http://\(address)/v1/notifications
+
+            """)
+    }
+}
+
+/// Runs services until one fails, SIGTERM or ^C.
+struct ServiceRun {
+    let services: [any Service]
+    let logger: Logger
+
+    /// True when it was ^C that ended it. Says what failed on standard error.
+    func run() async throws -> Bool {
+        var configuration = ServiceGroupConfiguration(
+            services: services, gracefulShutdownSignals: [.sigterm], logger: logger)
+        let interrupt = Interrupt()
+        configuration.services.append(.init(service: interrupt))
+        let group = ServiceGroup(configuration: configuration)
+        interrupt.onInterrupt { await group.triggerGracefulShutdown() }
+        do {
+            try await group.run()
+        } catch let error as ListenError {
+            throw refuse("\(error)")
+        }
+        return interrupt.happened
+    }
+}
+
+/// Turns ^C into a graceful shutdown and remembers it.
+final class Interrupt: Service {
+    // A class because the signal is noted by one task and read by another.
+    private let state = Mutex((happened: false, action: Optional<@Sendable () async -> Void>.none))
+
+    var happened: Bool { state.withLock { $0.happened } }
+
+    func onInterrupt(_ action: @escaping @Sendable () async -> Void) {
+        state.withLock { $0.action = action }
+    }
+
+    func run() async throws {
+        for await _ in await UnixSignalsSequence(trapping: .sigint).cancelOnGracefulShutdown() {
+            let action = state.withLock { state in
+                state.happened = true
+                return state.action
+            }
+            await action?()
+        }
+    }
+}

@@ -1,0 +1,56 @@
+import ArgumentParser
+import Foundation
+import Logging
+import SignalboxDelivery
+import SignalboxEgress
+import SignalboxModel
+import SignalboxPipeline
+import SignalboxRouting
+import SignalboxStore
+import SignalboxVendors
+
+/// The composition root of everything that works on a data directory: config, queue, pipeline and delivery put together.
+struct Gateway {
+    let config: GatewayConfig
+    let queue: SQLiteQueue
+    let normalizer: Normalizer
+    let intake: Intake
+    let http: OutboundHTTP
+    let dispatcher: Dispatcher
+    let directory: DataDirectory
+
+    /// Puts a gateway together, or says on standard error why it cannot. `show` gets what built-in inboxes show.
+    init(
+        _ options: GatewayOptions, config: GatewayConfig, logger: Logger, show: @escaping @Sendable (String) -> Void
+    ) throws(ExitCode) {
+        self.config = config
+        let chain = try ConfigFile.chain(config)
+        do throws(StoreError) {
+            directory = try DataDirectory(path: options.dataDirectory(file: config.gateway.dataDirectory))
+            queue = try SQLiteQueue(in: directory.path)
+            let key = try directory.key("token.key") { randomBytes(32) }
+            normalizer = Normalizer(
+                chain: chain, gateway: config.gateway.name, tokens: TokenHash(key: key))
+        } catch {
+            throw refuse("\(error)")
+        }
+        intake = Intake(normalizer: normalizer, routes: config.routes, queue: queue)
+        http = OutboundHTTP(policy: AddressPolicy(allow: config.egressAllow))
+        var senders: [(Destination, any Sender)] = []
+        for destination in config.destinations {
+            senders.append((destination, try Self.sender(for: destination, path: options.configPath, http: http, show: show)))
+        }
+        dispatcher = Dispatcher(senders, queue: queue, logger: logger)
+    }
+
+    private static func sender(
+        for destination: Destination, path: String, http: OutboundHTTP, show: @escaping @Sendable (String) -> Void
+    ) throws(ExitCode) -> any Sender {
+        switch destination.endpoint {
+        case .inbox: return InboxSender(color: StandardOutput.hasColor, show: show)
+        case .webhook(let webhook):
+            let secret = try ConfigFile.secret(of: webhook, named: destination.name, path: path)
+            return WebhookSender(webhook, secret: secret, http: http, version: Version.current)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+
+/// One line on a terminal's standard error that says how far a long run has come; nothing anywhere else.
+struct Progress {
+    private let totalBytes: Int?
+    private let isShown = StandardError.isTerminal
+    private let clock = ContinuousClock()
+    private let start: ContinuousClock.Instant
+    private var lastShown: ContinuousClock.Instant
+    private var bytes = 0
+    private var payloads = 0
+
+    init(totalBytes: Int?) {
+        self.totalBytes = totalBytes
+        start = clock.now
+        lastShown = start
+    }
+
+    mutating func read(_ count: Int) { bytes += count }
+
+    mutating func count(rejected: Int) {
+        payloads += 1
+        guard isShown, payloads.isMultiple(of: 256) else { return }
+        let now = clock.now
+        guard now - lastShown > .milliseconds(200) else { return }
+        lastShown = now
+        StandardError.write("\r\u{1B}[K\(line(rejected, elapsed: now - start))")
+    }
+
+    func end() {
+        if isShown { StandardError.write("\r\u{1B}[K") }
+    }
+
+    private func line(_ rejected: Int, elapsed: Duration) -> String {
+        let seconds = max(0.001, elapsed / .seconds(1))
+        var line = "\(payloads) payloads, \(Int(Double(payloads) / seconds))/s, \(rejected) rejected"
+        if let totalBytes, totalBytes > 0, bytes > 0 {
+            let share = min(1, Double(bytes) / Double(totalBytes))
+            line += ", \(Int(share * 100)) %, \(Int(seconds / share - seconds)) s left"
+        }
+        return line
+    }
+}

@@ -1,0 +1,88 @@
+import SignalboxJSON
+import SignalboxModel
+import SignalboxStore
+
+/// Counts payloads by vendor and route.
+struct ReplayTally {
+    private struct Cell: Hashable {
+        let vendor: String
+        let route: String
+    }
+
+    private var cells: [Cell: Int] = [:]
+    private var events = 0
+
+    mutating func add(_ event: Event, routes: [String]) {
+        events += 1
+        for route in routes.isEmpty ? ["(none)"] : routes { cells[Cell(vendor: event.vendor.name, route: route), default: 0] += 1 }
+    }
+
+    /// The table for a person, or one line of JSON.
+    func table(rejected: Int, json: Bool) -> String {
+        let rows = cells.sorted { ($0.key.vendor, $0.key.route) < ($1.key.vendor, $1.key.route) }
+        if json { return line(rows.map { ($0.key.vendor, $0.key.route, $0.value) }, rejected: rejected) }
+        let vendorWidth = (rows.map(\.key.vendor.count) + [6]).max() ?? 6
+        let routeWidth = (rows.map(\.key.route.count) + [5]).max() ?? 5
+        func row(_ vendor: String, _ route: String, _ count: String) -> String {
+            vendor.padding(to: vendorWidth) + "  " + route.padding(to: routeWidth) + "  " + count + "\n"
+        }
+        return row("VENDOR", "ROUTE", "EVENTS") + rows.map { row($0.key.vendor, $0.key.route, String($0.value)) }.joined()
+            + "\(events) events, \(rejected) rejected\n"
+    }
+
+    private func line(_ rows: [(String, String, Int)], rejected: Int) -> String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("events")
+        json.integer(events)
+        json.key("rejected")
+        json.integer(rejected)
+        json.key("routes")
+        json.beginArray()
+        for (vendor, route, count) in rows {
+            json.beginObject()
+            json.key("vendor")
+            json.string(vendor)
+            json.key("route")
+            json.string(route)
+            json.key("events")
+            json.integer(count)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        json.newline()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
+
+/// What became of deliveries between two looks at the queue.
+struct DeliveryOutcomes {
+    let delivered: Int
+    let dead: Int
+    /// To be tried again later.
+    let waiting: Int
+
+    init(
+        before: [DestinationName: [DeliveryRecord.State: Int]], after: [DestinationName: [DeliveryRecord.State: Int]]
+    ) {
+        func total(_ counts: [DestinationName: [DeliveryRecord.State: Int]], _ state: DeliveryRecord.State) -> Int {
+            counts.values.reduce(0) { $0 + ($1[state] ?? 0) }
+        }
+        delivered = total(after, .delivered) - total(before, .delivered)
+        dead = total(after, .dead) - total(before, .dead)
+        waiting = total(after, .waiting)
+    }
+
+    var failed: Int { dead + waiting }
+
+    func text(json: Bool) -> String {
+        json
+            ? #"{"delivered":\#(delivered),"dead":\#(dead),"waiting":\#(waiting)}"# + "\n"
+            : "\(delivered) delivered, \(dead) dead, \(waiting) waiting for their next attempt\n"
+    }
+}
+
+extension String {
+    fileprivate func padding(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+}

@@ -1,0 +1,21 @@
+import ArgumentParser
+
+@main
+struct Signalbox: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "signalbox",
+        abstract: "A gateway for push notifications of many vendors.",
+        discussion: """
+            Takes raw APNs and FCM payloads, finds out which vendor produced each one, and delivers one normalised \
+            event to the webhooks that routes.json names.
+            """,
+        version: Version.current,
+        subcommands: [
+            Serve.self, Normalize.self, Replay.self, Explain.self, Routes.self, Listen.self, Deliveries.self,
+            VendorList.self, Schema.self,
+        ])
+}
+
+enum Version {
+    static let current = "0.1.0"
+}

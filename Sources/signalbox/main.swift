@@ -1,5 +1,0 @@
-import ArgumentParser
-import Configuration
-import ServiceLifecycle
-
-print("x")
