@@ -1,13 +1,33 @@
-/// Writes compact JSON into bytes. Commas are its business; that keys and values alternate is the caller's.
-package struct JSONWriter: Sendable {
-    package private(set) var bytes: [UInt8] = []
-    @usableFromInline var needsComma = false
+import Foundation
 
-    package init(reservingCapacity capacity: Int = 256) { bytes.reserveCapacity(capacity) }
+/// Writes compact JSON into memory that it owns and that grows as needed. Commas are its business; that keys and values
+/// alternate is the caller's.
+///
+/// Not copyable and not an array: events are written by it, and an array's checks at every append cost more than the
+/// writing.
+package struct JSONWriter: ~Copyable {
+    private var memory: UnsafeMutablePointer<UInt8>
+    private var capacity: Int
+    private var count = 0
+    private var needsComma = false
+
+    /// With no capacity reserved, no memory is taken until something is written.
+    package init(reservingCapacity capacity: Int = 0) {
+        self.capacity = capacity
+        memory = .allocate(capacity: capacity)
+    }
+
+    /// True when nothing was written.
+    package var isEmpty: Bool { count == 0 }
+
+    deinit { memory.deallocate() }
+
+    /// A copy of what was written.
+    package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: memory, count: count)) }
 
     /// Starts anew in the same memory.
     package mutating func removeAll() {
-        bytes.removeAll(keepingCapacity: true)
+        count = 0
         needsComma = false
     }
 
@@ -20,19 +40,20 @@ package struct JSONWriter: Sendable {
 
     /// A key that needs no escaping.
     package mutating func key(_ name: StaticString) {
+        reserve(name.utf8CodeUnitCount + 4)
         separate()
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(contentsOf: UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-        bytes.append(UInt8(ascii: "\""))
-        bytes.append(UInt8(ascii: ":"))
+        put(UInt8(ascii: "\""))
+        put(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+        put(UInt8(ascii: "\""))
+        put(UInt8(ascii: ":"))
         needsComma = false
     }
 
     /// Any key, as UTF-8.
     package mutating func key(utf8 name: UnsafeBufferPointer<UInt8>) {
-        separate()
-        quote(name)
-        bytes.append(UInt8(ascii: ":"))
+        string(utf8: name)
+        reserve(1)
+        put(UInt8(ascii: ":"))
         needsComma = false
     }
 
@@ -44,7 +65,8 @@ package struct JSONWriter: Sendable {
 
     /// A line end between two top-level values, as NDJSON has it.
     package mutating func newline() {
-        bytes.append(UInt8(ascii: "\n"))
+        reserve(1)
+        put(UInt8(ascii: "\n"))
         needsComma = false
     }
 
@@ -56,18 +78,26 @@ package struct JSONWriter: Sendable {
     }
 
     package mutating func string(utf8 text: UnsafeBufferPointer<UInt8>) {
+        // Room for the worst case, in which every byte becomes an escape of six.
+        reserve(text.count * 6 + 3)
         separate()
-        quote(text)
+        put(UInt8(ascii: "\""))
+        escape(text)
+        put(UInt8(ascii: "\""))
         needsComma = true
     }
 
+    /// A text that needs no escaping.
     package mutating func string(_ text: StaticString) {
-        string(utf8: UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        reserve(text.utf8CodeUnitCount + 3)
+        separate()
+        put(UInt8(ascii: "\""))
+        put(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        put(UInt8(ascii: "\""))
+        needsComma = true
     }
 
-    package mutating func integer(_ number: some BinaryInteger) {
-        literal(String(number))
-    }
+    package mutating func integer(_ number: some BinaryInteger) { literal(String(number)) }
 
     /// The shortest text that reads back as the same number. Not for infinities or NaN, which JSON cannot say.
     package mutating func double(_ number: Double) {
@@ -80,130 +110,119 @@ package struct JSONWriter: Sendable {
 
     /// A value that is JSON already.
     package mutating func raw(_ json: [UInt8]) {
+        reserve(json.count + 1)
         separate()
-        bytes.append(contentsOf: json)
+        json.withUnsafeBufferPointer { put($0) }
         needsComma = true
     }
 
     package mutating func text(_ json: JSONText) { raw(json.bytes) }
 
-    /// A value of a parsed document with all that is in it; of repeated keys only the last is written.
-    package mutating func value(_ value: JSONValue) {
-        switch value.kind {
-        case .object:
-            beginObject()
-            for (key, member) in value.members where !value.repeats(key, after: member) {
-                self.key(utf8: key)
-                self.value(member)
-            }
-            endObject()
-        case .array:
-            beginArray()
-            for element in value.elements { self.value(element) }
-            endArray()
-        case .string: string(utf8: value.stringBytes)
-        case .integer: integer(Int64(bitPattern: value.tape[value.index + 1]))
-        case .unsigned: integer(value.tape[value.index + 1])
-        case .double: double(Double(bitPattern: value.tape[value.index + 1]))
-        case .bool: bool(value.bool == true)
-        case .null: null()
-        }
-    }
-
     // MARK: Bytes
 
     private mutating func open(_ bracket: UInt8) {
+        reserve(2)
         separate()
-        bytes.append(bracket)
+        put(bracket)
         needsComma = false
     }
 
     private mutating func close(_ bracket: UInt8) {
-        bytes.append(bracket)
+        reserve(1)
+        put(bracket)
         needsComma = true
-    }
-
-    private mutating func separate() {
-        if needsComma { bytes.append(UInt8(ascii: ",")) }
     }
 
     private mutating func literal(_ text: String) {
-        separate()
-        bytes.append(contentsOf: text.utf8)
+        var text = text
+        text.withUTF8 { bytes in
+            reserve(bytes.count + 1)
+            separate()
+            put(bytes)
+        }
         needsComma = true
     }
 
-    private mutating func quote(_ text: UnsafeBufferPointer<UInt8>) {
-        bytes.append(UInt8(ascii: "\""))
-        var start = 0
-        var cursor = text.plainPrefix(from: 0)
-        while cursor < text.count {
-            bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<cursor]))
-            escape(text[cursor])
-            start = cursor + 1
-            cursor = text.plainPrefix(from: start)
+    /// Makes room; whoever puts bytes has reserved them.
+    private mutating func reserve(_ more: Int) {
+        if capacity - count < more { grow(by: more) }
+    }
+
+    private mutating func grow(by more: Int) {
+        let larger = max(capacity * 2, count + more, 256)
+        let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
+        moved.update(from: memory, count: count)
+        memory.deallocate()
+        memory = moved
+        capacity = larger
+    }
+
+    private mutating func separate() {
+        if needsComma { put(UInt8(ascii: ",")) }
+    }
+
+    private mutating func put(_ byte: UInt8) {
+        memory[count] = byte
+        count += 1
+    }
+
+    private mutating func put(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard let base = bytes.baseAddress else { return }
+        (memory + count).update(from: base, count: bytes.count)
+        count += bytes.count
+    }
+
+    /// Copies a text, eight bytes at a time where none of them needs escaping.
+    private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
+        guard let base = text.baseAddress else { return }
+        let raw = UnsafeRawPointer(base)
+        var cursor = 0
+        while cursor + 8 <= text.count {
+            let word = raw.loadUnaligned(fromByteOffset: cursor, as: UInt64.self)
+            let plain = Self.plainBytes(word)
+            UnsafeMutableRawPointer(memory + count).storeBytes(of: word, as: UInt64.self)
+            count += plain
+            cursor += plain
+            if plain < 8 {
+                escape(base[cursor])
+                cursor += 1
+            }
         }
-        bytes.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
-        bytes.append(UInt8(ascii: "\""))
+        while cursor < text.count {
+            let byte = base[cursor]
+            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
+                escape(byte)
+            } else {
+                put(byte)
+            }
+            cursor += 1
+        }
+    }
+
+    /// How many of eight bytes, from the first on, JSON takes as they are.
+    private static func plainBytes(_ word: UInt64) -> Int {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+        let slashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+        let controls = (word &- ones &* 0x20) & ~word
+        let hits = controls | ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes)
+        return (hits & (ones &* 0x80)).trailingZeroBitCount / 8
     }
 
     private mutating func escape(_ byte: UInt8) {
-        bytes.append(UInt8(ascii: "\\"))
+        put(UInt8(ascii: "\\"))
         switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
-        case 0x08: bytes.append(UInt8(ascii: "b"))
-        case 0x09: bytes.append(UInt8(ascii: "t"))
-        case 0x0A: bytes.append(UInt8(ascii: "n"))
-        case 0x0C: bytes.append(UInt8(ascii: "f"))
-        case 0x0D: bytes.append(UInt8(ascii: "r"))
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): put(byte)
+        case 0x08: put(UInt8(ascii: "b"))
+        case 0x09: put(UInt8(ascii: "t"))
+        case 0x0A: put(UInt8(ascii: "n"))
+        case 0x0C: put(UInt8(ascii: "f"))
+        case 0x0D: put(UInt8(ascii: "r"))
         default:
             let digits: StaticString = "0123456789abcdef"
-            bytes.append(contentsOf: [
-                UInt8(ascii: "u"), UInt8(ascii: "0"), UInt8(ascii: "0"),
-                digits.utf8Start[Int(byte >> 4)], digits.utf8Start[Int(byte & 0xF)],
-            ])
+            for digit in [UInt8(ascii: "u"), UInt8(ascii: "0"), UInt8(ascii: "0")] { put(digit) }
+            put(digits.utf8Start[Int(byte >> 4)])
+            put(digits.utf8Start[Int(byte & 0xF)])
         }
-    }
-}
-
-extension JSONValue {
-    /// True when the same key stands again behind this member. Small objects are searched in place; a large one is only
-    /// looked at up to a bound, so that a hostile object costs no more than its size: its repeats stay in the copy.
-    fileprivate func repeats(_ key: UnsafeBufferPointer<UInt8>, after member: JSONValue) -> Bool {
-        var cursor = member.next
-        let end = next - 1
-        var looked = 0
-        while cursor < end, looked < 64 {
-            if at(cursor).stringBytes.equals(key) { return true }
-            cursor = at(cursor + 1).next
-            looked += 1
-        }
-        return false
-    }
-}
-
-extension UnsafeBufferPointer<UInt8> {
-    /// The first position at or after `start` of a byte that JSON wants escaped, eight bytes at a time.
-    fileprivate func plainPrefix(from start: Int) -> Int {
-        guard let base = baseAddress else { return 0 }
-        let raw = UnsafeRawPointer(base)
-        let ones: UInt64 = 0x0101_0101_0101_0101
-        let highs: UInt64 = 0x8080_8080_8080_8080
-        var cursor = start
-        while cursor + 8 <= count {
-            let word = raw.loadUnaligned(fromByteOffset: cursor, as: UInt64.self)
-            let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
-            let slashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
-            let controls = (word &- ones &* 0x20) & ~word
-            let hit = (controls | ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes)) & highs
-            if hit != 0 { return cursor + hit.trailingZeroBitCount / 8 }
-            cursor += 8
-        }
-        while cursor < count {
-            let byte = base[cursor]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") { return cursor }
-            cursor += 1
-        }
-        return count
     }
 }

@@ -20,7 +20,7 @@ package enum CustomFields {
         payload.fields.forEach { key, value in
             if !claimed(key) { collector.add(key, value) }
         }
-        return collector.text
+        return collector.text()
     }
 
     /// As above, where the vendor marks the app's own keys with a prefix, which is taken off.
@@ -35,7 +35,7 @@ package enum CustomFields {
         payload.fields.forEach { key, value in
             if !key.hasPrefix(prefix), !claimed(key) { collector.add(key, value) }
         }
-        return collector.text
+        return collector.text()
     }
 
     /// What a vendor keeps for the app inside an object of its own.
@@ -49,25 +49,22 @@ package enum CustomFields {
 
 extension CustomFields {
     /// Writes members as they come, so that a payload without any costs nothing.
-    private struct Collector {
-        private var writer: JSONWriter?
+    private struct Collector: ~Copyable {
+        private var writer = JSONWriter()
         private var names: Set<JSONKey> = []
         private var mayRepeat = false
 
-        var text: JSONText? {
-            guard var writer else { return nil }
+        consuming func text() -> JSONText? {
+            guard !writer.isEmpty else { return nil }
             writer.endObject()
             return JSONText(writer)
         }
 
         mutating func add(_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
             guard names.insert(JSONKey(key)).inserted else { return }
-            if writer == nil {
-                writer = JSONWriter()
-                writer?.beginObject()
-            }
-            writer?.key(utf8: key)
-            writer?.value(value)
+            if writer.isEmpty { writer.beginObject() }
+            writer.key(utf8: key)
+            writer.value(value)
         }
 
         mutating func add(_ addition: Addition) {

@@ -67,19 +67,17 @@ extension MCE {
 
     /// What the SDK hands to the action's handler besides type and value: a calendar's dates, an e-mail's parts.
     private func arguments(of action: JSONValue, except read: JSONValue?) -> JSONText? {
-        var writer: JSONWriter?
+        var writer = JSONWriter()
         action.forEachMember { key, value in
             guard !Self.isAction(key) else { return }
             if let read, read.spelled != nil, value.isSamePlace(as: read) { return }
-            if writer == nil {
-                writer = JSONWriter()
-                writer?.beginObject()
-            }
-            writer?.key(utf8: key)
-            writer?.value(value)
+            if writer.isEmpty { writer.beginObject() }
+            writer.key(utf8: key)
+            writer.value(value)
         }
-        writer?.endObject()
-        return writer.map { JSONText($0) }
+        guard !writer.isEmpty else { return nil }
+        writer.endObject()
+        return JSONText(writer)
     }
 
     private static func isAction(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
