@@ -7,11 +7,11 @@ import Foundation
 /// after a raw line end inside a string, or a line that opens a text where none can stand, cutting goes on at that
 /// line. Memory is bounded by the longest text allowed, not by the input.
 ///
-/// Use: `append` what was read, call `next` until it is nil, repeat; `finish` at the end of input and call `next` again.
+/// Use: `append` what was read, `takeAll`, repeat; `finish` at the end of input and `takeAll` again.
 package struct JSONSplitter {
     /// One piece of the input.
-    package struct Piece {
-        /// Where it stands in the buffer; see ``JSONSplitter/withBytes(of:_:)``.
+    package struct Piece: Sendable {
+        /// Where it stands in the buffer.
         package let range: Range<Int>
         /// Line of its first byte, from 1.
         package let line: Int
@@ -19,9 +19,16 @@ package struct JSONSplitter {
         package let offset: Int
         /// What keeps it from being a text, as far as cutting can tell.
         package let fault: Fault?
-        /// True for a line that was taken whole because it looked like one text: when it does not parse, call
-        /// ``JSONSplitter/reconsider(_:)`` and go on with `next`.
+        /// True for a line that was taken whole because no text can go on behind it. It may hold several: when it does not
+        /// parse, cut it with a splitter that does not guess.
         package let isGuess: Bool
+
+        /// The same piece of a buffer that begins this much later.
+        fileprivate func moved(by distance: Int) -> Piece {
+            Piece(
+                range: range.lowerBound - distance..<range.upperBound - distance, line: line, offset: offset,
+                fault: fault, isGuess: isGuess)
+        }
     }
 
     package enum Fault: Sendable {
@@ -36,23 +43,29 @@ package struct JSONSplitter {
     private enum Layout { case unknown, sequence, array, afterArray }
 
     private let limit: Int
+    private let guesses: Bool
     private var buffer: [UInt8] = []
     /// Where in the buffer the part not yet handed out begins.
     private var start = 0
-    private var line = 1
+    private var line: Int
     /// Position in the input of `buffer[0]`.
-    private var base = 0
+    private var base: Int
     private var layout = Layout.unknown
     private var isFinished = false
-    private var mayGuess = true
     private var sawLines = false
     private var scan = JSONBoundaryScan()
     private var skipping = false
     /// In an array: an element was read and no comma since.
     private var needsComma = false
 
-    /// `limit`: the longest text in bytes.
-    package init(limit: Int) { self.limit = limit }
+    /// `limit`: the longest text in bytes. `guesses`: whether lines that look like one text are taken as such. `line` and
+    /// `offset`: where the input begins in a larger one.
+    package init(limit: Int, guesses: Bool = true, line: Int = 1, offset: Int = 0) {
+        self.limit = limit
+        self.guesses = guesses
+        self.line = line
+        base = offset
+    }
 
     /// True when all input came in a JSON array.
     package var isArray: Bool { layout == .array || layout == .afterArray }
@@ -72,23 +85,20 @@ package struct JSONSplitter {
     /// Says that no more input comes.
     package mutating func finish() { isFinished = true }
 
-    package func withBytes<R>(of piece: Piece, _ body: (UnsafeBufferPointer<UInt8>) throws -> R) rethrows -> R {
-        try buffer.withUnsafeBufferPointer { try body(UnsafeBufferPointer(rebasing: $0[piece.range])) }
-    }
-
-    /// Takes back a guess: the same bytes are cut again, this time by their brackets.
-    package mutating func reconsider(_ piece: Piece) {
-        precondition(piece.isGuess, "Only a guess can be reconsidered.")
-        start = piece.range.lowerBound
-        line = piece.line
-        mayGuess = false
-        scan = JSONBoundaryScan(at: start)
-    }
-
     // MARK: Output
 
+    /// All pieces that are there, with the bytes that their ranges are in; both empty when more input is needed or none
+    /// is left.
+    package mutating func takeAll() -> (bytes: [UInt8], pieces: [Piece]) {
+        let first = start
+        var pieces: [Piece] = []
+        while let piece = next() { pieces.append(piece) }
+        let end = pieces.last?.range.upperBound ?? first
+        return (Array(buffer[first..<end]), pieces.map { $0.moved(by: first) })
+    }
+
     /// The next piece, or nil when more input is needed or none is left.
-    package mutating func next() -> Piece? {
+    private mutating func next() -> Piece? {
         guard !skipping else { return skipRest() ? next() : nil }
         if scan.position <= start {
             guard let first = findStart() else { return endOfInput() }
@@ -115,7 +125,7 @@ package struct JSONSplitter {
                 line += 1
                 start += 1
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): start += 1
-            case 0xEF where base + start == 0:
+            case 0xEF where layout == .unknown && start == 0:
                 guard buffer.count >= 3 || isFinished else { return nil }
                 guard buffer.starts(with: [0xEF, 0xBB, 0xBF]) else { return byte }
                 start += 3
@@ -140,7 +150,7 @@ package struct JSONSplitter {
     /// A line that begins with `{`, ends with `}` and is followed by another `{` or nothing can only end there:
     /// nowhere in JSON does `{` follow `}`. So nothing in it needs to be looked at.
     private mutating func guess() -> Piece? {
-        guard mayGuess, layout == .sequence, buffer[start] == UInt8(ascii: "{") else { return nil }
+        guard guesses, layout == .sequence, buffer[start] == UInt8(ascii: "{") else { return nil }
         guard let end = lineEnd(from: start) else { return nil }
         var last = end - 1
         while last > start, buffer[last] == UInt8(ascii: "\r") || buffer[last] == UInt8(ascii: " ") { last -= 1 }
@@ -188,7 +198,6 @@ package struct JSONSplitter {
         line += buffer[start..<end].count { $0 == UInt8(ascii: "\n") }
         start = end
         scan.position = end
-        mayGuess = true
         return piece
     }
 

@@ -77,6 +77,21 @@ package struct JSONWriter: ~Copyable {
         text.withUTF8 { string(utf8: $0) }
     }
 
+    /// One string out of several parts.
+    package mutating func string(_ first: String, _ more: String...) {
+        string(first)
+        for part in more {
+            // The closing quote gives way to the next part.
+            count -= 1
+            var part = part
+            part.withUTF8 { bytes in
+                reserve(bytes.count * 6 + 1)
+                escape(bytes)
+            }
+            put(UInt8(ascii: "\""))
+        }
+    }
+
     package mutating func string(utf8 text: UnsafeBufferPointer<UInt8>) {
         // Room for the worst case, in which every byte becomes an escape of six.
         reserve(text.count * 6 + 3)
@@ -95,6 +110,13 @@ package struct JSONWriter: ~Copyable {
         put(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
         put(UInt8(ascii: "\""))
         needsComma = true
+    }
+
+    /// An array of strings.
+    package mutating func strings(_ texts: [String]) {
+        beginArray()
+        for text in texts { string(text) }
+        endArray()
     }
 
     package mutating func integer(_ number: some BinaryInteger) { literal(String(number)) }

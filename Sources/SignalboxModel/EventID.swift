@@ -2,25 +2,18 @@ package import Foundation
 
 /// The identifier of an event: a UUID version 7 (RFC 9562), so that ids sort by time.
 package struct EventID: Sendable, Hashable, CustomStringConvertible {
-    package let high: UInt64
-    package let low: UInt64
+    /// The 36 characters of the usual text form, in lower case.
+    package let description: String
 
     /// From a time and 74 random bits, of which the version and variant bits are overwritten.
     package init(at time: Date, random: (UInt64, UInt64)) {
         let milliseconds = UInt64(max(0, time.timeIntervalSince1970 * 1000))
-        high = milliseconds << 16 | 0x7000 | random.0 & 0x0FFF
-        low = random.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        let high = milliseconds << 16 | 0x7000 | random.0 & 0x0FFF
+        let low = random.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
+        description = Self.text(high, low)
     }
 
-    /// Reads the usual text form; nil for anything else, other versions included.
-    package init?(_ text: String) {
-        guard let uuid = UUID(uuidString: text)?.uuid, uuid.6 >> 4 == 7 else { return nil }
-        high = withUnsafeBytes(of: uuid) { UInt64(bigEndian: $0.loadUnaligned(as: UInt64.self)) }
-        low = withUnsafeBytes(of: uuid) { UInt64(bigEndian: $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self)) }
-    }
-
-    /// The 36 characters of the usual text form, in lower case.
-    package var description: String {
+    private static func text(_ high: UInt64, _ low: UInt64) -> String {
         String(unsafeUninitializedCapacity: 36) { text in
             let digits: StaticString = "0123456789abcdef"
             var position = 0

@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxJSON
 import SignalboxModel
 
@@ -6,26 +5,25 @@ import SignalboxModel
 /// Source: github.com/cloudevents/spec, v1.0.2, spec.md and formats/json-format.md
 struct CloudEvent {
     let gateway: String
-    let source: SourceName
     let id: EventID
-    let time: Date
+    let reception: Reception
 
     /// The whole event, ready to be stored, signed and sent.
     func write(_ notification: PushNotification) -> [UInt8] {
-        var json = JSONWriter(reservingCapacity: 1024)
+        var json = JSONWriter(reservingCapacity: 1000)
         json.beginObject()
         json.key("specversion")
         json.string("1.0" as StaticString)
         json.key("id")
         json.string(id.description)
         json.key("source")
-        json.string("/signalbox/\(gateway)/\(source.name)")
+        json.string("/signalbox/", gateway, "/", reception.source.name)
         json.key("type")
         json.string("io.signalbox.notification.received" as StaticString)
         json.key("subject")
-        json.string("\(notification.vendor.name)/\(notification.kind.rawValue)")
+        json.string(notification.vendor.name, "/", notification.kind.rawValue)
         json.key("time")
-        json.string(Timestamp.text(time))
+        json.string(reception.time)
         json.key("datacontenttype")
         json.string("application/json" as StaticString)
         json.key("dataschema")

@@ -3,7 +3,6 @@ package import SignalboxJSON
 package import SignalboxModel
 package import SignalboxRouting
 package import SignalboxStore
-import Synchronization
 
 /// Takes what senders hand in: every payload becomes an event, gets its destinations, and is on disk before anyone is
 /// told that it was accepted.
@@ -52,34 +51,24 @@ package struct Intake: Sendable {
     }
 
     private func read(_ body: [UInt8], from source: SourceName, with parser: JSONParser) throws(Failure) -> Report {
-        let receivedAt = now()
-        var reader = PayloadReader(normalizer: normalizer, source: source, parser: parser)
-        body.withUnsafeBytes { reader.append($0) }
-        reader.finish()
-        var items: [Result<RoutedEvent, Rejection>] = []
-        while let result = reader.next(receivedAt: receivedAt) {
-            guard items.count < Self.batchLimit else { throw .tooManyPayloads }
-            items.append(result.map { route($0, with: parser) })
-        }
-        return Report(items: items, isBatch: reader.isArray || items.count > 1)
+        var blocks = PayloadBlocks()
+        body.withUnsafeBytes { blocks.append($0) }
+        blocks.finish()
+        let block = blocks.take()
+        guard block.count <= Self.batchLimit else { throw .tooManyPayloads }
+        var items: [Result<Event, Rejection>] = []
+        block.read(by: normalizer, as: Reception(from: source, at: now()), with: parser) { items.append($0) }
+        return Report(items: items.map { $0.map { routes.route($0, with: parser) } }, isBatch: blocks.isArray || items.count > 1)
     }
-
-    /// Gives an event the destinations that the routes name.
-    package func route(_ event: Event, with parser: JSONParser) -> RoutedEvent {
-        let decision = routes.decide(event, with: parser)
-        return RoutedEvent(event: event, routes: decision.routes, destinations: decision.destinations)
-    }
-
-    /// Puts events that were read and routed elsewhere on disk.
-    package func append(_ events: [RoutedEvent]) async throws(StoreError) { try await queue.append(events) }
 }
 
 extension RouteTable {
-    /// Decides over an event as it will be delivered: over its bytes, read back.
-    package func decide(_ event: Event, with parser: JSONParser) -> Decision {
+    /// Gives an event the destinations that the routes name, deciding over its bytes as they will be delivered.
+    package func route(_ event: Event, with parser: JSONParser) -> RoutedEvent {
         parser.reset()
         do throws(JSONError) {
-            return decide(try parser.parse(event.body))
+            let decision = decide(try parser.parse(event.body))
+            return RoutedEvent(event: event, routes: decision.routes, destinations: decision.destinations)
         } catch {
             preconditionFailure("An event of ours is no JSON: \(error.reason).")
         }

@@ -1,4 +1,3 @@
-package import Foundation
 package import SignalboxJSON
 package import SignalboxModel
 import SignalboxPlatforms
@@ -32,31 +31,26 @@ package struct Normalizer: Sendable {
         return JSONParser(limits: limits)
     }
 
-    /// What one payload is and says, without the envelope.
-    package func read(
-        _ payload: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser
-    ) throws(Rejection) -> PushNotification {
-        try withPlatformPayload(payload, at: place, with: parser) { read($0) }
-    }
-
     /// The event of one payload.
     package func event(
-        _ payload: UnsafeBufferPointer<UInt8>, from source: SourceName, receivedAt: Date, at place: Place,
-        with parser: JSONParser
+        _ payload: UnsafeBufferPointer<UInt8>, as reception: Reception, at place: Place, with parser: JSONParser
     ) throws(Rejection) -> Event {
-        let notification = try read(payload, at: place, with: parser)
-        let id = ids.next(at: receivedAt)
+        let recognised = try recognise(payload, at: place, with: parser)
+        var notification = chain.read(recognised)
+        if let token = recognised.target.token?.utf8, !token.isEmpty {
+            notification.target = (notification.target ?? .init()).with(token: tokens.name(of: Array(token)))
+        }
+        let id = ids.next(at: reception.receivedAt)
         return Event(
-            id: id, source: source, acceptedAt: receivedAt, vendor: notification.vendor, kind: notification.kind,
-            warnings: notification.warnings.map(\.code),
-            body: CloudEvent(gateway: gateway, source: source, id: id, time: receivedAt).write(notification))
+            id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
+            kind: notification.kind, warnings: notification.warnings.map(\.code),
+            body: CloudEvent(gateway: gateway, id: id, reception: reception).write(notification))
     }
 
-    /// Hands a recognised payload to `body`, which must not keep anything of it.
-    package func withPlatformPayload<R>(
-        _ payload: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser,
-        _ body: (borrowing PlatformPayload) -> R
-    ) throws(Rejection) -> R {
+    /// Says which push service a payload is for. The result lasts until the parser's next payload.
+    package func recognise(
+        _ payload: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser
+    ) throws(Rejection) -> PlatformPayload {
         parser.reset()
         let root: JSONValue
         do throws(JSONError) {
@@ -64,24 +58,19 @@ package struct Normalizer: Sendable {
         } catch {
             throw Rejection(error, in: payload, at: place)
         }
-        guard root.isObject else {
-            throw Rejection(.notAnObject, at: place, "This is JSON but not an object: a payload is a JSON object.")
-        }
         do throws(PlatformError) {
-            return body(try Platforms.recognise(root, size: payload.count, parser: parser))
+            return try Platforms.recognise(root, size: payload.count, parser: parser)
         } catch {
             throw Rejection(.notAnObject, at: place, "This is JSON but not an object: a payload is a JSON object.")
         }
     }
+}
 
-    private func read(_ payload: borrowing PlatformPayload) -> PushNotification {
-        var notification = chain.read(payload)
-        if let token = payload.target.token?.utf8, !token.isEmpty {
-            var target = notification.target ?? PushNotification.Target()
-            target.token = tokens.name(of: Array(token))
-            notification.target = target
-        }
-        return notification
+extension PushNotification.Target {
+    fileprivate func with(token: String) -> Self {
+        var target = self
+        target.token = token
+        return target
     }
 }
 

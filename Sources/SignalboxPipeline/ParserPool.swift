@@ -1,8 +1,8 @@
-import SignalboxJSON
+package import SignalboxJSON
 import Synchronization
 
 /// Lends parsers, whose buffers are worth keeping, to whoever has a payload to parse.
-final class ParserPool: Sendable {
+package final class ParserPool: Sendable {
     // A parser is used by one borrower at a time, which the pool sees to; the compiler cannot.
     private struct Idle: @unchecked Sendable {
         var parsers: [JSONParser] = []
@@ -11,7 +11,10 @@ final class ParserPool: Sendable {
     private let idle = Mutex(Idle())
     private static let kept = 16
 
-    func withParser<R, E: Error>(_ body: (JSONParser) throws(E) -> R) throws(E) -> R {
+    package init() {}
+
+    /// Hands `body` a parser that nobody else uses meanwhile.
+    package func withParser<R, E: Error>(_ body: (JSONParser) throws(E) -> R) throws(E) -> R {
         let parser = idle.withLock { $0.parsers.popLast() } ?? Normalizer.makeParser()
         defer {
             parser.reset()

@@ -70,10 +70,4 @@ extension JSONWriter {
         Problem(rejection).write(into: &self)
         endObject()
     }
-
-    private mutating func strings(_ texts: [String]) {
-        beginArray()
-        for text in texts { string(text) }
-        endArray()
-    }
 }

@@ -18,9 +18,9 @@ struct Progress {
 
     mutating func read(_ count: Int) { bytes += count }
 
-    mutating func count(rejected: Int) {
-        payloads += 1
-        guard isShown, payloads.isMultiple(of: 256) else { return }
+    mutating func count(_ more: Int, rejected: Int) {
+        payloads += more
+        guard isShown else { return }
         let now = clock.now
         guard now - lastShown > .milliseconds(200) else { return }
         lastShown = now

@@ -12,9 +12,11 @@ struct ReplayTally {
     private var cells: [Cell: Int] = [:]
     private var events = 0
 
-    mutating func add(_ event: Event, routes: [String]) {
+    mutating func add(_ routed: RoutedEvent) {
         events += 1
-        for route in routes.isEmpty ? ["(none)"] : routes { cells[Cell(vendor: event.vendor.name, route: route), default: 0] += 1 }
+        for route in routed.routes.isEmpty ? ["(none)"] : routed.routes {
+            cells[Cell(vendor: routed.event.vendor.name, route: route), default: 0] += 1
+        }
     }
 
     /// The table for a person, or one line of JSON.

@@ -7,21 +7,18 @@ struct StandardOutput: ~Copyable {
 
     init() { buffer.reserveCapacity(Self.capacity + 64 * 1024) }
 
-    /// Adds a line without its end.
-    mutating func line(_ bytes: [UInt8]) {
-        buffer.append(contentsOf: bytes)
-        buffer.append(UInt8(ascii: "\n"))
+    /// Adds whole lines.
+    mutating func write(_ lines: [UInt8]) {
+        buffer.append(contentsOf: lines)
         if buffer.count >= Self.capacity { flush() }
     }
-
-    mutating func line(_ text: String) { line(Array(text.utf8)) }
 
     /// Writes what has gathered. A reader that went away ends the process, as it does other filters.
     mutating func flush() {
         buffer.withUnsafeBytes { bytes in
             var rest = bytes
             while !rest.isEmpty {
-                let count = write(STDOUT_FILENO, rest.baseAddress, rest.count)
+                let count = Foundation.write(STDOUT_FILENO, rest.baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else {
                     StandardError.write("signalbox: standard output cannot be written: \(String(cString: strerror(errno))).\n")

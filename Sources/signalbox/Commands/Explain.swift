@@ -24,12 +24,10 @@ struct Explain: AsyncParsableCommand {
         let normalizer = try setup.makeNormalizer()
         let parser = Normalizer.makeParser()
         do throws(Rejection) {
-            let recognised = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
-                try normalizer.withPlatformPayload(bytes, at: Place(), with: parser) { Self.recognition($0, by: chain) }
-            }
-            print(recognised)
             let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
-                try normalizer.event(bytes, from: .default, receivedAt: Date(), at: Place(), with: parser)
+                print(Self.recognition(try normalizer.recognise(bytes, at: Place(), with: parser), by: chain))
+                return try normalizer.event(
+                    bytes, as: Reception(from: .default, at: Date()), at: Place(), with: parser)
             }
             print("\nEvent\n" + Self.indented(event.body))
             print("\nRoutes\n" + Self.routing(of: event, by: config.routes, with: parser))

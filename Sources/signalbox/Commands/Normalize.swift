@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SignalboxEgress
+import SignalboxJSON
 import SignalboxModel
 import SignalboxPipeline
 import SignalboxRouting
@@ -28,25 +29,34 @@ struct Normalize: AsyncParsableCommand {
     func run() async throws {
         let normalizer = try NormalizerOptions(options).makeNormalizer()
         let inputs = InputFiles(files)
+        let source = SourceName(source)
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var output = StandardOutput()
-        let parser = Normalizer.makeParser()
-        try await inputs.forEach { name, read in
-            var reader = PayloadReader(normalizer: normalizer, source: SourceName(source), parser: parser)
-            var hasMore = true
-            while hasMore {
-                hasMore = try read { $0.isEmpty ? reader.finish() : reader.append($0) }
-                let now = Date()
-                while let result = reader.next(receivedAt: now) {
-                    switch result {
-                    case .success(let event): output.line(event.body)
-                    case .failure(let rejection): try rejectList.add(rejection, in: name)
-                    }
-                }
-            }
+        try await ParallelReading(inputs: inputs).run { block, parser in
+            NormalizedBlock(block, by: normalizer, as: Reception(from: source, at: Date()), with: parser)
+        } consume: { input, block in
+            output.write(block.lines)
+            for rejection in block.rejections { try rejectList.add(rejection, in: input) }
         }
         output.flush()
         if rejectList.count > 0 { throw ExitCode.incomplete }
+    }
+}
+
+/// What a block of payloads became: events as NDJSON, and what was rejected.
+private struct NormalizedBlock: Sendable {
+    private(set) var lines: [UInt8] = []
+    private(set) var rejections: [Rejection] = []
+
+    init(_ block: PayloadBlock, by normalizer: Normalizer, as reception: Reception, with parser: JSONParser) {
+        block.read(by: normalizer, as: reception, with: parser) { result in
+            switch result {
+            case .success(let event):
+                lines.append(contentsOf: event.body)
+                lines.append(UInt8(ascii: "\n"))
+            case .failure(let rejection): rejections.append(rejection)
+            }
+        }
     }
 }
 

@@ -44,16 +44,14 @@ struct Replay: AsyncParsableCommand {
 
     private func decide() async throws -> Bool {
         let config = try ConfigFile.load(options.configPath)
-        let normalizer = try NormalizerOptions(options).makeNormalizer()
+        let asJSON = json
         var output = StandardOutput()
         var tally = ReplayTally()
-        let rejected = try await read(with: normalizer) { event, parser in
-            let decision = config.routes.decide(event, with: parser)
-            tally.add(event, routes: decision.routes)
-            if json {
-                output.line(decision.json(for: event))
-            } else {
-                output.line("\(event.subject) -> \(decision.words)")
+        let rejected = try await read(with: try NormalizerOptions(options).makeNormalizer(), routes: config.routes) {
+            events in
+            for routed in events {
+                tally.add(routed)
+                output.write(asJSON ? routed.decisionJSON : Array(routed.decision.utf8))
             }
         }
         output.flush()
@@ -83,19 +81,10 @@ struct Replay: AsyncParsableCommand {
 
     private func accept(into gateway: Gateway) async throws -> (ReplayTally, rejected: Int) {
         var tally = ReplayTally()
-        var batch: [RoutedEvent] = []
-        let rejected = try await read(with: gateway.normalizer) { event, parser in
-            let routed = gateway.intake.route(event, with: parser)
-            tally.add(event, routes: routed.routes)
-            batch.append(routed)
-            if batch.count >= 512 {
-                let full = batch
-                batch = []
-                try await orRefuse { () throws(StoreError) in try await gateway.intake.append(full) }
-            }
+        let rejected = try await read(with: gateway.normalizer, routes: gateway.config.routes) { events in
+            for routed in events { tally.add(routed) }
+            try await orRefuse { () throws(StoreError) in try await gateway.queue.append(events) }
         }
-        let rest = batch
-        try await orRefuse { () throws(StoreError) in try await gateway.intake.append(rest) }
         return (tally, rejected)
     }
 
@@ -105,44 +94,54 @@ struct Replay: AsyncParsableCommand {
 
     // MARK: Input
 
-    /// Hands every event to `take`; returns how many payloads were rejected.
+    /// Hands the events of each block to `take`, with their destinations; returns how many payloads were rejected.
     private func read(
-        with normalizer: Normalizer, _ take: (Event, JSONParser) async throws -> Void
+        with normalizer: Normalizer, routes: RouteTable, _ take: ([RoutedEvent]) async throws -> Void
     ) async throws -> Int {
         let inputs = InputFiles(files)
+        let source = SourceName(source)
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var progress = Progress(totalBytes: inputs.size)
-        let payloads = Normalizer.makeParser()
-        let events = Normalizer.makeParser()
-        try await inputs.forEach { name, read in
-            var reader = PayloadReader(normalizer: normalizer, source: SourceName(source), parser: payloads)
-            var hasMore = true
-            while hasMore {
-                hasMore = try read { piece in
-                    progress.read(piece.count)
-                    if piece.isEmpty { reader.finish() } else { reader.append(piece) }
-                }
-                while let result = reader.next(receivedAt: Date()) {
-                    switch result {
-                    case .success(let event): try await take(event, events)
-                    case .failure(let rejection): try rejectList.add(rejection, in: name)
-                    }
-                    progress.count(rejected: rejectList.count)
-                }
-            }
+        try await ParallelReading(inputs: inputs).run(onBytes: { progress.read($0) }) { block, parser in
+            RoutedBlock(block, by: normalizer, as: Reception(from: source, at: Date()), routes, with: parser)
+        } consume: { input, block in
+            try await take(block.events)
+            for rejection in block.rejections { try rejectList.add(rejection, in: input) }
+            progress.count(block.events.count, rejected: rejectList.count)
         }
         progress.end()
         return rejectList.count
     }
 }
 
-extension RouteTable.Decision {
-    fileprivate var words: String {
+/// What a block of payloads became: events with their destinations, and what was rejected.
+private struct RoutedBlock: Sendable {
+    private(set) var events: [RoutedEvent] = []
+    private(set) var rejections: [Rejection] = []
+
+    init(
+        _ block: PayloadBlock, by normalizer: Normalizer, as reception: Reception, _ routes: RouteTable,
+        with parser: JSONParser
+    ) {
+        block.read(by: normalizer, as: reception, with: parser) { result in
+            switch result {
+            case .success(let event): events.append(RoutedEvent(event: event, routes: [], destinations: []))
+            case .failure(let rejection): rejections.append(rejection)
+            }
+        }
+        events = events.map { routes.route($0.event, with: parser) }
+    }
+}
+
+extension RoutedEvent {
+    /// Where it would go, as a line for a person.
+    fileprivate var decision: String {
         let names = destinations.isEmpty ? "nowhere" : destinations.map(\.name).joined(separator: ", ")
-        return routes.isEmpty ? names : "\(names) (\(routes.joined(separator: ", ")))"
+        return "\(event.subject) -> \(names)" + (routes.isEmpty ? "\n" : " (\(routes.joined(separator: ", ")))\n")
     }
 
-    fileprivate func json(for event: Event) -> [UInt8] {
+    /// Where it would go, as a line of JSON.
+    fileprivate var decisionJSON: [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.key("vendor")
@@ -150,14 +149,11 @@ extension RouteTable.Decision {
         json.key("kind")
         json.string(event.kind.rawValue)
         json.key("routes")
-        json.beginArray()
-        for route in routes { json.string(route) }
-        json.endArray()
+        json.strings(routes)
         json.key("destinations")
-        json.beginArray()
-        for destination in destinations { json.string(destination.name) }
-        json.endArray()
+        json.strings(destinations.map(\.name))
         json.endObject()
+        json.newline()
         return json.bytes
     }
 }

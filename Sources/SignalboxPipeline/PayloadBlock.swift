@@ -1,0 +1,88 @@
+package import SignalboxJSON
+package import SignalboxModel
+
+/// A stretch of input that holds whole payloads: what one worker takes at a time.
+package struct PayloadBlock: Sendable {
+    private let bytes: [UInt8]
+    private let pieces: [JSONSplitter.Piece]
+
+    /// True when there is nothing in it.
+    package var isEmpty: Bool { pieces.isEmpty }
+    package var count: Int { pieces.count }
+
+    fileprivate init(_ taken: (bytes: [UInt8], pieces: [JSONSplitter.Piece])) {
+        bytes = taken.bytes
+        pieces = taken.pieces
+    }
+
+    /// Reads every payload: `each` gets an event or a rejection, in the order of the input. A bad payload costs none of
+    /// its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile.
+    package func read(
+        by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
+        _ each: (Result<Event, Rejection>) -> Void
+    ) {
+        bytes.withUnsafeBufferPointer { all in
+            for piece in pieces {
+                let place = Place(line: piece.line, offset: piece.offset)
+                if let fault = piece.fault {
+                    each(.failure(Rejection(fault, at: place)))
+                    continue
+                }
+                let text = UnsafeBufferPointer(rebasing: all[piece.range])
+                let result = Result { () throws(Rejection) in
+                    try normalizer.event(text, as: reception, at: place, with: parser)
+                }
+                if case .failure = result, piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) {
+                    parts.read(by: normalizer, as: reception, with: parser, each)
+                } else {
+                    each(result)
+                }
+            }
+        }
+    }
+
+    /// Cuts a line that is no single payload by its brackets; nil when that finds no more than the line itself.
+    private init?(cutting line: UnsafeBufferPointer<UInt8>, at place: Place) {
+        var splitter = JSONSplitter(
+            limit: Normalizer.payloadLimit, guesses: false, line: place.line, offset: place.offset)
+        splitter.append(UnsafeRawBufferPointer(line))
+        splitter.finish()
+        let taken = splitter.takeAll()
+        guard taken.pieces.count > 1 || taken.pieces.contains(where: { $0.fault != nil }) else { return nil }
+        self.init(taken)
+    }
+}
+
+/// Cuts input into blocks as it comes: NDJSON, a JSON array, or texts that follow one another.
+package struct PayloadBlocks {
+    private var splitter = JSONSplitter(limit: Normalizer.payloadLimit)
+
+    package init() {}
+
+    /// True when the input turned out to be a JSON array.
+    package var isArray: Bool { splitter.isArray }
+
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) { splitter.append(bytes) }
+
+    /// Says that no more input comes.
+    package mutating func finish() { splitter.finish() }
+
+    /// Whatever whole payloads are there.
+    package mutating func take() -> PayloadBlock { PayloadBlock(splitter.takeAll()) }
+}
+
+extension Rejection {
+    fileprivate init(_ fault: JSONSplitter.Fault, at place: Place) {
+        switch fault {
+        case .truncated:
+            self.init(.truncated, at: place, "The payload that begins here is not closed: send all of it.")
+        case .tooLong:
+            self.init(
+                .tooLarge, at: place,
+                "The payload that begins here is larger than \(Normalizer.payloadLimit) bytes, which no push service takes."
+            )
+        case .misplaced:
+            self.init(.notJSON, at: place, "No payload can begin here: look for a bracket or comma too many before it.")
+        }
+    }
+}
