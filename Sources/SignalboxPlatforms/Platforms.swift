@@ -15,7 +15,7 @@ package enum Platforms {
     ) throws(PlatformError) -> PlatformPayload {
         guard root.isObject else { throw .notAnObject }
         let arrival = Arrival(root: root, size: size, parser: parser)
-        for format in formats where format.recognises(root) { return format.payload(of: arrival) }
+        for format in formats where format.recognises(arrival) { return format.payload(of: arrival) }
         preconditionFailure("The last envelope of the registry takes every object.")
     }
 }
@@ -29,8 +29,8 @@ package enum PlatformError: Error, Equatable, Sendable {
 package protocol EnvelopeFormat: Sendable {
     var envelope: Envelope { get }
 
-    /// True when an object bears the marks of this envelope. Must not allocate: it is asked for every payload.
-    func recognises(_ root: JSONValue) -> Bool
+    /// True when a payload bears the marks of this envelope. Must not allocate: it is asked for every payload.
+    func recognises(_ arrival: Arrival) -> Bool
 
     /// Opens an object that this format recognises.
     func payload(of arrival: Arrival) -> PlatformPayload

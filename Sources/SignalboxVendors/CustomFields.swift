@@ -51,8 +51,7 @@ extension CustomFields {
     /// Writes members as they come, so that a payload without any costs nothing.
     private struct Collector {
         private var writer: JSONWriter?
-        private var names: Set<JSONKey> = []
-        private var mayRepeat = false
+        private var names = JSONKeySet()
 
         var text: JSONText? {
             guard var writer else { return nil }
@@ -61,7 +60,7 @@ extension CustomFields {
         }
 
         mutating func add(_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
-            guard names.insert(JSONKey(key)).inserted else { return }
+            guard names.insert(key) else { return }
             if writer == nil {
                 writer = JSONWriter()
                 writer?.beginObject()
