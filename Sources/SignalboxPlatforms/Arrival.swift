@@ -1,11 +1,11 @@
-package import SignalboxJSON
+import SignalboxJSON
 import SignalboxModel
 
 /// A payload as it arrived, before anybody knows what it is. Borrowed like ``JSONValue``.
-package struct Arrival {
-    package let root: JSONValue
-    package let size: Int
-    package let parser: JSONParser
+struct Arrival {
+    let root: JSONValue
+    let size: Int
+    let parser: JSONParser
     private let keys: JSONKeyFilter
 
     init(root: JSONValue, size: Int, parser: JSONParser) {

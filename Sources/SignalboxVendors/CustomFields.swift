@@ -1,12 +1,12 @@
-package import SignalboxJSON
-package import SignalboxModel
+import SignalboxJSON
+import SignalboxModel
 
 /// What stands in a payload that no detector claimed: the app's own keys and values.
-package enum CustomFields {
+enum CustomFields {
     typealias Predicate = (UnsafeBufferPointer<UInt8>) -> Bool
 
     /// An object of all vendors' keys of a payload; nil when there are none.
-    package static func text(of payload: borrowing PlatformPayload) -> JSONText? {
+    static func text(of payload: borrowing PlatformPayload) -> JSONText? {
         text(of: payload) { _ in false }
     }
 

@@ -15,12 +15,12 @@ import Testing
     }
 
     @Test func registryAndFixturesNameTheSameEnvelopes() throws {
-        #expect(Platforms.formats.map(\.envelope.rawValue).sorted() == (try Fixture.folders(in: .module)))
+        #expect(Platforms.envelopes.map(\.rawValue).sorted() == (try Fixture.folders(in: .module)))
     }
 
     @Test func everyEnvelopeHasOneFormat() {
-        #expect(Set(Platforms.formats.map(\.envelope)) == Set(Envelope.allCases))
-        #expect(Platforms.formats.count == Envelope.allCases.count)
+        #expect(Set(Platforms.envelopes) == Set(Envelope.allCases))
+        #expect(Platforms.envelopes.count == Envelope.allCases.count)
     }
 
     @Test(arguments: ["[]", "1", "\"aps\"", "null"])
