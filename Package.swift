@@ -99,6 +99,18 @@ let package = Package(
                 "SignalboxStore",
             ],
             swiftSettings: strict),
+        .target(
+            name: "SignalboxTesting", dependencies: ["SignalboxJSON", "SignalboxModel"], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxPlatformsTests",
+            dependencies: ["SignalboxPlatforms", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxVendorsTests",
+            dependencies: [
+                "SignalboxVendors", "SignalboxPlatforms", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
+            ],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

@@ -100,7 +100,8 @@ package final class JSONParser {
         var container = document.root
         while container.index < value.index {
             guard let step = container.step(towards: value) else { break }
-            pointer += "/" + step.token
+            pointer += "/"
+            pointer += step.token
             container = step.child
         }
         return pointer

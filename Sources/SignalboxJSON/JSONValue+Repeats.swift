@@ -1,12 +1,35 @@
 /// A key of an object, equal and hashed by its bytes. Borrowed like the value that it belongs to.
-package struct JSONKey: Hashable {
-    private let bytes: UnsafeBufferPointer<UInt8>
+private struct JSONKey: Hashable {
+    let bytes: UnsafeBufferPointer<UInt8>
 
-    package init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+    init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    package static func == (left: JSONKey, right: JSONKey) -> Bool { left.bytes.equals(right.bytes) }
+    static func == (left: JSONKey, right: JSONKey) -> Bool { left.bytes.equals(right.bytes) }
 
-    package func hash(into hasher: inout Hasher) { hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
+    func hash(into hasher: inout Hasher) { hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
+}
+
+/// The keys met so far. Made for the few that payloads have; many are no more than slower.
+package struct JSONKeySet {
+    private var filter = JSONKeyFilter()
+    private var few: [JSONKey] = []
+    private var many: Set<JSONKey> = []
+
+    package init() {}
+
+    /// Adds a key; false when it was there already.
+    package mutating func insert(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let key = JSONKey(bytes)
+        guard few.count < JSONValue.few else { return insertAmongMany(key) }
+        if filter.insert(bytes), few.contains(key) { return false }
+        few.append(key)
+        return true
+    }
+
+    private mutating func insertAmongMany(_ key: JSONKey) -> Bool {
+        if many.isEmpty { many = Set(few) }
+        return many.insert(key).inserted
+    }
 }
 
 extension JSONValue {
@@ -24,47 +47,44 @@ extension JSONValue {
     /// The members of an object whose key stood there before, up to a number of them.
     package func repeats(upTo limit: Int) -> [JSONValue] {
         guard isObject else { return [] }
-        return memberCount > 16 ? repeatsInLargeObject(upTo: limit) : repeatsInSmallObject(upTo: limit)
+        return memberCount > Self.few ? repeatsAmongMany(upTo: limit) : repeatsAmongFew(upTo: limit)
     }
 
-    /// How many members an object has, as far as simdjson counts: up to 2²⁴ − 1.
+    /// Up to so many keys, looking at them again beats remembering them.
+    fileprivate static let few = 64
+
+    /// As simdjson counts, up to 2²⁴ − 1.
     private var memberCount: Int { payload >> 32 & 0xFF_FFFF }
 
-    private func repeatsInLargeObject(upTo limit: Int) -> [JSONValue] {
-        var seen = Set<JSONKey>(minimumCapacity: memberCount)
+    private func repeatsAmongMany(upTo limit: Int) -> [JSONValue] {
+        var seen = JSONKeySet()
         var found: [JSONValue] = []
-        for (key, value) in members where !seen.insert(JSONKey(key)).inserted {
+        for (key, value) in members where !seen.insert(key) {
             found.append(value)
             if found.count == limit { break }
         }
         return found
     }
 
-    // One bit per length and outer bytes of a key tells most keys apart, so that hardly any are compared.
-    private func repeatsInSmallObject(upTo limit: Int) -> [JSONValue] {
-        var seen: UInt64 = 0
+    private func repeatsAmongFew(upTo limit: Int) -> [JSONValue] {
+        var filter = JSONKeyFilter()
         var found: [JSONValue] = []
-        for (key, value) in members {
-            let bit: UInt64 = 1 << UInt64(key.fingerprint & 63)
-            if seen & bit != 0, member(key, before: value.index - 1), found.count < limit { found.append(value) }
-            seen |= bit
+        var cursor = index + 1
+        let end = next - 1
+        while cursor < end {
+            let key = at(cursor).stringBytes
+            if filter.insert(key), has(key, before: cursor), found.count < limit { found.append(at(cursor + 1)) }
+            cursor = at(cursor + 1).next
         }
         return found
     }
 
-    private func member(_ key: UnsafeBufferPointer<UInt8>, before end: Int) -> Bool {
+    private func has(_ key: UnsafeBufferPointer<UInt8>, before end: Int) -> Bool {
         var cursor = index + 1
         while cursor < end {
             if at(cursor).stringBytes.equals(key) { return true }
             cursor = at(cursor + 1).next
         }
         return false
-    }
-}
-
-extension UnsafeBufferPointer<UInt8> {
-    fileprivate var fingerprint: Int {
-        guard let first, let last else { return 0 }
-        return count &+ Int(first) &* 7 &+ Int(last) &* 31
     }
 }

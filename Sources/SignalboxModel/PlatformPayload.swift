@@ -67,11 +67,16 @@ package struct VendorFields {
     package struct Layer {
         package let object: JSONValue
         package let reserved: Reserved
+        private let keys: JSONKeyFilter
 
-        package init(object: JSONValue, reserved: Reserved) {
+        package init(object: JSONValue, reserved: Reserved, keys: JSONKeyFilter? = nil) {
             self.object = object
             self.reserved = reserved
+            self.keys = keys ?? JSONKeyFilter(of: object)
         }
+
+        /// The value of a key, the platform's keys included.
+        package subscript(_ key: StaticString) -> JSONValue? { keys.mayContain(key) ? object[key] : nil }
     }
 
     package let layers: [Layer]
@@ -81,18 +86,17 @@ package struct VendorFields {
     /// The value of a key in the first layer that has it.
     package subscript(_ key: StaticString) -> JSONValue? {
         for layer in layers {
-            if let value = layer.object[key] { return value }
+            if let value = layer[key] { return value }
         }
         return nil
     }
 
     /// Hands every key that is not the platform's to `body`, a key of a more specific layer hiding its namesakes.
     package func forEach(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
-        var seen: Set<JSONKey> = []
+        var seen = JSONKeySet()
         for layer in layers {
             layer.object.forEachMember { key, value in
-                guard !layer.reserved.contains(key) else { return }
-                guard layers.count == 1 || seen.insert(JSONKey(key)).inserted else { return }
+                guard !layer.reserved.contains(key), layers.count == 1 || seen.insert(key) else { return }
                 body(key, value)
             }
         }

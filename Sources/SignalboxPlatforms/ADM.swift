@@ -5,9 +5,9 @@ import SignalboxModel
 struct ADM: EnvelopeFormat {
     let envelope = Envelope.adm
 
-    func recognises(_ root: JSONValue) -> Bool {
-        root.block("data") != nil
-            && (root["consolidationKey"] != nil || root["expiresAfter"] != nil || root["md5"] != nil)
+    func recognises(_ arrival: Arrival) -> Bool {
+        arrival.block("data") != nil
+            && (arrival["consolidationKey"] != nil || arrival["expiresAfter"] != nil || arrival["md5"] != nil)
     }
 
     func payload(of arrival: Arrival) -> PlatformPayload {

@@ -5,7 +5,7 @@ import SignalboxModel
 struct APNs: EnvelopeFormat {
     let envelope = Envelope.apns
 
-    func recognises(_ root: JSONValue) -> Bool { root["aps"]?.isObject == true }
+    func recognises(_ arrival: Arrival) -> Bool { arrival.block("aps") != nil }
 
     func payload(of arrival: Arrival) -> PlatformPayload {
         arrival.payloadForAPNs(envelope)
@@ -17,9 +17,9 @@ struct APNs: EnvelopeFormat {
 struct APNsThroughFCM: EnvelopeFormat {
     let envelope = Envelope.apnsThroughFCM
 
-    func recognises(_ root: JSONValue) -> Bool {
-        root["aps"]?.isObject == true
-            && root.members.contains { key, _ in
+    func recognises(_ arrival: Arrival) -> Bool {
+        arrival.block("aps") != nil
+            && arrival.root.members.contains { key, _ in
                 key.hasPrefix("gcm.") || key.hasPrefix("google.") || key.equals("fcm_options")
             }
     }
@@ -35,6 +35,6 @@ extension Arrival {
         checks.checkSizeForAPNs(self)
         let aps = root.block("aps")
         if let aps { checks.checkAPS(aps) }
-        return payload(.apns, envelope, aps: aps, layers: .of(root, .apns), warnings: checks.warnings)
+        return payload(.apns, envelope, aps: aps, layers: layer(.apns), warnings: checks.warnings)
     }
 }

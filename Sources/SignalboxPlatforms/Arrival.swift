@@ -1,11 +1,33 @@
-package import SignalboxJSON
+import SignalboxJSON
 import SignalboxModel
 
 /// A payload as it arrived, before anybody knows what it is. Borrowed like ``JSONValue``.
-package struct Arrival {
-    package let root: JSONValue
-    package let size: Int
-    package let parser: JSONParser
+struct Arrival {
+    let root: JSONValue
+    let size: Int
+    let parser: JSONParser
+    private let keys: JSONKeyFilter
+
+    init(root: JSONValue, size: Int, parser: JSONParser) {
+        self.root = root
+        self.size = size
+        self.parser = parser
+        keys = JSONKeyFilter(of: root)
+    }
+
+    /// A value of the payload itself.
+    subscript(_ key: StaticString) -> JSONValue? { keys.mayContain(key) ? root[key] : nil }
+
+    /// As above, when the value is an object.
+    func block(_ key: StaticString) -> JSONValue? {
+        guard let block = self[key], block.isObject else { return nil }
+        return block
+    }
+
+    /// The payload itself as the object in which vendors put their keys.
+    func layer(_ reserved: VendorFields.Reserved) -> [VendorFields.Layer] {
+        [.init(object: root, reserved: reserved, keys: keys)]
+    }
 
     func payload(
         _ platform: Platform, _ envelope: Envelope, aps: JSONValue? = nil, layers: [VendorFields.Layer],

@@ -5,13 +5,14 @@ import SignalboxModel
 struct FCMData: EnvelopeFormat {
     let envelope = Envelope.fcmData
 
-    func recognises(_ root: JSONValue) -> Bool {
-        !root.isEmptyContainer && root["aps"] == nil && root.members.allSatisfy { _, value in value.isString }
+    func recognises(_ arrival: Arrival) -> Bool {
+        !arrival.root.isEmptyContainer && arrival["aps"] == nil
+            && arrival.root.members.allSatisfy { _, value in value.isString }
     }
 
     func payload(of arrival: Arrival) -> PlatformPayload {
         var checks = WellFormedness(of: arrival)
         checks.checkSizeForFCM(arrival, parts: [arrival.root])
-        return arrival.payload(.fcm, envelope, layers: .of(arrival.root, .fcm), warnings: checks.warnings)
+        return arrival.payload(.fcm, envelope, layers: arrival.layer(.fcm), warnings: checks.warnings)
     }
 }

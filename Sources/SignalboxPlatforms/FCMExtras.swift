@@ -6,14 +6,14 @@ import SignalboxModel
 struct FCMExtras: EnvelopeFormat {
     let envelope = Envelope.fcmExtras
 
-    func recognises(_ root: JSONValue) -> Bool {
-        root.members.contains { key, _ in VendorFields.Reserved.fcm.contains(key) }
-            && root.members.allSatisfy { _, value in !value.isObject && !value.isArray }
+    func recognises(_ arrival: Arrival) -> Bool {
+        arrival.root.members.contains { key, _ in VendorFields.Reserved.fcm.contains(key) }
+            && arrival.root.members.allSatisfy { _, value in !value.isObject && !value.isArray }
     }
 
     func payload(of arrival: Arrival) -> PlatformPayload {
         var checks = WellFormedness(of: arrival)
         checks.checkSizeForFCM(arrival, parts: [arrival.root])
-        return arrival.payload(.fcm, envelope, layers: .of(arrival.root, .fcm), warnings: checks.warnings)
+        return arrival.payload(.fcm, envelope, layers: arrival.layer(.fcm), warnings: checks.warnings)
     }
 }

@@ -6,9 +6,9 @@ import SignalboxModel
 struct FCMLegacy: EnvelopeFormat {
     let envelope = Envelope.fcmLegacy
 
-    func recognises(_ root: JSONValue) -> Bool {
-        guard root.block("data") != nil || root.block("notification") != nil else { return false }
-        return root.members.contains { key, _ in isOwn(key) } && root["messageId"] == nil
+    func recognises(_ arrival: Arrival) -> Bool {
+        guard arrival.block("data") != nil || arrival.block("notification") != nil else { return false }
+        return arrival.root.members.contains { key, _ in isOwn(key) } && arrival["messageId"] == nil
     }
 
     func payload(of arrival: Arrival) -> PlatformPayload {

@@ -5,10 +5,10 @@ import SignalboxModel
 struct FCMV1: EnvelopeFormat {
     let envelope = Envelope.fcmV1
 
-    func recognises(_ root: JSONValue) -> Bool { message(in: root) != nil }
+    func recognises(_ arrival: Arrival) -> Bool { message(in: arrival) != nil }
 
     func payload(of arrival: Arrival) -> PlatformPayload {
-        let message = message(in: arrival.root) ?? arrival.root
+        let message = message(in: arrival) ?? arrival.root
         let aps = message["apns"]?["payload"]?.block("aps")
         return arrival.payload(
             .fcm, envelope, aps: aps, layers: layers(of: message), notifications: notifications(of: message),
@@ -16,11 +16,13 @@ struct FCMV1: EnvelopeFormat {
     }
 
     /// A message that stands alone is known by a target or a platform's block that the legacy API does not have.
-    private func message(in root: JSONValue) -> JSONValue? {
-        if let message = root.block("message") { return message }
-        if root.block("android") != nil || root.block("apns") != nil || root.block("webpush") != nil { return root }
-        guard root["token"]?.isString == true || root["topic"]?.isString == true else { return nil }
-        return root.block("data") != nil || root.block("notification") != nil ? root : nil
+    private func message(in arrival: Arrival) -> JSONValue? {
+        if let message = arrival.block("message") { return message }
+        if arrival.block("android") != nil || arrival.block("apns") != nil || arrival.block("webpush") != nil {
+            return arrival.root
+        }
+        guard arrival["token"]?.isString == true || arrival["topic"]?.isString == true else { return nil }
+        return arrival.block("data") != nil || arrival.block("notification") != nil ? arrival.root : nil
     }
 
     /// `android.data` wins over `data` (REST reference of `projects.messages`); the other platforms' keys come behind.

@@ -6,10 +6,10 @@ import SignalboxModel
 struct FCMWrapper: EnvelopeFormat {
     let envelope = Envelope.fcmWrapper
 
-    func recognises(_ root: JSONValue) -> Bool {
-        guard root.block("data") != nil || root.block("notification") != nil else { return false }
-        if root["messageId"] != nil || root["from"] != nil || root["sentTime"] != nil { return true }
-        return root.members.allSatisfy { key, _ in key.equals("data") || key.equals("notification") }
+    func recognises(_ arrival: Arrival) -> Bool {
+        guard arrival.block("data") != nil || arrival.block("notification") != nil else { return false }
+        if arrival["messageId"] != nil || arrival["from"] != nil || arrival["sentTime"] != nil { return true }
+        return arrival.root.members.allSatisfy { key, _ in key.equals("data") || key.equals("notification") }
     }
 
     func payload(of arrival: Arrival) -> PlatformPayload {

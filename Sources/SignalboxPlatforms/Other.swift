@@ -5,13 +5,13 @@ import SignalboxModel
 struct Other: EnvelopeFormat {
     let envelope = Envelope.other
 
-    func recognises(_ root: JSONValue) -> Bool { true }
+    func recognises(_ arrival: Arrival) -> Bool { true }
 
     func payload(of arrival: Arrival) -> PlatformPayload {
         var checks = WellFormedness(of: arrival)
         if let aps = arrival.root["aps"] {
             checks.warn("apns.aps-not-an-object", "`aps` is an object in every APNs payload.", at: aps)
         }
-        return arrival.payload(.unknown, envelope, layers: .of(arrival.root, .none), warnings: checks.warnings)
+        return arrival.payload(.unknown, envelope, layers: arrival.layer(.none), warnings: checks.warnings)
     }
 }

@@ -4,9 +4,12 @@ package import SignalboxModel
 /// The registry: every envelope that a push can come in. The first whose marks are found has it, so the envelopes with
 /// marks of their own stand before those that are known by their shape.
 package enum Platforms {
-    package static let formats: [any EnvelopeFormat] = [
+    static let formats: [any EnvelopeFormat] = [
         APNsThroughFCM(), APNs(), FCMV1(), FCMLegacy(), ADM(), FCMWrapper(), FCMExtras(), FCMData(), Other(),
     ]
+
+    /// The envelopes in the order in which they are asked.
+    package static var envelopes: [Envelope] { formats.map(\.envelope) }
 
     /// Says which push service a payload is written for and where vendors put their keys in it. Whatever else is wrong
     /// becomes a warning.
@@ -15,7 +18,7 @@ package enum Platforms {
     ) throws(PlatformError) -> PlatformPayload {
         guard root.isObject else { throw .notAnObject }
         let arrival = Arrival(root: root, size: size, parser: parser)
-        for format in formats where format.recognises(root) { return format.payload(of: arrival) }
+        for format in formats where format.recognises(arrival) { return format.payload(of: arrival) }
         preconditionFailure("The last envelope of the registry takes every object.")
     }
 }
@@ -26,11 +29,11 @@ package enum PlatformError: Error, Equatable, Sendable {
 }
 
 /// One envelope: its marks, and where things stand in it.
-package protocol EnvelopeFormat: Sendable {
+protocol EnvelopeFormat: Sendable {
     var envelope: Envelope { get }
 
-    /// True when an object bears the marks of this envelope. Must not allocate: it is asked for every payload.
-    func recognises(_ root: JSONValue) -> Bool
+    /// True when a payload bears the marks of this envelope. Must not allocate: it is asked for every payload.
+    func recognises(_ arrival: Arrival) -> Bool
 
     /// Opens an object that this format recognises.
     func payload(of arrival: Arrival) -> PlatformPayload

@@ -1,12 +1,12 @@
-package import SignalboxJSON
-package import SignalboxModel
+import SignalboxJSON
+import SignalboxModel
 
 /// What stands in a payload that no detector claimed: the app's own keys and values.
-package enum CustomFields {
+enum CustomFields {
     typealias Predicate = (UnsafeBufferPointer<UInt8>) -> Bool
 
     /// An object of all vendors' keys of a payload; nil when there are none.
-    package static func text(of payload: borrowing PlatformPayload) -> JSONText? {
+    static func text(of payload: borrowing PlatformPayload) -> JSONText? {
         text(of: payload) { _ in false }
     }
 
@@ -51,8 +51,7 @@ extension CustomFields {
     /// Writes members as they come, so that a payload without any costs nothing.
     private struct Collector: ~Copyable {
         private var writer = JSONWriter()
-        private var names: Set<JSONKey> = []
-        private var mayRepeat = false
+        private var names = JSONKeySet()
 
         consuming func text() -> JSONText? {
             guard !writer.isEmpty else { return nil }
@@ -61,7 +60,7 @@ extension CustomFields {
         }
 
         mutating func add(_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
-            guard names.insert(JSONKey(key)).inserted else { return }
+            guard names.insert(key) else { return }
             if writer.isEmpty { writer.beginObject() }
             writer.key(utf8: key)
             writer.value(value)

@@ -1,11 +1,11 @@
 import SignalboxJSON
-package import SignalboxModel
+import SignalboxModel
 
 /// What the push service's own keys say, whoever the vendor is.
-package enum PlainReading {
+enum PlainReading {
     /// Reads a payload as an app without any vendor's SDK would see it. The device token is left for later stages,
     /// which alone may hash it.
-    package static func read(_ payload: borrowing PlatformPayload) -> PushNotification {
+    static func read(_ payload: borrowing PlatformPayload) -> PushNotification {
         var notification = PushNotification(platform: payload.platform)
         notification.warnings = payload.warnings
         notification.target = target(payload.target)

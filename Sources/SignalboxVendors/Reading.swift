@@ -23,10 +23,10 @@ extension PushNotification {
         warnings.append(Warning(code, at: parser.pointer(to: object) + "/" + JSONPointer.escape(key), message))
     }
 
-    /// The first elements of a list, with a warning when there are more than are read.
-    mutating func bounded(_ list: JSONValue?, _ code: String, in parser: JSONParser) -> PrefixSequence<
-        JSONValue.Elements
-    >? {
+    typealias BoundedList = PrefixSequence<JSONValue.Elements>
+
+    /// The first elements of a list, with a warning when there are more than are read; nil when it is no list.
+    mutating func bounded(_ list: JSONValue?, _ code: String, in parser: JSONParser) -> BoundedList? {
         guard let list, list.isArray else { return nil }
         if list.elements.dropFirst(longestList).contains(where: { _ in true }) {
             warn(code, "Only the first \(longestList) elements are read.", at: list, in: parser)
@@ -45,6 +45,6 @@ extension PushNotification {
 extension VendorFields {
     /// The object in which a key stands that ``subscript(_:)`` finds.
     func object(with key: StaticString) -> JSONValue? {
-        layers.first { $0.object[key] != nil }?.object
+        layers.first { $0[key] != nil }?.object
     }
 }

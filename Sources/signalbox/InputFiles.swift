@@ -21,10 +21,10 @@ struct InputFiles {
         return total
     }
 
-    /// Opens each file in turn. `body` gets its name for messages and a function that reads the next piece, empty at the
-    /// end.
+    /// Opens each file in turn. `body` gets its name for messages and a function that hands over the next piece, empty at
+    /// the end, and says its size.
     func forEach(
-        _ body: (_ name: String, _ read: (_ piece: (UnsafeRawBufferPointer) throws -> Void) throws -> Bool) async throws -> Void
+        _ body: (_ name: String, _ read: (_ piece: (UnsafeRawBufferPointer) throws -> Void) throws -> Int) async throws -> Void
     ) async throws {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 16)
         defer { memory.deallocate() }
@@ -38,7 +38,7 @@ struct InputFiles {
                 while count < 0, errno == EINTR { count = Foundation.read(file, memory.baseAddress, memory.count) }
                 guard count >= 0 else { throw refuse("\(name) cannot be read: \(String(cString: strerror(errno))).") }
                 try piece(UnsafeRawBufferPointer(rebasing: memory[..<count]))
-                return count > 0
+                return count
             }
         }
     }

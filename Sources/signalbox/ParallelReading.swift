@@ -20,12 +20,10 @@ struct ParallelReading {
         try await inputs.forEach { name, read in
             var blocks = PayloadBlocks()
             var window: [Task<R, Never>] = []
-            var hasMore = true
-            while hasMore {
-                hasMore = try read { piece in
-                    onBytes(piece.count)
-                    if piece.isEmpty { blocks.finish() } else { blocks.append(piece) }
-                }
+            var count = 1
+            while count > 0 {
+                count = try read { $0.isEmpty ? blocks.finish() : blocks.append($0) }
+                onBytes(count)
                 let block = blocks.take()
                 if block.isEmpty { continue }
                 // Not a task group: results are wanted in order, and every task is awaited below.

@@ -22,11 +22,11 @@ extension Braze {
             of: payload, adding: [.members(extra, except: Self.ownsInExtra)], except: Self.ownsOnAndroid)
     }
 
-    /// Shown only when both the title and the text are there.
+    /// The SDK shows a push only when both the title and the text are there; without, what the service shows counts.
     private func readText(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         let title = payload["t"]
         let body = payload["a"]
-        notification.kind = title != nil && body != nil ? .alert : .silent
+        if title != nil, body != nil { notification.kind = .alert }
         if let title = title?.text { notification.content.title = title }
         if let body = body?.text { notification.content.body = body }
         if let summary = payload["s"]?.text { notification.content.subtitle = summary }
@@ -75,7 +75,9 @@ extension Braze {
 
     private static func ownsOnAndroid(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         if key.hasPrefix("ab_") || key.hasPrefix("br_") || key.hasPrefix("bz_p_") { return true }
-        if key.equals("_ab") || key.equals("uri") || key.equals("cid") || key.equals("extra") { return true }
+        if key.equals("_ab") || key.equals("ab") || key.equals("uri") || key.equals("cid") || key.equals("extra") {
+            return true
+        }
         if key.equals("t") || key.equals("a") || key.equals("s") || key.equals("n") || key.equals("p") { return true }
         return key.equals("ac") || key.equals("sd") || key.equals("nd") || key.equals("appboy_uninstall_tracking")
     }

@@ -126,8 +126,8 @@ extension MCE {
             if let value = button[key], !value.isNull { return value.appleFlag }
             if !hasDefaults {
                 notification.warn(
-                    "mce.action-option-missing", "An action of this type says \(key).", key: key.description,
-                    of: button, in: parser)
+                    "mce.action-option-missing", "Only rich, dial and url have defaults for their options.",
+                    key: key.description, of: button, in: parser)
             }
             return standard
         }

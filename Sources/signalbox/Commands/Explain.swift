@@ -40,7 +40,7 @@ struct Explain: AsyncParsableCommand {
     private func payload() async throws -> [UInt8] {
         var body: [UInt8] = []
         try await InputFiles([file]).forEach { name, read in
-            while try read({ body.append(contentsOf: $0) }) {
+            while try read({ body.append(contentsOf: $0) }) > 0 {
                 guard body.count <= Normalizer.payloadLimit else {
                     throw refuse("\(name) is larger than \(Normalizer.payloadLimit) bytes; explain takes one payload.")
                 }

@@ -1,0 +1,44 @@
+package import Foundation
+
+/// A pair of files: an input, and what it should become.
+///
+/// Fixtures are found, not listed: `Fixtures/<folder>/<case>.json` and beside it `<case>.expected.json`.
+package struct Fixture: Sendable, CustomStringConvertible {
+    /// The component it belongs to.
+    package let folder: String
+    package let name: String
+    package let input: [UInt8]
+    package let expected: [UInt8]
+
+    package var description: String { folder + "/" + name }
+
+    /// Every fixture below a test bundle's folder `Fixtures`, in alphabetical order. An input without its expected
+    /// output is an error.
+    package static func all(in bundle: Bundle) throws -> [Fixture] {
+        try folders(in: bundle).flatMap { folder in
+            let directory = try root(of: bundle).appendingPathComponent(folder, isDirectory: true)
+            return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+                .filter { $0.hasSuffix(".json") && !$0.hasSuffix(".expected.json") }
+                .map { try Fixture(folder: folder, name: String($0.dropLast(".json".count)), in: directory) }
+        }
+    }
+
+    /// The names of the folders, in alphabetical order.
+    package static func folders(in bundle: Bundle) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: root(of: bundle).path).sorted()
+    }
+
+    private static func root(of bundle: Bundle) throws -> URL {
+        guard let root = bundle.url(forResource: "Fixtures", withExtension: nil) else {
+            throw CocoaError(.fileNoSuchFile)
+        }
+        return root
+    }
+
+    private init(folder: String, name: String, in directory: URL) throws {
+        self.folder = folder
+        self.name = name
+        input = try [UInt8](Data(contentsOf: directory.appendingPathComponent(name + ".json")))
+        expected = try [UInt8](Data(contentsOf: directory.appendingPathComponent(name + ".expected.json")))
+    }
+}

@@ -1,0 +1,53 @@
+import SignalboxJSON
+import SignalboxModel
+import SignalboxVendors
+import Testing
+
+/// Hostile sizes: what is read and noted stays bounded.
+@Suite struct BoundsTests {
+    @Test func ofTenThousandSyneriseButtonsAThousandAreRead() throws {
+        let buttons = list(of: #"{"text":"x","action":{"type":"OPEN_URL"}}"#)
+        let read = try Normalised(
+            #"{"aps":{},"issuer":"Synerise","message-type":"m","content-type":"simple-push","content":{"buttons":\#(buttons)}}"#
+        ).notification
+        #expect(read.category?.actions.count == 1000)
+        #expect(read.warnings.contains { $0.code == "synerise.too-many-buttons" })
+        #expect(read.warnings.count == 100)
+    }
+
+    @Test func ofTenThousandMCEActionsAThousandAreReadWithIdentifiersOfTheirOwn() throws {
+        let actions = list(of: #"{"name":"x","type":"url","value":"https://a.example"}"#)
+        let read = try Normalised(#"{"aps":{"mutable-content":1},"category-actions":\#(actions)}"#).notification
+        let identifiers = read.category?.actions.map(\.identifier) ?? []
+        #expect(identifiers.count == 1000)
+        #expect(Set(identifiers).count == 1000)
+        #expect(read.warnings.map(\.code) == ["apns.payload-too-large", "mce.too-many-actions"])
+    }
+
+    @Test func ofTenThousandBrazeButtonsAThousandAreRead() throws {
+        let keys = (0..<10_000).map { #""ab_a\#($0)_a":"ab_open""# }.joined(separator: ",")
+        let read = try Normalised(#"{"_ab":"true","t":"T","a":"A",\#(keys)}"#).notification
+        #expect(read.category?.actions.count == 1000)
+    }
+
+    @Test func objectsOfManyRepeatedKeysKeepTheLastOfEach() throws {
+        let keys = (0..<20_000).map { #""k\#($0 % 100)":\#($0)"# }.joined(separator: ",")
+        let read = try Normalised(#"{"message":{"token":"t","data":{\#(keys)},"android":{"data":{"k0":"own"}}}}"#)
+            .notification
+        let custom = try #require(read.custom).string
+        #expect(custom.hasPrefix(#"{"k0":"own","k1":19901,"#))
+        #expect(custom.hasSuffix(#""k99":19999}"#))
+    }
+
+    @Test func jsonTextsAreNotFollowedInwards() throws {
+        var text = "{}"
+        for _ in 0..<8 {
+            text = #"{"alert":\#(String(reflecting: text))}"#
+        }
+        #expect(try Normalised(text).notification.vendor == .unknown)
+    }
+
+    private func list(of element: String) -> String {
+        "[" + Array(repeating: element, count: 10_000).joined(separator: ",") + "]"
+    }
+}

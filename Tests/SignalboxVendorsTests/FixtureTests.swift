@@ -1,0 +1,53 @@
+import Foundation
+import SignalboxJSON
+import SignalboxModel
+import SignalboxTesting
+import SignalboxVendors
+import Testing
+
+@Suite struct FixtureTests {
+    /// What a warning's message says is for people and may change; its code and path may not.
+    @Test(arguments: try Fixture.all(in: .module))
+    func readsEveryFixtureAsExpected(_ fixture: Fixture) throws {
+        let read = try Normalised(fixture.input)
+        let differences = try JSONDifference.lines(
+            expected: fixture.expected, actual: read.json, optional: ["message"])
+        #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
+    }
+
+    @Test func registryAndFixturesNameTheSameVendors() throws {
+        let vendors = Vendors.all.map(\.vendor.name) + [VendorID.unknown.name]
+        #expect(vendors.sorted() == (try Fixture.folders(in: .module)))
+    }
+
+    @Test(arguments: try Fixture.all(in: .module))
+    func noFixtureIsClaimedByTwoVendorsWithEqualStrength(_ fixture: Fixture) throws {
+        let strengths = try Normalised.strengths(fixture.input)
+        guard let own = strengths[VendorID(fixture.folder)] else {
+            #expect(fixture.folder == VendorID.unknown.name)
+            return #expect(strengths.values.allSatisfy { $0 == .hint })
+        }
+        #expect(own > .hint)
+        for (vendor, strength) in strengths where vendor.name != fixture.folder { #expect(strength < own) }
+    }
+
+    @Test(arguments: try Fixture.all(in: .module))
+    func warningsHaveACodeOfTheirComponentAndASentence(_ fixture: Fixture) throws {
+        let components = ["json", "apns", "fcm", fixture.folder]
+        for warning in try Normalised(fixture.input).notification.warnings {
+            let component = warning.code.prefix { $0 != "." }
+            #expect(components.contains(String(component)))
+            #expect(warning.message.hasSuffix("."))
+            #expect(warning.path.isEmpty || warning.path.hasPrefix("/"))
+        }
+    }
+
+    /// Whoever is asked first: the strongest evidence wins.
+    @Test(arguments: try Fixture.all(in: .module))
+    func theOrderOfTheChainDoesNotMatterForFixtures(_ fixture: Fixture) throws {
+        let reversed = try VendorChain(named: Vendors.all.map(\.vendor.name).reversed())
+        #expect(
+            try Normalised(fixture.input, by: reversed).notification.vendor
+                == Normalised(fixture.input).notification.vendor)
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import SignalboxJSON
+import SignalboxModel
+import SignalboxTesting
+import SignalboxVendors
+import Testing
+
+/// What holds for every payload, tried on many. The seed is in each failure's message: put it into `Seeded` to repeat.
+@Suite struct PropertyTests {
+    private static let seed: UInt64 = 20_260_117
+
+    @Test(arguments: try Fixture.all(in: .module))
+    func keysNobodyKnowsChangeNothingButCustom(_ fixture: Fixture) throws {
+        var random = Seeded(Self.seed)
+        let plain = try Normalised(fixture.input).notification
+        for _ in 0..<8 {
+            var tree = try Tree(fixture.input)
+            tree.insertBesideVendorKeys("zz-\(random.next())", .string("unknown"))
+            var other = try Normalised(tree.bytes).notification
+            other.custom = plain.custom
+            #expect(other == plain, "seed \(Self.seed)")
+        }
+    }
+
+    /// Repeated keys excepted: of those the last counts. Lists that the payload orders by its keys follow them.
+    @Test(
+        arguments: try Fixture.all(in: .module).filter { $0.name != "repeated-keys" && $0.name != "apple-own-category" }
+    )
+    func theOrderOfKeysDoesNotMatter(_ fixture: Fixture) throws {
+        var random = Seeded(Self.seed)
+        let plain = try Normalised(fixture.input)
+        for _ in 0..<8 {
+            var tree = try Tree(fixture.input)
+            tree.shuffle(using: &random)
+            let other = try Normalised(tree.bytes)
+            #expect(Unordered(other.notification) == Unordered(plain.notification), "seed \(Self.seed)")
+        }
+    }
+
+    @Test func randomObjectsAreReadWithoutTrapping() throws {
+        var random = Seeded(Self.seed)
+        for _ in 0..<4000 {
+            let tree = Tree.random(using: &random)
+            let read = try Normalised(tree.bytes)
+            #expect(try Tree(read.json).isObject, "seed \(Self.seed)")
+        }
+    }
+
+    /// Any value of a fixture replaced by one of another type.
+    @Test(arguments: try Fixture.all(in: .module))
+    func valuesOfWrongTypesAreReadWithoutTrapping(_ fixture: Fixture) throws {
+        var random = Seeded(Self.seed)
+        for _ in 0..<60 {
+            var tree = try Tree(fixture.input)
+            tree.damage(using: &random)
+            let read = try Normalised(tree.bytes)
+            #expect(try Tree(read.json).isObject, "seed \(Self.seed)")
+        }
+    }
+}
+
+/// A notification whose warnings and custom keys may stand in any order.
+private struct Unordered: Equatable {
+    let notification: PushNotification
+    let warnings: [String]
+    let custom: String
+
+    init(_ source: PushNotification) {
+        var plain = source
+        warnings = source.warnings.map { $0.code + $0.path }.sorted()
+        custom = source.custom.map { Tree.sorted($0.bytes) } ?? ""
+        plain.warnings = []
+        plain.custom = nil
+        plain.inApp = plain.inApp.map { .init(layout: $0.layout, pages: []) }
+        plain.action?.arguments = nil
+        notification = plain
+    }
+}

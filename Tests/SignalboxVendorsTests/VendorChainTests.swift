@@ -1,0 +1,50 @@
+import SignalboxJSON
+import SignalboxModel
+import SignalboxVendors
+import Testing
+
+@Suite struct VendorChainTests {
+    @Test func aChainHasTheVendorsNamedInTheirOrder() throws {
+        let chain = try VendorChain(named: ["braze", "synerise"])
+        #expect(chain.detectors.map(\.vendor.name) == ["braze", "synerise"])
+    }
+
+    @Test func aChainOfAnUnknownNameSaysWhoIsKnown() {
+        do {
+            _ = try VendorChain(named: ["braze", "nobody"])
+            Issue.record("nobody was found")
+        } catch {
+            #expect(error.name == "nobody")
+            #expect(error.known == Vendors.all.map(\.vendor.name))
+        }
+    }
+
+    @Test func everyVendorSaysWhatItLooksFor() {
+        #expect(Vendors.all.allSatisfy { !$0.looksFor.isEmpty })
+        #expect(Set(Vendors.all.map(\.vendor)).count == Vendors.all.count)
+    }
+
+    @Test func strongerEvidenceWinsOverAnEarlierPlace() throws {
+        let payload =
+            #"{"aps":{"alert":"x"},"notification-action":{"type":"openApp"},"handler":"com.sourse.notification"}"#
+        let chain = try VendorChain(named: ["mce", "sourse"])
+        let read = try Normalised(Array(payload.utf8), by: chain).notification
+        #expect(read.vendor.name == "sourse")
+        #expect(read.detection == DetectionSummary(evidence: ["/handler"], also: [VendorID("mce")]))
+    }
+
+    @Test func theEarlierPlaceWinsAmongEquals() throws {
+        let payload = #"{"aps":{"alert":"x"},"notification-action":{"type":"openApp"},"ab":{"c":null}}"#
+        #expect(try Normalised(payload).notification.vendor.name == "mce")
+        let reversed = try VendorChain(named: ["braze", "mce"])
+        #expect(try Normalised(Array(payload.utf8), by: reversed).notification.vendor.name == "braze")
+    }
+
+    @Test func nobodyIsNamedOnAHintAlone() throws {
+        let read = try Normalised(#"{"aps":{"alert":"x"},"ab_uri":"https://a.example","category-name":"c"}"#)
+            .notification
+        #expect(read.vendor == .unknown)
+        #expect(read.detection == DetectionSummary(evidence: [], also: [VendorID("mce"), VendorID("braze")]))
+        #expect(read.custom?.string == #"{"ab_uri":"https://a.example","category-name":"c"}"#)
+    }
+}
