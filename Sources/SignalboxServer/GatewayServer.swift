@@ -103,3 +103,8 @@ extension Response {
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
 }
+
+// Services are named in logs; without this, everything that they hold would be.
+extension GatewayServer: CustomStringConvertible {
+    package var description: String { "GatewayServer" }
+}

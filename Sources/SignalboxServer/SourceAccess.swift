@@ -49,3 +49,9 @@ package struct SourceAccess: Sendable {
         }
     }
 }
+
+// However it gets printed, it shows no token.
+extension SourceAccess: CustomStringConvertible, CustomDebugStringConvertible {
+    package var description: String { isOpen ? "open" : "\(Set(tokens.map(\.source.name)).count) sources" }
+    package var debugDescription: String { description }
+}

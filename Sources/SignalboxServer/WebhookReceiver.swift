@@ -56,3 +56,8 @@ extension HTTPField.Name {
         return name
     }
 }
+
+// Services are named in logs; without this, everything that they hold would be.
+extension WebhookReceiver: CustomStringConvertible {
+    package var description: String { "WebhookReceiver" }
+}
