@@ -101,6 +101,13 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SignalboxTesting", dependencies: ["SignalboxJSON", "SignalboxModel"], swiftSettings: strict),
+        .target(
+            name: "SignalboxServerTesting",
+            dependencies: [
+                "SignalboxServer", .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "SignalboxPlatformsTests",
             dependencies: ["SignalboxPlatforms", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
@@ -111,6 +118,25 @@ let package = Package(
                 "SignalboxVendors", "SignalboxPlatforms", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxEgressTests",
+            dependencies: ["SignalboxEgress", "SignalboxModel", "SignalboxServer", "SignalboxServerTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxStoreTests",
+            dependencies: [
+                "SignalboxStore", "SignalboxModel", "SignalboxTesting", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxDeliveryTests",
+            dependencies: [
+                "SignalboxDelivery", "SignalboxEgress", "SignalboxModel", "SignalboxRouting", "SignalboxStore",
+                "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxServerTests", dependencies: ["SignalboxServer", "SignalboxModel"], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17

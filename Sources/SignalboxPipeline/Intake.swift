@@ -58,7 +58,8 @@ package struct Intake: Sendable {
         guard block.count <= Self.batchLimit else { throw .tooManyPayloads }
         var items: [Result<Event, Rejection>] = []
         block.read(by: normalizer, as: Reception(from: source, at: now()), with: parser) { items.append($0) }
-        return Report(items: items.map { $0.map { routes.route($0, with: parser) } }, isBatch: blocks.isArray || items.count > 1)
+        return Report(
+            items: items.map { $0.map { routes.route($0, with: parser) } }, isBatch: blocks.isArray || items.count > 1)
     }
 }
 

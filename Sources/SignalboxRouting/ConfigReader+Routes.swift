@@ -41,7 +41,9 @@ extension ConfigReader {
 
     private mutating func pattern(_ value: JSONValue) -> Pattern {
         guard value.isObject else {
-            note(value, "a pattern must be an object, such as {\"data\": {\"vendor\": [\"braze\"]}}; {} matches everything")
+            note(
+                value,
+                "a pattern must be an object, such as {\"data\": {\"vendor\": [\"braze\"]}}; {} matches everything")
             return .everything
         }
         return Pattern(fields: fields(value))

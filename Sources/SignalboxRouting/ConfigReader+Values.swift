@@ -21,7 +21,9 @@ extension ConfigReader {
         var seen: Set<String> = []
         for (name, member) in value.members {
             let key = String(decoding: name, as: UTF8.self)
-            if !keys.contains(key) { note(member, "there is no setting \(key) here" + Self.suggestion(for: key, among: keys)) }
+            if !keys.contains(key) {
+                note(member, "there is no setting \(key) here" + Self.suggestion(for: key, among: keys))
+            }
             if !seen.insert(key).inserted { note(member, "\(key) is set twice") }
         }
         return true
@@ -79,7 +81,8 @@ extension ConfigReader {
         guard let duration = value.string.flatMap({ Duration(text: $0) }), range.contains(duration) else {
             note(
                 value,
-                "this must be a duration such as \"\(example)\" (ms, s, m, h, d) from \(range.lowerBound) to \(range.upperBound)")
+                "this must be a duration such as \"\(example)\" (ms, s, m, h, d) from \(range.lowerBound) to \(range.upperBound)"
+            )
             return nil
         }
         return duration

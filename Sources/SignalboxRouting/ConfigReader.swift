@@ -129,7 +129,10 @@ struct ConfigReader {
             if let range = AddressRange(text) {
                 ranges.append(range)
             } else {
-                note(entry, "\(text) is no address range; write it as 10.0.0.0/8 or fd00::/8, with no bits set behind the prefix")
+                note(
+                    entry,
+                    "\(text) is no address range; write it as 10.0.0.0/8 or fd00::/8, with no bits set behind the prefix"
+                )
             }
         }
         return ranges

@@ -38,7 +38,8 @@ package struct GatewayServer: Service {
         }
         router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
         router.get("/readyz") { _, _ in
-            await isReady() ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
+            await isReady()
+                ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
         }
         router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
         for path in ["/v1/notifications", "/v1/sources/{source}/notifications"] as [RouterPath] {
