@@ -137,6 +137,13 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxServerTests", dependencies: ["SignalboxServer", "SignalboxModel"], swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "signalbox", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxModel",
+                "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
+            ],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
     ],
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
