@@ -6,7 +6,7 @@ SHELL := /bin/bash
 # Debian's names of the C libraries that Package.swift links, and of what the tests need besides.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev
 TEST_TOOLS := python3-jsonschema curl
-BENCH_TOOLS := jq python3-orjson
+BENCH_TOOLS := jq wrk python3-venv
 
 RELEASE := swift build -c release --product signalbox
 BINARY := .build/release/signalbox
@@ -34,7 +34,7 @@ build: deps
 test: deps-test
 	swift build --build-tests
 	@rm -f .build/events.ndjson
-	SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" swift test --skip-build --parallel
+	SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" swift test --skip-build
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxPipeline/Schemas/notification-1.json .build/events.ndjson
 
 lint:
@@ -44,7 +44,8 @@ format:
 	swift format --in-place --recursive Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
 
 bench: deps-bench build
-	swift run --package-path Benchmarks -c release signalbox-bench $(BINARY)
+	SIGNALBOX_BENCH_PYTHON="$(CURDIR)/.build/bench-venv/bin/python" \
+	swift run --package-path Benchmarks -c release signalbox-bench "$(CURDIR)/$(BINARY)"
 
 deps:
 	@./.ci/install-packages $(LIBRARIES)
@@ -54,6 +55,8 @@ deps-test:
 
 deps-bench:
 	@./.ci/install-packages $(LIBRARIES) $(BENCH_TOOLS)
+	@test -x .build/bench-venv/bin/python || /usr/bin/python3 -m venv .build/bench-venv
+	@.build/bench-venv/bin/python -c 'import orjson' 2>/dev/null || .build/bench-venv/bin/pip install --quiet orjson
 
 clean:
 	rm -rf .build Benchmarks/.build

@@ -95,8 +95,10 @@ let package = Package(
         .target(
             name: "SignalboxMeasures",
             dependencies: [
-                "SignalboxJSON", "SignalboxModel", "SignalboxPlatforms", "SignalboxVendors", "SignalboxPipeline",
-                "SignalboxStore",
+                "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxPlatforms", "SignalboxVendors",
+                "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
         .target(
