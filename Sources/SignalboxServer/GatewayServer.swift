@@ -11,7 +11,11 @@ package struct GatewayServer: Service {
     /// Largest request body in bytes.
     package static let bodyLimit = 8 * 1024 * 1024
 
+    /// Most that all request bodies together may hold in memory, in bytes.
+    private static let bodyBudget = 256 * 1024 * 1024
+
     private let intake: Intake
+    private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let access: SourceAccess
     private let isReady: @Sendable () async -> Bool
     private let http: HTTPService
@@ -56,7 +60,12 @@ package struct GatewayServer: Service {
 
     private func accept(_ request: Request, from source: String?) async throws -> Response {
         let source = try access.source(named: source, authorization: request.headers[.authorization])
-        let body = try await request.wholeBody(upTo: Self.bodyLimit)
+        return try await budget.withBytes(request.expectedLength(upTo: Self.bodyLimit)) {
+            try await accept(try await request.wholeBody(upTo: Self.bodyLimit), from: source)
+        }
+    }
+
+    private func accept(_ body: [UInt8], from source: SourceName) async throws -> Response {
         let report: Intake.Report
         do throws(Intake.Failure) {
             report = try await intake.accept(body, from: source)
