@@ -60,8 +60,8 @@ package struct GatewayServer: Service {
 
     private func accept(_ request: Request, from source: String?) async throws -> Response {
         let source = try access.source(named: source, authorization: request.headers[.authorization])
-        return try await budget.withBytes(request.expectedLength(upTo: Self.bodyLimit)) {
-            try await accept(try await request.wholeBody(upTo: Self.bodyLimit), from: source)
+        return try await budget.withPurse { purse in
+            try await accept(try await request.wholeBody(upTo: Self.bodyLimit, from: purse), from: source)
         }
     }
 

@@ -47,14 +47,14 @@ struct Workspace {
 /// Prints rows as they are measured.
 struct Table {
     init() {
-        print("MEASURED".padding(44) + "RESULT")
+        FileHandle.standardOutput.write(Data(("MEASURED".padding(44) + "RESULT\n").utf8))
     }
 
-    func section(_ title: String) { print("\n" + title) }
+    func section(_ title: String) { FileHandle.standardOutput.write(Data(("\n" + title + "\n").utf8)) }
 
     func row(_ what: String, _ result: String) {
-        print(("  " + what).padding(44) + result)
-        fflush(stdout)
+        // Not print, whose buffer would hold a row back until the next ones.
+        FileHandle.standardOutput.write(Data((("  " + what).padding(44) + result + "\n").utf8))
     }
 }
 

@@ -18,9 +18,9 @@ struct CommandBench {
 
     func run() throws {
         let input = workspace.file("mixed.ndjson")
-        let double = workspace.file("double.ndjson")
-        try payloads.ndjson(Self.count).write(to: URL(fileURLWithPath: input))
-        try payloads.ndjson(Self.count * 4).write(to: URL(fileURLWithPath: double))
+        let longer = workspace.file("longer.ndjson")
+        try payloads.writeNDJSON(Self.count, to: input)
+        try payloads.writeNDJSON(Self.count * 4, to: longer)
         let script = try workspace.write(Self.script, to: "project.py")
         let python = ProcessInfo.processInfo.environment["SIGNALBOX_BENCH_PYTHON"] ?? "python3"
         table.section("Whole processes, \(Self.count) payloads, output thrown away (medians of 5, in turn)")
@@ -38,10 +38,10 @@ struct CommandBench {
         report("Python orjson, two fields", orjson)
         table.row("normalize against jq", "\((median(jq.map(\.wall)) / time).readable) times as fast")
         table.row("normalize against orjson", "\((median(orjson.map(\.wall)) / time).readable) times as fast")
-        let longer = try Usage.of([binary, "normalize", double])
+        let long = try Usage.of([binary, "normalize", longer])
         table.row(
             "peak memory, input 4 times as long",
-            "\(Int(median(ours.map(\.peakMB)))) MB, \(Int(longer.peakMB)) MB")
+            "\(Int(median(ours.map(\.peakMB)))) MB, \(Int(long.peakMB)) MB")
     }
 
     private func report(_ what: String, _ usages: [Usage]) {

@@ -10,14 +10,15 @@ struct Payloads {
         mixed = (0..<count).map { _ in Array(Self.payload(&random).utf8) }
     }
 
-    /// NDJSON of so many payloads.
-    func ndjson(_ count: Int) -> Data {
-        var data = Data(capacity: count * 700)
-        for number in 0..<count {
-            data.append(contentsOf: mixed[number % mixed.count])
-            data.append(UInt8(ascii: "\n"))
+    /// Writes so many payloads as NDJSON, in pieces: a process that is started inherits how large this one once was.
+    func writeNDJSON(_ count: Int, to path: String) throws {
+        FileManager.default.createFile(atPath: path, contents: nil)
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        defer { try? file.close() }
+        for start in stride(from: 0, to: count, by: 1000) {
+            let lines = (start..<min(start + 1000, count)).flatMap { mixed[$0 % mixed.count] + [UInt8(ascii: "\n")] }
+            try file.write(contentsOf: Data(lines))
         }
-        return data
     }
 
     private static func payload(_ random: inout Seeded) -> String {
