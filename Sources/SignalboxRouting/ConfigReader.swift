@@ -30,7 +30,8 @@ extension ConfigMistake {
             switch error.reason {
             case .empty: "the file is empty; it should hold a JSON object"
             case .invalidUTF8: "this is not UTF-8"
-            case .unclosedString: "a string is not closed"
+            case .unclosedString: "the file ends within a string; a quote is missing, or the end of the file"
+            case .incomplete: "the file ends before its brackets are closed; is all of it there?"
             case .invalidString: "this string holds a raw control character or a wrong escape"
             case .numberOutOfRange: "this is no number that fits 64 bits"
             case .tooDeep: "nested too deeply"
