@@ -268,11 +268,7 @@ package struct JSONSplitter {
     private mutating func brokenPiece(to end: Int) -> Piece {
         strictUntil = max(strictUntil, base + scan.position)
         noteDamage()
-        let broken = Piece(
-            range: start..<lastSignificant(before: end) + 1, line: line, offset: base + start, fault: .truncated,
-            isGuess: false)
-        advance(to: end)
-        return broken
+        return piece(to: end, fault: .truncated)
     }
 
     /// Drops the rest of a text that is too long. False when more input is needed.
@@ -326,8 +322,10 @@ package struct JSONSplitter {
 
     // MARK: Pieces
 
+    /// What stands before `end`, blanks at its end aside.
     private mutating func piece(to end: Int, fault: Fault?) -> Piece {
-        let piece = Piece(range: start..<end, line: line, offset: base + start, fault: fault, isGuess: false)
+        let last = end > start ? lastSignificant(before: end) + 1 : end
+        let piece = Piece(range: start..<last, line: line, offset: base + start, fault: fault, isGuess: false)
         advance(to: end)
         return piece
     }
