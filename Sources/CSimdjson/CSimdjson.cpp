@@ -4,6 +4,7 @@
 #include <memory>
 #include <new>
 #include <simdjson.h>
+#include <string>
 #include <vector>
 
 using namespace simdjson;
@@ -39,48 +40,44 @@ sb_json_status status_of(error_code error) {
   }
 }
 
-error_code walk(ondemand::value value, size_t depth) {
-  if (depth == 0) return DEPTH_ERROR;
+// Finds the value that a JSON Pointer names, the last one where keys repeat, and says where it begins. One pass: going
+// through the members of an object skips what is not looked at.
+error_code locate(ondemand::value value, std::string_view pointer, const char **location) {
+  if (pointer.empty()) return value.current_location().get(*location);
+  size_t end = pointer.find('/', 1);
+  std::string_view rest = end == std::string_view::npos ? std::string_view() : pointer.substr(end);
+  std::string token(pointer.substr(1, end == std::string_view::npos ? end : end - 1));
+  for (size_t tilde = token.find('~'); tilde != std::string::npos; tilde = token.find('~', tilde + 1)) {
+    token.replace(tilde, 2, token.compare(tilde, 2, "~1") == 0 ? "/" : "~");
+  }
   ondemand::json_type type;
   SIMDJSON_TRY(value.type().get(type));
-  switch (type) {
-  case ondemand::json_type::object: {
+  bool found = false;
+  if (type == ondemand::json_type::object) {
     ondemand::object object;
     SIMDJSON_TRY(value.get_object().get(object));
     for (auto field : object) {
       std::string_view key;
       SIMDJSON_TRY(field.unescaped_key().get(key));
-      ondemand::value child;
-      SIMDJSON_TRY(field.value().get(child));
-      SIMDJSON_TRY(walk(child, depth - 1));
+      if (key != token) continue;
+      ondemand::value member;
+      SIMDJSON_TRY(field.value().get(member));
+      error_code error = locate(member, rest, location);
+      if (error && error != NO_SUCH_FIELD) return error;
+      // Where the last one has no such member, an earlier namesake may have had it.
+      found = found || !error;
     }
-    return SUCCESS;
-  }
-  case ondemand::json_type::array: {
+  } else if (type == ondemand::json_type::array) {
     ondemand::array array;
     SIMDJSON_TRY(value.get_array().get(array));
+    size_t index = 0;
     for (auto element : array) {
-      ondemand::value child;
-      SIMDJSON_TRY(element.get(child));
-      SIMDJSON_TRY(walk(child, depth - 1));
+      ondemand::value item;
+      SIMDJSON_TRY(element.get(item));
+      if (std::to_string(index++) == token) return locate(item, rest, location);
     }
-    return SUCCESS;
   }
-  case ondemand::json_type::string: {
-    std::string_view text;
-    return value.get_string().get(text);
-  }
-  case ondemand::json_type::number: {
-    ondemand::number number;
-    return value.get_number().get(number);
-  }
-  case ondemand::json_type::boolean: {
-    bool flag;
-    return value.get_bool().get(flag);
-  }
-  default:
-    return value.is_null() ? SUCCESS : N_ATOM_ERROR;
-  }
+  return found ? SUCCESS : NO_SUCH_FIELD;
 }
 
 } // namespace
@@ -117,7 +114,7 @@ void sb_json_parser_reset(sb_json_parser *parser) {
 sb_json_status sb_json_parse(sb_json_parser *parser, const uint8_t *bytes, size_t length, sb_json_tape *out) {
   if (length > parser->parser.max_capacity()) return SB_JSON_SIZE;
   if (parser->used == parser->max_documents) return SB_JSON_DOCUMENTS;
-  if (length > parser->text_capacity) {
+  if (!parser->text || length > parser->text_capacity) {
     size_t wanted = length < 4096 ? 4096 : length;
     parser->text.reset(new (std::nothrow) uint8_t[wanted + SIMDJSON_PADDING]);
     parser->text_capacity = parser->text ? wanted : 0;
@@ -143,34 +140,21 @@ sb_json_status sb_json_parse(sb_json_parser *parser, const uint8_t *bytes, size_
   return SB_JSON_OK;
 }
 
-ptrdiff_t sb_json_error_offset(const uint8_t *bytes, size_t length, size_t max_depth) {
-  ondemand::parser parser;
-  padded_string text(reinterpret_cast<const char *>(bytes), length);
-  ondemand::document document;
-  if (parser.iterate(text).get(document)) return -1;
-  ondemand::value root;
-  error_code error = document.get_value().get(root);
-  if (!error) error = walk(root, max_depth);
-  const char *location;
-  if (document.current_location().get(location)) return static_cast<ptrdiff_t>(length);
-  ptrdiff_t offset = location - text.data();
-  if (offset < 0 || offset > static_cast<ptrdiff_t>(length)) return -1;
-  if (error) return offset;
-  // The value itself is sound: what follows it is not, unless only blanks follow.
-  while (offset < static_cast<ptrdiff_t>(length) && std::strchr(" \t\r\n", text.data()[offset])) offset += 1;
-  return offset < static_cast<ptrdiff_t>(length) ? offset : -1;
-}
-
 ptrdiff_t sb_json_value_offset(const uint8_t *bytes, size_t length, const char *pointer, size_t pointer_length) {
+  if (pointer_length > 0 && pointer[0] != '/') return -1;
+  size_t mark = length >= 3 && std::memcmp(bytes, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
   ondemand::parser parser;
-  padded_string text(reinterpret_cast<const char *>(bytes), length);
+  padded_string text(reinterpret_cast<const char *>(bytes) + mark, length - mark);
   ondemand::document document;
   if (parser.iterate(text).get(document)) return -1;
-  ondemand::value value;
-  error_code error = pointer_length == 0 ? document.get_value().get(value)
-                                         : document.at_pointer(std::string_view(pointer, pointer_length)).get(value);
   const char *location;
-  if (error || value.current_location().get(location)) return -1;
+  ondemand::value root;
+  if (pointer_length == 0) {
+    // Not through the value, which a scalar at the root does not have.
+    if (document.current_location().get(location)) return -1;
+  } else if (document.get_value().get(root) || locate(root, std::string_view(pointer, pointer_length), &location)) {
+    return -1;
+  }
   ptrdiff_t offset = location - text.data();
-  return offset >= 0 && offset < static_cast<ptrdiff_t>(length) ? offset : -1;
+  return offset >= 0 && offset < static_cast<ptrdiff_t>(length - mark) ? offset + static_cast<ptrdiff_t>(mark) : -1;
 }

@@ -111,7 +111,7 @@ struct DestinationLane: Sendable {
         case .delivered: logger.debug("Delivered.", metadata: metadata)
         case .retry(let at, _, let reason):
             metadata["reason"] = "\(reason)"
-            metadata["next"] = "\(Timestamp.text(at))"
+            metadata["next"] = "\(Timestamp(at).text)"
             logger.info("Delivery failed; it will be tried again.", metadata: metadata)
         case .dead(_, let reason):
             metadata["reason"] = "\(reason)"

@@ -3,7 +3,11 @@ internal import CSimdjson
 /// Why a text could not be read as JSON.
 package struct JSONError: Error, Equatable, Sendable {
     package enum Reason: Sendable {
-        case empty, syntax, invalidUTF8, invalidString, unclosedString, numberOutOfRange, tooDeep, tooLarge
+        case empty, syntax, invalidUTF8, invalidString, numberOutOfRange, tooDeep, tooLarge
+        /// The text ends within a string.
+        case unclosedString
+        /// The text ends elsewhere before it is complete.
+        case incomplete
         case tooManyDocuments, outOfMemory
     }
 
@@ -35,7 +39,6 @@ package final class JSONParser {
     }
 
     private let handle: OpaquePointer
-    private let limits: Limits
     private var documents: [Document] = []
 
     package init(limits: Limits = Limits()) {
@@ -43,7 +46,6 @@ package final class JSONParser {
             preconditionFailure("No memory for a JSON parser.")
         }
         self.handle = handle
-        self.limits = limits
     }
 
     deinit { sb_json_parser_destroy(handle) }
@@ -81,7 +83,7 @@ package final class JSONParser {
         var tape = sb_json_tape()
         let status = sb_json_parse(handle, body.baseAddress, body.count, &tape)
         guard status == SB_JSON_OK, let words = tape.tape, let strings = tape.strings else {
-            throw JSONError(status: status, text: body, skipped: skipped, depth: limits.depth)
+            throw JSONError(status: status, text: body, skipped: skipped)
         }
         let root = JSONValue(tape: words, strings: strings, index: 1)
         documents.append(Document(root: root, origin: origin))
@@ -121,8 +123,31 @@ extension JSONValue {
 }
 
 extension JSONError {
-    fileprivate init(status: sb_json_status, text: UnsafeBufferPointer<UInt8>, skipped: Int, depth: Int) {
-        reason =
+    fileprivate init(status: sb_json_status, text: UnsafeBufferPointer<UInt8>, skipped: Int) {
+        let reason = Reason(status)
+        switch reason {
+        case .syntax, .invalidString, .unclosedString, .incomplete, .numberOutOfRange:
+            let defect = JSONDefect(of: text)
+            self.init(reason: defect?.reason ?? reason, offset: defect.map { $0.offset + skipped })
+        case .invalidUTF8:
+            self.init(reason: reason, offset: Self.firstInvalidUTF8(text).map { $0 + skipped })
+        case .empty, .tooDeep, .tooLarge, .tooManyDocuments, .outOfMemory: self.init(reason: reason, offset: nil)
+        }
+    }
+
+    private static func firstInvalidUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+        do throws(UTF8.ValidationError) {
+            _ = try UTF8Span(validating: Span(_unsafeElements: text))
+            return nil
+        } catch {
+            return error.byteOffsets.lowerBound
+        }
+    }
+}
+
+extension JSONError.Reason {
+    fileprivate init(_ status: sb_json_status) {
+        self =
             switch status {
             case SB_JSON_EMPTY: .empty
             case SB_JSON_UTF8: .invalidUTF8
@@ -135,24 +160,5 @@ extension JSONError {
             case SB_JSON_MEMORY: .outOfMemory
             default: .syntax
             }
-        offset =
-            switch reason {
-            case .syntax, .invalidString, .numberOutOfRange:
-                Self.position(sb_json_error_offset(text.baseAddress, text.count, depth), skipped: skipped)
-            case .invalidUTF8: Self.firstInvalidUTF8(text).map { $0 + skipped }
-            case .unclosedString: text.count + skipped
-            default: nil
-            }
-    }
-
-    private static func position(_ offset: Int, skipped: Int) -> Int? { offset < 0 ? nil : offset + skipped }
-
-    private static func firstInvalidUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
-        do throws(UTF8.ValidationError) {
-            _ = try UTF8Span(validating: Span(_unsafeElements: text))
-            return nil
-        } catch {
-            return error.byteOffsets.lowerBound
-        }
     }
 }

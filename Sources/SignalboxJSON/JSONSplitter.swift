@@ -3,9 +3,11 @@ import Foundation
 /// Cuts a stream of bytes into JSON texts: one a line (NDJSON), the elements of an array, or texts that simply follow
 /// one another, pretty-printed or not. Which of these it is shows from the bytes.
 ///
-/// It finds where texts end, not whether they are sound; that is the parser's to say. A damaged text costs only itself:
-/// after a raw line end inside a string, or a line that opens a text where none can stand, cutting goes on at that
-/// line. Memory is bounded by the longest text allowed, not by the input.
+/// It finds where texts end, not whether they are sound; that is the parser's to say. A sound text comes out whole,
+/// however it is laid out. A damaged one costs only itself: cutting goes on at the next line that opens a text where
+/// the damaged one could not go on, or where it should have ended. What no text begins with takes its line with it.
+/// The pieces do not depend on how the input was cut when it was appended, lines taken by a guess aside. Memory is
+/// bounded by the longest text allowed, not by the input.
 ///
 /// Use: `append` what was read, `takeAll`, repeat; `finish` at the end of input and `takeAll` again.
 package struct JSONSplitter {
@@ -17,7 +19,7 @@ package struct JSONSplitter {
         package let line: Int
         /// Position of its first byte in the input, from 0.
         package let offset: Int
-        /// What keeps it from being a text, as far as cutting can tell.
+        /// What keeps it from being a text, as far as cutting can tell; what follows up to the next piece belongs to it.
         package let fault: Fault?
         /// True for a line that was taken whole because no text can go on behind it. It may hold several: when it does not
         /// parse, cut it with a splitter that does not guess.
@@ -42,21 +44,32 @@ package struct JSONSplitter {
 
     private enum Layout { case unknown, sequence, array, afterArray }
 
+    /// What the bytes from `start` on are.
+    private enum Stretch { case between, text, line, restOfText, restOfLine }
+
     private let limit: Int
     private let guesses: Bool
+    /// Where the input begins in a larger one.
+    private let origin: Int
     private var buffer: [UInt8] = []
     /// Where in the buffer the part not yet handed out begins.
     private var start = 0
     private var line: Int
+    /// Position in the input of the first byte of the line that `start` is on.
+    private var lineStart: Int
     /// Position in the input of `buffer[0]`.
     private var base: Int
     private var layout = Layout.unknown
+    private var stretch = Stretch.between
     private var isFinished = false
-    private var sawLines = false
     private var scan = JSONBoundaryScan()
-    private var skipping = false
+    /// Up to this position in the input damage was found; it is cut again, every line that opens a text being taken for
+    /// one. So nothing is looked at more than twice.
+    private var strictUntil = 0
     /// In an array: an element was read and no comma since.
     private var needsComma = false
+    /// What came last was damaged: brackets and commas that follow are its leftovers.
+    private var isAfterDamage = false
 
     /// `limit`: the longest text in bytes. `guesses`: whether lines that look like one text are taken as such. `line` and
     /// `offset`: where the input begins in a larger one.
@@ -64,6 +77,8 @@ package struct JSONSplitter {
         self.limit = limit
         self.guesses = guesses
         self.line = line
+        origin = offset
+        lineStart = offset
         base = offset
     }
 
@@ -76,7 +91,7 @@ package struct JSONSplitter {
         if start > 0 {
             buffer.removeSubrange(..<start)
             base += start
-            scan.position -= start
+            scan.move(by: -start)
             start = 0
         }
         buffer.append(contentsOf: bytes)
@@ -99,20 +114,24 @@ package struct JSONSplitter {
 
     /// The next piece, or nil when more input is needed or none is left.
     private mutating func next() -> Piece? {
-        guard !skipping else { return skipRest() ? next() : nil }
-        if scan.position <= start {
-            guard let first = findStart() else { return endOfInput() }
-            if let piece = misplacedPiece(first) { return piece }
-            if let piece = guess() { return piece }
-            scan = JSONBoundaryScan(at: start)
+        // Every turn hands out a piece, passes over bytes, or starts a stretch.
+        while true {
+            switch stretch {
+            case .between:
+                guard let first = findStart() else { return endOfInput() }
+                if let piece = begin(with: first) { return piece }
+            case .text: return textPiece()
+            case .line: return linePiece()
+            case .restOfText: guard skipText() else { return nil }
+            case .restOfLine: guard skipLine() else { return nil }
+            }
         }
-        return scanned()
     }
 
     /// An array that nothing closes is said once, with an empty piece.
     private mutating func endOfInput() -> Piece? {
         guard isFinished, layout == .array else { return nil }
-        layout = .sequence
+        layout = .afterArray
         return piece(to: start, fault: .truncated)
     }
 
@@ -122,28 +141,58 @@ package struct JSONSplitter {
             let byte = buffer[start]
             switch byte {
             case UInt8(ascii: "\n"):
-                line += 1
                 start += 1
+                line += 1
+                lineStart = base + start
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): start += 1
-            case 0xEF where layout == .unknown && start == 0:
-                guard buffer.count >= 3 || isFinished else { return nil }
-                guard buffer.starts(with: [0xEF, 0xBB, 0xBF]) else { return byte }
+            case 0xEF where base + start == origin:
+                guard buffer.count - start >= 3 || isFinished else { return nil }
+                guard buffer[start...].starts(with: [0xEF, 0xBB, 0xBF]) else { return enter(byte) }
                 start += 3
+                lineStart += 3
             case UInt8(ascii: "[") where layout == .unknown || layout == .afterArray:
                 layout = .array
                 needsComma = false
                 start += 1
-            case UInt8(ascii: ",") where layout == .array && needsComma:
+            case UInt8(ascii: ",") where layout == .array && (needsComma || isAfterDamage):
                 needsComma = false
                 start += 1
             case UInt8(ascii: "]") where layout == .array:
                 layout = .afterArray
                 start += 1
-            default:
-                if layout == .unknown { layout = .sequence }
-                return byte
+            case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","):
+                guard isAfterDamage else { return enter(byte) }
+                start += 1
+            default: return enter(byte)
             }
         }
+        return nil
+    }
+
+    private mutating func enter(_ byte: UInt8) -> UInt8 {
+        if layout == .unknown { layout = .sequence }
+        return byte
+    }
+
+    /// Decides from its first byte what begins at `start`; a piece when that is settled at once.
+    private mutating func begin(with first: UInt8) -> Piece? {
+        if first == UInt8(ascii: "}") || first == UInt8(ascii: "]") || first == UInt8(ascii: ",") {
+            isAfterDamage = true
+            return piece(to: start + 1, fault: .misplaced)
+        }
+        let opens = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        if layout == .array {
+            defer { needsComma.toggle() }
+            if needsComma { return piece(to: start, fault: .misplaced) }
+        } else if !opens {
+            scan = JSONBoundaryScan(at: start)
+            stretch = .line
+            return nil
+        }
+        isAfterDamage = false
+        if let piece = guess() { return piece }
+        scan = JSONBoundaryScan(at: start, indentation: base + start - lineStart)
+        stretch = .text
         return nil
     }
 
@@ -152,17 +201,27 @@ package struct JSONSplitter {
     private mutating func guess() -> Piece? {
         guard guesses, layout == .sequence, buffer[start] == UInt8(ascii: "{") else { return nil }
         guard let end = lineEnd(from: start) else { return nil }
-        var last = end - 1
-        while last > start, buffer[last] == UInt8(ascii: "\r") || buffer[last] == UInt8(ascii: " ") { last -= 1 }
+        let last = lastSignificant(before: end)
         guard buffer[last] == UInt8(ascii: "}"), last + 1 - start <= limit else { return nil }
         let following = end + 1
         guard following < buffer.count ? buffer[following] == UInt8(ascii: "{") : isFinished else { return nil }
         let piece = Piece(range: start..<last + 1, line: line, offset: base + start, fault: nil, isGuess: true)
-        sawLines = true
         line += end < buffer.count ? 1 : 0
         start = min(following, buffer.count)
-        scan.position = start
+        lineStart = base + start
         return piece
+    }
+
+    /// The last byte before `end` that is no blank; at `start` there is one.
+    private func lastSignificant(before end: Int) -> Int {
+        var last = end - 1
+        while last > start {
+            switch buffer[last] {
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"), UInt8(ascii: " "): last -= 1
+            default: return last
+            }
+        }
+        return last
     }
 
     private func lineEnd(from position: Int) -> Int? {
@@ -175,155 +234,115 @@ package struct JSONSplitter {
         }
     }
 
-    private mutating func scanned() -> Piece? {
-        let end = buffer.withUnsafeBufferPointer {
-            scan.run(over: $0, lines: sawLines, inArray: layout == .array, limit: start + limit)
-        }
-        switch end {
-        case .text(let end): return piece(to: end, fault: nil)
-        case .broken(let end): return piece(to: end, fault: .truncated)
+    // MARK: Texts
+
+    private mutating func textPiece() -> Piece? {
+        switch runScan(limit: start + limit, strictUntil: strictUntil - base) {
+        case .text(let end):
+            stretch = .between
+            return piece(to: end, fault: nil)
+        case .broken(let end): return brokenPiece(to: end)
         case .tooLong:
-            let piece = Piece(
-                range: start..<start + limit, line: line, offset: base + start, fault: .tooLong, isGuess: false)
-            skipping = true
-            return piece
+            if let end = scan.resumption { return brokenPiece(to: end) }
+            return tooLongPiece(then: .restOfText)
         case .needsMore:
-            guard isFinished, start < buffer.count else { return nil }
-            return piece(to: buffer.count, fault: scan.isOpen ? .truncated : nil)
+            guard isFinished else { return nil }
+            guard scan.isOpen else {
+                stretch = .between
+                return piece(to: buffer.count, fault: nil)
+            }
+            if let end = scan.resumption { return brokenPiece(to: end) }
+            let piece = brokenPiece(to: buffer.count)
+            closeEarly()
+            return piece
         }
     }
 
+    private mutating func runScan(limit: Int, strictUntil: Int) -> JSONBoundaryScan.End {
+        let inArray = layout == .array
+        return buffer.withUnsafeBufferPointer {
+            scan.run(over: $0, inArray: inArray, limit: limit, strictUntil: strictUntil)
+        }
+    }
+
+    private mutating func brokenPiece(to end: Int) -> Piece {
+        strictUntil = max(strictUntil, base + scan.position)
+        noteDamage()
+        return piece(to: end, fault: .truncated)
+    }
+
+    /// Drops the rest of a text that is too long. False when more input is needed.
+    private mutating func skipText() -> Bool {
+        switch runScan(limit: .max, strictUntil: .max) {
+        case .text(let end):
+            stretch = .between
+            advance(to: end)
+        case .broken(let end):
+            noteDamage()
+            advance(to: end)
+        case .tooLong, .needsMore:
+            advance(to: buffer.count)
+            guard isFinished else { return false }
+            closeEarly()
+        }
+        return true
+    }
+
+    /// The input ends within a text; that the array around it ends too needs no saying.
+    private mutating func closeEarly() {
+        stretch = .between
+        if layout == .array { layout = .afterArray }
+    }
+
+    private mutating func noteDamage() {
+        stretch = .between
+        isAfterDamage = true
+        needsComma = false
+    }
+
+    // MARK: Lines that are no texts
+
+    private mutating func linePiece() -> Piece? {
+        let end = lineEnd(from: scan.position)
+        scan.position = buffer.count
+        guard (end ?? buffer.count) - start <= limit else { return tooLongPiece(then: .restOfLine) }
+        guard let end else { return nil }
+        stretch = .between
+        return piece(to: end, fault: nil)
+    }
+
+    /// Drops the rest of a line that is too long. False when more input is needed.
+    private mutating func skipLine() -> Bool {
+        let end = lineEnd(from: start)
+        advance(to: end ?? buffer.count)
+        guard end != nil else { return false }
+        stretch = .between
+        return true
+    }
+
+    // MARK: Pieces
+
+    /// What stands before `end`, blanks at its end aside.
     private mutating func piece(to end: Int, fault: Fault?) -> Piece {
-        let piece = Piece(range: start..<end, line: line, offset: base + start, fault: fault, isGuess: false)
-        line += buffer[start..<end].count { $0 == UInt8(ascii: "\n") }
-        start = end
-        scan.position = end
+        let last = end > start ? lastSignificant(before: end) + 1 : end
+        let piece = Piece(range: start..<last, line: line, offset: base + start, fault: fault, isGuess: false)
+        advance(to: end)
         return piece
     }
 
-    /// Drops the rest of a text that is too long. True when its end was found.
-    private mutating func skipRest() -> Bool {
-        let end = buffer.withUnsafeBufferPointer {
-            scan.run(over: $0, lines: sawLines, inArray: layout == .array, limit: .max)
-        }
-        switch end {
-        case .text(let end), .broken(let end):
-            _ = piece(to: end, fault: nil)
-            skipping = false
-            return true
-        case .tooLong, .needsMore:
-            line += buffer[start...].count { $0 == UInt8(ascii: "\n") }
-            start = buffer.count
-            if isFinished { skipping = false }
-            return false
-        }
+    /// The first bytes of what is too long; the rest is dropped.
+    private mutating func tooLongPiece(then rest: Stretch) -> Piece {
+        stretch = rest
+        return Piece(range: start..<start + limit, line: line, offset: base + start, fault: .tooLong, isGuess: false)
     }
 
-    /// What cannot begin a text here: a comma or bracket too many, or outside of arrays anything that opens no object
-    /// and no array, which takes its whole line with it.
-    private mutating func misplacedPiece(_ first: UInt8) -> Piece? {
-        let opens = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-        if layout == .array {
-            if first == UInt8(ascii: ",") || first == UInt8(ascii: "}") {
-                return piece(to: start + 1, fault: .misplaced)
-            }
-            defer { needsComma.toggle() }
-            return needsComma ? piece(to: start, fault: .misplaced) : nil
+    private mutating func advance(to end: Int) {
+        let passed = buffer[start..<end]
+        let lines = passed.count { $0 == UInt8(ascii: "\n") }
+        if lines > 0, let last = passed.lastIndex(of: UInt8(ascii: "\n")) {
+            line += lines
+            lineStart = base + last + 1
         }
-        guard !opens else { return nil }
-        let closes = first == UInt8(ascii: "}") || first == UInt8(ascii: "]") || first == UInt8(ascii: ",")
-        let fault: Fault? = closes ? .misplaced : nil
-        if let end = lineEnd(from: start), end - start <= limit { return piece(to: end, fault: fault) }
-        return nil
-    }
-}
-
-/// Follows brackets and strings from the start of a text to its end.
-struct JSONBoundaryScan {
-    enum End {
-        /// The text ends before this position.
-        case text(Int)
-        /// The text is damaged; what follows begins at this position.
-        case broken(Int)
-        case tooLong, needsMore
-    }
-
-    var position: Int
-    private var depth = 0
-    private var isScalar = false
-    private var inString = false
-    private var escaped = false
-    private var lastSignificant: UInt8 = 0
-
-    init(at position: Int = 0) { self.position = position }
-
-    /// True while the text cannot end here.
-    var isOpen: Bool { depth > 0 || inString }
-
-    /// Goes on from `position`. `lines`: whether texts were seen to stand one a line, so that an opening bracket at the
-    /// start of a line always begins a text.
-    mutating func run(over bytes: UnsafeBufferPointer<UInt8>, lines: Bool, inArray: Bool, limit: Int) -> End {
-        while position < bytes.count {
-            if position >= limit { return .tooLong }
-            let byte = bytes[position]
-            if inString {
-                if let end = string(byte) { return end }
-            } else if let end = structure(byte, in: bytes, lines: lines, inArray: inArray) {
-                return end
-            }
-        }
-        return position >= limit ? .tooLong : .needsMore
-    }
-
-    private mutating func string(_ byte: UInt8) -> End? {
-        position += 1
-        if escaped {
-            escaped = false
-        } else if byte == UInt8(ascii: "\\") {
-            escaped = true
-        } else if byte == UInt8(ascii: "\"") {
-            inString = false
-            if depth == 0 { return .text(position) }
-        }
-        // JSON forbids a raw line end in a string: whatever this was, it ends with its line.
-        return byte == UInt8(ascii: "\n") ? .broken(position - 1) : nil
-    }
-
-    private mutating func structure(
-        _ byte: UInt8, in bytes: UnsafeBufferPointer<UInt8>, lines: Bool, inArray: Bool
-    ) -> End? {
-        switch byte {
-        case UInt8(ascii: "{"), UInt8(ascii: "["):
-            if isScalar { return .text(position) }
-            if depth > 0, position > 0, bytes[position - 1] == UInt8(ascii: "\n"), lines || !mayOpen {
-                return .broken(position)
-            }
-            depth += 1
-        case UInt8(ascii: "}"), UInt8(ascii: "]"):
-            if depth == 0 { return .text(position) }
-            depth -= 1
-            if depth == 0 {
-                position += 1
-                return .text(position)
-            }
-        case UInt8(ascii: "\""):
-            if isScalar { return .text(position) }
-            inString = true
-        case UInt8(ascii: "\n"), UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"):
-            if isScalar { return .text(position) }
-            position += 1
-            return nil
-        case UInt8(ascii: ",") where depth == 0 && inArray: return .text(position)
-        default: if depth == 0 { isScalar = true }
-        }
-        lastSignificant = byte
-        position += 1
-        return nil
-    }
-
-    /// Whether a bracket may open after what came last: after a colon, a comma or another opening bracket.
-    private var mayOpen: Bool {
-        lastSignificant == UInt8(ascii: ":") || lastSignificant == UInt8(ascii: ",")
-            || lastSignificant == UInt8(ascii: "[")
+        start = end
     }
 }

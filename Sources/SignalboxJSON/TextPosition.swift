@@ -1,6 +1,6 @@
 internal import CSimdjson
 
-/// A line and column in a text, both from 1, columns counted in characters of UTF-8.
+/// A line and column in a text, both from 1, columns counted in characters of UTF-8, of which a byte order mark is none.
 package struct TextPosition: Sendable, Equatable {
     package let line: Int
     package let column: Int
@@ -10,7 +10,8 @@ package struct TextPosition: Sendable, Equatable {
         let before = text[..<min(max(offset, 0), text.count)]
         line = before.count { $0 == UInt8(ascii: "\n") } + 1
         let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        column = before[lineStart...].count { $0 & 0xC0 != 0x80 } + 1
+        let isMarked = lineStart == 0 && before.starts(with: [0xEF, 0xBB, 0xBF])
+        column = before[lineStart...].count { $0 & 0xC0 != 0x80 } + (isMarked ? 0 : 1)
     }
 
     /// The position of the value that a JSON Pointer names; where there is none, of the nearest value around it.

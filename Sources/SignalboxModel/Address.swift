@@ -9,7 +9,10 @@ package struct IPAddress: Sendable, Hashable {
     package init?(_ text: String) {
         var four = in_addr()
         var six = in6_addr()
-        if inet_pton(AF_INET, text, &four) == 1 {
+        // C would read no further than the NUL.
+        if text.utf8.contains(0) {
+            return nil
+        } else if inet_pton(AF_INET, text, &four) == 1 {
             bytes = withUnsafeBytes(of: four) { Array($0) }
         } else if inet_pton(AF_INET6, text, &six) == 1 {
             bytes = withUnsafeBytes(of: six) { Array($0) }

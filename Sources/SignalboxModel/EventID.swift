@@ -5,9 +5,11 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
     /// The 36 characters of the usual text form, in lower case.
     package let description: String
 
-    /// From a time and 74 random bits, of which the version and variant bits are overwritten.
+    /// From a time, clamped to the 48 bits of milliseconds that there are for it, and 74 random bits, of which the version
+    /// and variant bits are overwritten.
     package init(at time: Date, random: (UInt64, UInt64)) {
-        let milliseconds = UInt64(max(0, time.timeIntervalSince1970 * 1000))
+        let exact = time.timeIntervalSince1970 * 1000
+        let milliseconds = exact > 0 ? UInt64(min(exact.rounded(.down), 0xFFFF_FFFF_FFFF)) : 0
         let high = milliseconds << 16 | 0x7000 | random.0 & 0x0FFF
         let low = random.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
         description = Self.text(high, low)

@@ -1,58 +1,166 @@
 package import Foundation
 
-/// RFC 3339 with milliseconds in UTC, as events carry it.
-package enum Timestamp {
-    /// `2026-11-20T21:29:00.123Z`; 24 characters for the years 0 to 9999, to which other dates are clamped.
-    package static func text(_ date: Date) -> String {
-        let earliest: Int64 = -62_167_219_200_000
-        let latest: Int64 = 253_402_300_799_999
+/// An instant of the years 0 to 9999, to the millisecond, and the one way in which events write it: RFC 3339 in UTC.
+package struct Timestamp: Sendable, Hashable, Comparable {
+    /// Since 1970, UTC.
+    package let milliseconds: Int64
+
+    private static let calendar: Range<Int64> = -62_167_219_200_000..<253_402_300_800_000
+
+    package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
+
+    /// Rounded down to the millisecond; dates outside of the calendar become its first or last instant, and what is no
+    /// date at all becomes 1970.
+    package init(_ date: Date) {
         let exact = (date.timeIntervalSince1970 * 1000).rounded(.down)
-        let milliseconds = exact.isNaN ? 0 : Int64(min(max(exact, Double(earliest)), Double(latest)))
-        let days = floorDivide(milliseconds, 86_400_000)
-        let rest = Int(milliseconds - days * 86_400_000)
-        let (year, month, day) = civil(fromDays: Int(days))
-        return String(unsafeUninitializedCapacity: 24) { text in
-            var writer = DigitWriter(text: text)
-            writer.write(year, digits: 4, then: "-")
-            writer.write(month, digits: 2, then: "-")
-            writer.write(day, digits: 2, then: "T")
-            writer.write(rest / 3_600_000, digits: 2, then: ":")
-            writer.write(rest / 60_000 % 60, digits: 2, then: ":")
-            writer.write(rest / 1000 % 60, digits: 2, then: ".")
-            writer.write(rest % 1000, digits: 3, then: "Z")
-            return writer.position
+        let first = Double(Self.calendar.lowerBound)
+        let last = Double(Self.calendar.upperBound - 1)
+        milliseconds = exact.isNaN ? 0 : Int64(min(max(exact, first), last))
+    }
+
+    /// Seconds since 1970; nil outside of the calendar.
+    package init?(seconds: Int64) {
+        let (milliseconds, overflows) = seconds.multipliedReportingOverflow(by: 1000)
+        guard !overflows else { return nil }
+        self.init(milliseconds: milliseconds)
+    }
+
+    /// `2012-04-23T18:25:43Z`, with any number of decimals, or an offset in place of the `Z` (RFC 3339); nil for
+    /// anything else, days that a month does not have included.
+    package init?(iso8601 text: UnsafeBufferPointer<UInt8>) {
+        var reader = Reader(text: text)
+        guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
+            let day = reader.number(2), reader.take("T"), let hour = reader.number(2), reader.take(":"),
+            let minute = reader.number(2), reader.take(":"), let second = reader.number(2),
+            let fraction = reader.milliseconds(), let offset = reader.offsetInMinutes(), reader.isAtEnd,
+            Self.isCivil(year, month, day), hour < 24, minute < 60, second < 60
+        else { return nil }
+        let minutes = (Self.days(year, month, day) * 24 + hour) * 60 + minute - offset
+        self.init(milliseconds: (minutes * 60 + second) * 1000 + fraction)
+    }
+
+    private init?(milliseconds: Int64) {
+        guard Self.calendar.contains(milliseconds) else { return nil }
+        self.milliseconds = milliseconds
+    }
+
+    /// `2012-04-23T18:25:43.000Z`: 24 characters, so texts sort as instants do.
+    package var text: String {
+        let (days, rest) = Self.divide(milliseconds, 86_400_000)
+        let (year, month, day) = Self.civil(days)
+        return String(unsafeUninitializedCapacity: 24) { bytes in
+            var writer = Writer(bytes: bytes)
+            writer.number(year, 4, then: "-")
+            writer.number(month, 2, then: "-")
+            writer.number(day, 2, then: "T")
+            writer.number(rest / 3_600_000, 2, then: ":")
+            writer.number(rest / 60_000 % 60, 2, then: ":")
+            writer.number(rest / 1000 % 60, 2, then: ".")
+            writer.number(rest % 1000, 3, then: "Z")
+            return 24
+        }
+    }
+}
+
+// MARK: The calendar
+
+extension Timestamp {
+    private static func isCivil(_ year: Int64, _ month: Int64, _ day: Int64) -> Bool {
+        guard (1...12).contains(month), day >= 1 else { return false }
+        let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
+        let length: Int64 = month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
+        return day <= length
+    }
+
+    // Both directions after Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, so
+    // that the leap day is the last.
+    private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
+        let shifted = month <= 2 ? year - 1 : year
+        let (era, yearOfEra) = divide(shifted, 400)
+        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+        return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
+    }
+
+    private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
+        let (era, dayOfEra) = divide(days + 719_468, 146_097)
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let marchMonth = (5 * dayOfYear + 2) / 153
+        let month = marchMonth < 10 ? marchMonth + 3 : marchMonth - 9
+        let year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
+        return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
+    }
+
+    private static func divide(_ number: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
+        let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
+    }
+}
+
+// MARK: Bytes
+
+extension Timestamp {
+    private struct Reader {
+        let text: UnsafeBufferPointer<UInt8>
+        var position = 0
+
+        var isAtEnd: Bool { position == text.count }
+
+        mutating func take(_ character: Unicode.Scalar) -> Bool {
+            guard position < text.count, text[position] == UInt8(ascii: character) else { return false }
+            position += 1
+            return true
+        }
+
+        mutating func digit() -> Int64? {
+            guard position < text.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[position]) else {
+                return nil
+            }
+            position += 1
+            return Int64(text[position - 1] - UInt8(ascii: "0"))
+        }
+
+        mutating func number(_ length: Int) -> Int64? {
+            var number: Int64 = 0
+            for _ in 0..<length {
+                guard let digit = digit() else { return nil }
+                number = number * 10 + digit
+            }
+            return number
+        }
+
+        /// No decimals are no milliseconds; a point without a digit is an error.
+        mutating func milliseconds() -> Int64? {
+            guard take(".") else { return 0 }
+            guard let first = digit() else { return nil }
+            var milliseconds = first * 100 + (digit() ?? 0) * 10
+            milliseconds += digit() ?? 0
+            while digit() != nil {}
+            return milliseconds
+        }
+
+        mutating func offsetInMinutes() -> Int64? {
+            if take("Z") { return 0 }
+            let sign: Int64 = take("+") ? 1 : take("-") ? -1 : 0
+            guard sign != 0, let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else {
+                return nil
+            }
+            return sign * (hours * 60 + minutes)
         }
     }
 
-    private static func floorDivide(_ value: Int64, _ by: Int64) -> Int64 {
-        value >= 0 ? value / by : -((-value + by - 1) / by)
-    }
-
-    /// Proleptic Gregorian date of a day counted from 1970-01-01, by eras of 400 years that begin in March.
-    private static func civil(fromDays days: Int) -> (year: Int, month: Int, day: Int) {
-        let shifted = days + 719_468
-        let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-        let dayOfEra = shifted - era * 146_097
-        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-        let shiftedMonth = (5 * dayOfYear + 2) / 153
-        let day = dayOfYear - (153 * shiftedMonth + 2) / 5 + 1
-        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day)
-    }
-
-    private struct DigitWriter {
-        let text: UnsafeMutableBufferPointer<UInt8>
+    private struct Writer {
+        let bytes: UnsafeMutableBufferPointer<UInt8>
         var position = 0
 
-        mutating func write(_ number: Int, digits: Int, then separator: Unicode.Scalar) {
+        mutating func number(_ number: Int64, _ length: Int, then character: Unicode.Scalar) {
             var rest = number
-            for place in stride(from: position + digits - 1, through: position, by: -1) {
-                text[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            for place in (position..<position + length).reversed() {
+                bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
                 rest /= 10
             }
-            text[position + digits] = UInt8(ascii: separator)
-            position += digits + 1
+            bytes[position + length] = UInt8(ascii: character)
+            position += length + 1
         }
     }
 }

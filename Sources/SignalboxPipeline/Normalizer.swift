@@ -96,6 +96,7 @@ extension Rejection {
                 .tooLarge, at: place,
                 "The payload is larger than \(Normalizer.payloadLimit) bytes, which no push service takes.")
         case .unclosedString: self.init(.truncated, at: place, "The payload ends within a string: send all of it.")
+        case .incomplete: self.init(.truncated, at: place, "The payload ends before it is complete: send all of it.")
         case .invalidString:
             self.init(
                 .notJSON, at: place, "A string\(where_) holds a raw control character or a wrong escape: escape it.")

@@ -11,6 +11,6 @@ package struct Reception: Sendable {
     package init(from source: SourceName, at receivedAt: Date) {
         self.source = source
         self.receivedAt = receivedAt
-        time = Timestamp.text(receivedAt)
+        time = Timestamp(receivedAt).text
     }
 }

@@ -14,27 +14,30 @@ extension ConfigReader {
             ? ["url", "secret", "format", "timeout", "concurrency", "retry", "builtin"] : ["builtin"]
         guard isObject(value, keys: keys) else { return nil }
         if let builtin {
-            if !builtin.equals("inbox") { note(builtin, "the only built-in destination is \"inbox\"") }
+            if !builtin.equals("inbox") { note(builtin, "there is only one built-in destination; write \"inbox\"") }
             return Destination(name: name, endpoint: .inbox)
         }
-        guard let webhook = webhook(value) else { return nil }
-        var destination = Destination(name: name, endpoint: .webhook(webhook))
+        // Everything is read, so that every mistake is found; what is missing then keeps the config from being used.
+        var destination = Destination(name: name, endpoint: .inbox)
+        let webhook = webhook(value)
         if let concurrency = value["concurrency"] {
             destination.concurrency = whole(concurrency, in: 1...1024) ?? destination.concurrency
         }
         if let retry = value["retry"] { destination.retry = self.retry(retry) }
+        guard let webhook else { return nil }
+        destination.endpoint = .webhook(webhook)
         return destination
     }
 
     private mutating func webhook(_ value: JSONValue) -> Destination.Webhook? {
         if let format = value["format"], !format.equals("cloudevents") {
-            note(format, "the only format so far is \"cloudevents\"")
+            note(format, "there is only one format so far; write \"cloudevents\", or leave it out")
         }
         let url = value["url"].flatMap { webAddress($0) }
         let secret = value["secret"].flatMap { self.secret($0) }
-        if value["url"] == nil { note(value, "a destination needs a url, or \"builtin\": \"inbox\"") }
+        if value["url"] == nil { note(value, "a destination needs a \"url\", or \"builtin\": \"inbox\"") }
         if value["secret"] == nil {
-            note(value, "a destination needs a secret to sign with, such as \"env:CRM_SECRET\"")
+            note(value, "a destination needs a \"secret\" to sign with, such as \"env:CRM_SECRET\"")
         }
         var timeout: Duration?
         if let value = value["timeout"] {
@@ -54,13 +57,19 @@ extension ConfigReader {
         if let max = value["max"] {
             retry.max = duration(max, in: .milliseconds(1)...(.seconds(7 * 86_400)), example: "6h") ?? retry.max
         }
-        if retry.max < retry.base { note(value, "max is shorter than base") }
+        if retry.max < retry.base {
+            note(value, "\"max\", \(retry.max.text), is shorter than \"base\", \(retry.base.text); make it longer")
+        }
         return retry
     }
 
     static func isWebAddress(_ text: String) -> Bool {
-        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased() else { return false }
-        return (scheme == "http" || scheme == "https") && !(parts.host ?? "").isEmpty && parts.user == nil
+        // Foundation would escape what does not belong in a URL; the text is used as it stands.
+        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F && $0 != "\\" }),
+            let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased()
+        else { return false }
+        return (1...65_535).contains(parts.port ?? 80) && (scheme == "http" || scheme == "https")
+            && !(parts.host ?? "").isEmpty && parts.user == nil
             && parts.password == nil && parts.fragment == nil
     }
 }

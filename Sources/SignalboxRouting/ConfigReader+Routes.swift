@@ -6,25 +6,29 @@ extension ConfigReader {
         var routes: [Route] = []
         for value in list(value) {
             guard isObject(value, keys: ["name", "match", "to", "stop"]) else { continue }
-            guard let name = required("name", of: value).flatMap({ text($0) }) else { continue }
-            if routes.contains(where: { $0.name == name }) { note(value, "there are two routes named \(name)") }
+            let name = required("name", of: value).flatMap { text($0) }
+            if let name, routes.contains(where: { $0.name == name }) {
+                note(value, "there are two routes named \"\(name)\"; rename one")
+            }
             let match = required("match", of: value).map { pattern($0) }
             let to = required("to", of: value).map { destinationNames($0, known: destinations) }
             let stop = value["stop"].map { flag($0) } ?? false
-            routes.append(Route(name: name, match: match ?? .everything, destinations: to ?? [], stop: stop))
+            routes.append(Route(name: name ?? "", match: match ?? .everything, destinations: to ?? [], stop: stop))
         }
         return routes
     }
 
     mutating func destinationNames(_ value: JSONValue, known: [DestinationName]) -> [DestinationName] {
         let entries = list(value)
-        if value.isArray, entries.isEmpty { note(value, "this names no destination") }
+        if value.isArray, entries.isEmpty { note(value, "this names no destination; name at least one") }
         var names: [DestinationName] = []
         for entry in entries {
             guard let text = text(entry) else { continue }
             if !known.contains(where: { $0.name == text }) {
                 let near = Self.suggestion(for: text, among: known.map(\.name))
-                note(entry, "there is no destination \(text)" + (known.isEmpty ? "" : near))
+                note(
+                    entry,
+                    "there is no destination \"\(text)\"" + (known.isEmpty ? "; add one under \"destinations\"" : near))
             }
             names.append(DestinationName(text))
         }
@@ -33,7 +37,7 @@ extension ConfigReader {
 
     private mutating func required(_ key: StaticString, of value: JSONValue) -> JSONValue? {
         if let member = value[key] { return member }
-        note(value, "\(key) is missing")
+        note(value, "\"\(key)\" is missing; a route needs a \"name\", a \"match\" and a \"to\"")
         return nil
     }
 
@@ -46,41 +50,47 @@ extension ConfigReader {
                 "a pattern must be an object, such as {\"data\": {\"vendor\": [\"braze\"]}}; {} matches everything")
             return .everything
         }
-        return Pattern(fields: fields(value))
+        return Pattern(fields: fields(value, at: []))
     }
 
-    private mutating func fields(_ object: JSONValue) -> [Pattern.Field] {
+    private mutating func fields(_ object: JSONValue, at path: [[UInt8]]) -> [Pattern.Field] {
+        for repeated in object.repeats(upTo: 10) { note(repeated, "this field stands here twice; remove one") }
         var fields: [Pattern.Field] = []
         for (key, value) in object.members {
+            let place = path + [Array(key)]
             if value.isObject, !value.isEmptyContainer {
-                fields.append(Pattern.Field(key: Array(key), test: .object(self.fields(value))))
+                fields.append(Pattern.Field(key: Array(key), test: .object(self.fields(value, at: place))))
             } else if value.isArray, !value.isEmptyContainer {
-                fields.append(Pattern.Field(key: Array(key), test: .anyOf(value.elements.compactMap { condition($0) })))
+                let conditions = value.elements.compactMap { condition($0, at: place) }
+                fields.append(Pattern.Field(key: Array(key), test: .anyOf(conditions)))
             } else {
-                note(value, "a field of a pattern must be an array of what it may be, or an object that is not empty")
+                note(
+                    value, "a field of a pattern must be an array of what it may be, or an object; neither may be empty"
+                )
             }
         }
         return fields
     }
 
-    private mutating func condition(_ value: JSONValue) -> Pattern.Condition? {
+    private mutating func condition(_ value: JSONValue, at place: [[UInt8]]) -> Pattern.Condition? {
         switch value.kind {
         case .string, .integer, .unsigned, .double, .bool, .null: return scalar(value)
-        case .object: return comparison(value)
+        case .object: return comparison(value, at: place)
         case .array:
-            note(value, "an array inside an array has no meaning in a pattern")
+            note(value, "an array inside an array has no meaning in a pattern; write its entries side by side")
             return nil
         }
     }
 
     private func scalar(_ value: JSONValue) -> Pattern.Condition? {
         if let text = value.utf8 { return .string(Array(text)) }
+        if let number = value.integer { return .integer(number) }
         if let number = value.double { return .number(number) }
         if let flag = value.bool { return .bool(flag) }
         return value.isNull ? .null : nil
     }
 
-    private mutating func comparison(_ value: JSONValue) -> Pattern.Condition? {
+    private mutating func comparison(_ value: JSONValue, at place: [[UInt8]]) -> Pattern.Condition? {
         var members = value.members.makeIterator()
         guard let (key, operand) = members.next(), members.next() == nil else {
             note(value, "a comparison is an object with one key, such as {\"prefix\": \"spring-\"}")
@@ -89,11 +99,11 @@ extension ConfigReader {
         switch String(decoding: key, as: UTF8.self) {
         case "prefix": return text(operand).map { .prefix(Array($0.utf8)) }
         case "suffix": return text(operand).map { .suffix(Array($0.utf8)) }
-        case "exists": return .exists(flag(operand))
+        case "exists": return flag(operand) ? .exists : .absent(place)
         case "anything-but": return anythingBut(operand)
         case let other:
             let known = ["prefix", "suffix", "anything-but", "exists"]
-            note(operand, "there is no comparison \(other)" + Self.suggestion(for: other, among: known))
+            note(operand, "there is no comparison \"\(other)\"" + Self.suggestion(for: other, among: known))
             return nil
         }
     }

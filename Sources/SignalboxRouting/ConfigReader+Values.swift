@@ -12,19 +12,21 @@ extension ConfigReader {
             }
     }
 
+    static func repeated(_ key: String) -> String { "\"\(key)\" stands here twice; remove one" }
+
     /// True for an object; keys that are not among those given are mistakes, as are repeated ones.
     mutating func isObject(_ value: JSONValue, keys: [String]) -> Bool {
         guard value.isObject else {
-            note(value, "this must be an object")
+            note(value, "this must be an object, in braces")
             return false
         }
         var seen: Set<String> = []
         for (name, member) in value.members {
             let key = String(decoding: name, as: UTF8.self)
             if !keys.contains(key) {
-                note(member, "there is no setting \(key) here" + Self.suggestion(for: key, among: keys))
+                note(member, "there is no setting \"\(key)\" here" + Self.suggestion(for: key, among: keys))
             }
-            if !seen.insert(key).inserted { note(member, "\(key) is set twice") }
+            if !seen.insert(key).inserted { note(member, Self.repeated(key)) }
         }
         return true
     }
@@ -32,14 +34,14 @@ extension ConfigReader {
     /// The members of an object whose keys are names.
     mutating func namedObjects(_ value: JSONValue) -> [(String, JSONValue)] {
         guard value.isObject else {
-            note(value, "this must be an object of names")
+            note(value, "this must be an object, in braces, with a name for each entry")
             return []
         }
         var members: [(String, JSONValue)] = []
         for (name, member) in value.members {
             let key = String(decoding: name, as: UTF8.self)
-            if !Self.isName(key) { note(member, Self.nameRule) }
-            if members.contains(where: { $0.0 == key }) { note(member, "\(key) stands here twice") }
+            if !Self.isName(key) { note(member, "\"\(key)\" is no name: " + Self.nameRule) }
+            if members.contains(where: { $0.0 == key }) { note(member, Self.repeated(key)) }
             members.append((key, member))
         }
         return members
@@ -47,7 +49,7 @@ extension ConfigReader {
 
     mutating func list(_ value: JSONValue) -> [JSONValue] {
         guard value.isArray else {
-            note(value, "this must be an array")
+            note(value, "this must be an array, in brackets")
             return []
         }
         return Array(value.elements)
@@ -79,10 +81,8 @@ extension ConfigReader {
 
     mutating func duration(_ value: JSONValue, in range: ClosedRange<Duration>, example: String) -> Duration? {
         guard let duration = value.string.flatMap({ Duration(text: $0) }), range.contains(duration) else {
-            note(
-                value,
-                "this must be a duration such as \"\(example)\" (ms, s, m, h, d) from \(range.lowerBound) to \(range.upperBound)"
-            )
+            let bounds = "from \(range.lowerBound.text) to \(range.upperBound.text)"
+            note(value, "this must be a duration such as \"\(example)\", with ms, s, m, h or d, \(bounds)")
             return nil
         }
         return duration
@@ -91,7 +91,10 @@ extension ConfigReader {
     mutating func secret(_ value: JSONValue) -> SecretReference? {
         guard let reference = value.string.flatMap({ SecretReference($0) }) else {
             // The value may be a secret that was pasted here: it is not repeated.
-            note(value, "this must be a reference, \"env:NAME\" or \"file:/path\"; secrets do not stand in the config")
+            note(
+                value,
+                "this must be a reference such as \"env:NAME\" or \"file:/path\"; the secret itself does not belong in the config"
+            )
             return nil
         }
         return reference
@@ -100,7 +103,7 @@ extension ConfigReader {
     mutating func webAddress(_ value: JSONValue) -> String? {
         guard let text = text(value) else { return nil }
         guard Self.isWebAddress(text) else {
-            note(value, "this must be an http or https URL with a host and without user name or fragment")
+            note(value, "this must be an http or https URL with a host, and without blanks, user name or fragment")
             return nil
         }
         return text
@@ -109,10 +112,10 @@ extension ConfigReader {
     /// The nearest valid word, when one is near.
     static func suggestion(for word: String, among known: [String]) -> String {
         let near = known.map { (word: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
-        guard let near, near.distance <= max(1, word.count / 3) else {
-            return "; known are " + known.filter { $0 != "$schema" }.joined(separator: ", ")
+        guard let near, near.distance <= (word.count < 4 ? 1 : max(2, word.count / 3)) else {
+            return "; known here: " + known.filter { $0 != "$schema" }.joined(separator: ", ")
         }
-        return "; did you mean \(near.word)?"
+        return "; did you mean \"\(near.word)\"?"
     }
 
     /// Levenshtein's distance, letter case aside.

@@ -29,12 +29,15 @@ extension ConfigMistake {
         let message =
             switch error.reason {
             case .empty: "the file is empty; it should hold a JSON object"
-            case .invalidUTF8: "this is not UTF-8"
-            case .unclosedString: "a string is not closed"
-            case .invalidString: "this string holds a raw control character or a wrong escape"
-            case .numberOutOfRange: "this is no number that fits 64 bits"
-            case .tooDeep: "nested too deeply"
-            default: "this is not JSON"
+            case .invalidUTF8: "this is not UTF-8; save the file as UTF-8"
+            case .unclosedString: "the file ends within a string; a quote is missing"
+            case .incomplete: "the file ends too early; a closing bracket is missing"
+            case .invalidString:
+                "a string has a line end, another control character or a wrong escape here; close its quote, or escape it"
+            case .numberOutOfRange: "this number does not fit 64 bits"
+            case .tooDeep: "the file is nested more than 256 levels deep"
+            case .tooLarge: "the file is larger than 16 MiB"
+            default: "this is not JSON from here on; look for a missing or additional comma, quote or bracket"
             }
         self.init(
             pointer: "", position: error.offset.map { TextPosition(offset: $0, in: text) }, message: message)
@@ -71,7 +74,8 @@ struct ConfigReader {
             config.egressAllow = egress["allow"].map { ranges($0) } ?? []
         }
         config.destinations = root["destinations"].map { destinations($0) } ?? []
-        let names = config.destinations.map(\.name)
+        // Those that hold mistakes are known all the same.
+        let names = root["destinations"]?.members.map { DestinationName(String(decoding: $0.key, as: UTF8.self)) } ?? []
         if let routes = root["routes"] { config.routes.routes = self.routes(routes, destinations: names) }
         if let fallback = root["fallback"] {
             config.routes.fallback = destinationNames(fallback, known: names)
@@ -84,7 +88,7 @@ struct ConfigReader {
         guard isObject(value, keys: ["name", "publicUrl", "listen", "dataDir"]) else { return gateway }
         if let name = value["name"].flatMap({ text($0) }) {
             gateway.name = name
-            if let value = value["name"], !Self.isName(name) { note(value, Self.nameRule) }
+            if let value = value["name"], !Self.isName(name) { note(value, "this is no name: " + Self.nameRule) }
         }
         gateway.publicUrl = value["publicUrl"].flatMap { webAddress($0) }
         gateway.listen = value["listen"].flatMap { text($0) }
@@ -97,11 +101,13 @@ struct ConfigReader {
         for (name, value) in namedObjects(value) {
             guard isObject(value, keys: ["auth"]) else { continue }
             var source = GatewayConfig.Source()
-            if let auth = value["auth"], isObject(auth, keys: ["bearer"]), let tokens = auth["bearer"] {
-                source.bearer = list(tokens).compactMap { secret($0) }
-            }
-            if source.bearer.isEmpty {
-                note(value, "a source needs at least one token under auth.bearer, such as [\"env:TOKEN\"]")
+            let auth = value["auth"]
+            let tokens = auth.flatMap { isObject($0, keys: ["bearer"]) ? $0["bearer"] : nil }
+            if let tokens { source.bearer = list(tokens).compactMap { secret($0) } }
+            if tokens?.isEmptyContainer ?? (auth?.isObject ?? true) {
+                note(
+                    tokens ?? auth ?? value,
+                    "a source needs at least one token: \"auth\": {\"bearer\": [\"env:TOKEN\"]}")
             }
             sources[SourceName(name)] = source
         }
@@ -113,9 +119,9 @@ struct ConfigReader {
         for entry in list(value) {
             guard let name = text(entry) else { continue }
             if !detectors.contains(name) {
-                note(entry, "there is no detector \(name)" + Self.suggestion(for: name, among: detectors))
+                note(entry, "there is no detector \"\(name)\"" + Self.suggestion(for: name, among: detectors))
             } else if chain.contains(name) {
-                note(entry, "\(name) stands in the chain twice")
+                note(entry, "\"\(name)\" stands in the chain twice; remove one")
             }
             chain.append(name)
         }
@@ -131,7 +137,7 @@ struct ConfigReader {
             } else {
                 note(
                     entry,
-                    "\(text) is no address range; write it as 10.0.0.0/8 or fd00::/8, with no bits set behind the prefix"
+                    "\"\(text)\" is no address range; write it like 10.0.0.0/8 or fd00::/8, with no bits set behind the prefix"
                 )
             }
         }

@@ -13,6 +13,17 @@ extension Duration {
         }
     }
 
+    /// In the largest unit that makes it a whole number, as ``init(text:)`` reads it: `10ms`, `90s`, `6h`. Rounded down to
+    /// the millisecond.
+    package var text: String {
+        let milliseconds = milliseconds
+        let units: [(name: String, length: Int64)] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)]
+        for unit in units where milliseconds != 0 && milliseconds.isMultiple(of: unit.length) {
+            return "\(milliseconds / unit.length)\(unit.name)"
+        }
+        return "\(milliseconds)ms"
+    }
+
     /// Whole milliseconds, rounded down.
     package var milliseconds: Int64 {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000

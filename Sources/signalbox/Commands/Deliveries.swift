@@ -102,7 +102,7 @@ extension DeliveryRecord {
         func column(_ text: String, _ width: Int) -> String {
             text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
         }
-        let last = reason.map { state == .waiting ? "\(Timestamp.text(due)) after: \($0)" : $0 } ?? ""
+        let last = reason.map { state == .waiting ? "\(Timestamp(due).text) after: \($0)" : $0 } ?? ""
         return [
             column(String(id), 8), column(state.rawValue, 9), column(String(attempts), 8),
             column(destination.name, 16), column(subject, 22), last,
@@ -125,10 +125,10 @@ extension DeliveryRecord {
         json.key("attempts")
         json.integer(attempts)
         json.key("acceptedAt")
-        json.string(Timestamp.text(acceptedAt))
+        json.string(Timestamp(acceptedAt).text)
         if state == .waiting {
             json.key("due")
-            json.string(Timestamp.text(due))
+            json.string(Timestamp(due).text)
         }
         if let status {
             json.key("status")

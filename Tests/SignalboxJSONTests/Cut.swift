@@ -1,0 +1,68 @@
+import SignalboxJSON
+
+/// An input cut into pieces; lines that were taken by a guess and hold more than one text are cut again, as the pipeline
+/// does it.
+struct Cut {
+    struct Piece: Equatable, CustomStringConvertible {
+        let bytes: [UInt8]
+        let line: Int
+        let offset: Int
+        let fault: JSONSplitter.Fault?
+
+        var text: String { String(decoding: bytes, as: UTF8.self) }
+
+        var description: String {
+            "\(line)@\(offset) \(fault.map { "\($0) " } ?? "")\(String(reflecting: text))"
+        }
+    }
+
+    private(set) var pieces: [Piece] = []
+    private(set) var isArray = false
+
+    /// `chunks`: sizes of the parts in which the input comes, the last one for all that is left.
+    init(_ input: [UInt8], chunks: [Int] = [], limit: Int = 4096) {
+        var splitter = JSONSplitter(limit: limit)
+        var position = 0
+        for size in chunks + [input.count] {
+            let end = min(position + size, input.count)
+            input[position..<end].withUnsafeBytes { splitter.append($0) }
+            position = end
+            take(from: &splitter, limit)
+        }
+        splitter.finish()
+        take(from: &splitter, limit)
+        isArray = splitter.isArray
+    }
+
+    init(_ input: String, chunks: [Int] = [], limit: Int = 4096) {
+        self.init(Array(input.utf8), chunks: chunks, limit: limit)
+    }
+
+    private mutating func take(from splitter: inout JSONSplitter, _ limit: Int) {
+        let taken = splitter.takeAll()
+        for piece in taken.pieces {
+            let bytes = Array(taken.bytes[piece.range])
+            if piece.isGuess, (try? JSONParser().parse(bytes)) == nil {
+                var again = JSONSplitter(limit: limit, guesses: false, line: piece.line, offset: piece.offset)
+                bytes.withUnsafeBytes { again.append($0) }
+                again.finish()
+                take(from: &again, limit)
+            } else {
+                pieces.append(Piece(bytes: bytes, line: piece.line, offset: piece.offset, fault: piece.fault))
+            }
+        }
+    }
+
+    /// The texts that are sound.
+    var sound: [String] { pieces.filter { $0.fault == nil && Self.isSound($0.bytes) }.map(\.text) }
+
+    /// What was found, a line each: the line, the fault or `damaged`, and the text.
+    var summary: [String] {
+        pieces.map { piece in
+            let state = piece.fault.map { "\($0)" } ?? (Self.isSound(piece.bytes) ? "ok" : "damaged")
+            return "\(piece.line) \(state) \(piece.text)"
+        }
+    }
+
+    private static func isSound(_ bytes: [UInt8]) -> Bool { (try? JSONParser().parse(bytes)) != nil }
+}

@@ -1,0 +1,121 @@
+import Testing
+
+@testable import SignalboxJSON
+
+@Suite struct ParserErrorTests {
+    @Test(
+        arguments: [
+            // Nothing.
+            ("", .empty, nil), ("   ", .empty, nil), ("\u{FEFF}", .empty, nil),
+            // Not JSON.
+            ("nope", .syntax, 1), ("hello", .syntax, 0), ("{'a':1}", .syntax, 1), ("{a:1}", .syntax, 1),
+            ("[1,]", .syntax, 3), ("[,1]", .syntax, 1), ("[1 2]", .syntax, 3), ("{\"a\" 1}", .syntax, 5),
+            ("{\"a\":1,}", .syntax, 7), ("{\"a\":}", .syntax, 5), ("{\"a\":1 \"b\":2}", .syntax, 7),
+            ("[1}", .syntax, 2), ("{\"a\":1]", .syntax, 6), ("{} x", .syntax, 3), ("{}{}", .syntax, 2),
+            ("[1]]", .syntax, 3), ("}", .syntax, 0), (":", .syntax, 0), ("1 2", .syntax, 2), ("tru", .incomplete, 3),
+            ("truex", .syntax, 4), ("[nul]", .syntax, 4), ("\u{FEFF}[1,]", .syntax, 6), ("{\"é\":1,}", .syntax, 8),
+            ("// comment\n{}", .syntax, 0), ("{\"a\":NaN}", .syntax, 5), ("{\"a\":.5}", .syntax, 5),
+            ("{\"a\":+1}", .syntax, 5), ("{\"a\":01}", .syntax, 6), ("{\"a\":1.}", .syntax, 7), ("[1e]", .syntax, 3),
+            ("[-]", .syntax, 2), ("[0x10]", .syntax, 2),
+            // The end is missing.
+            ("{", .incomplete, 1), ("[", .incomplete, 1), ("{\"a\"", .incomplete, 4), ("{\"a\":", .incomplete, 5),
+            ("{\"a\":1", .incomplete, 6), ("[1,[2,3]", .incomplete, 8), ("{\"a\":[{}]\n", .incomplete, 10),
+            ("{\"a\":\"b", .unclosedString, 7), ("\"", .unclosedString, 1), ("[\"a\\\"]", .unclosedString, 6),
+            // Strings.
+            ("\"a\nb\"", .invalidString, 2), ("[\"a\tb\"]", .invalidString, 3), ("[\"\u{1}\"]", .invalidString, 2),
+            ("{\"a\":\"\u{0}\"}", .invalidString, 6), ("[\"\\x\"]", .invalidString, 2),
+            ("[\"\\u12G4\"]", .invalidString, 2), ("[\"a\\ud83d\"]", .invalidString, 3),
+            ("[\"\\ude00\"]", .invalidString, 2), ("[\"\\ud83d\\u0041\"]", .invalidString, 2),
+            ("[\"\\ud83dx\"]", .invalidString, 2), ("{\"a: 1,\n \"b\": 2}", .invalidString, 7),
+            // Numbers beyond 64 bits.
+            ("18446744073709551616", .numberOutOfRange, 0), ("[-9223372036854775809]", .numberOutOfRange, 1),
+            ("{\"a\":1e999}", .numberOutOfRange, 5), ("[-1e999]", .numberOutOfRange, 1),
+            ("[123456789012345678901234567890]", .numberOutOfRange, 1),
+        ] as [(String, JSONError.Reason, Int?)])
+    func saysWhyAndWhere(_ text: String, _ reason: JSONError.Reason, _ offset: Int?) {
+        #expect(failure(of: Array(text.utf8)) == JSONError(reason: reason, offset: offset), "\(text)")
+    }
+
+    @Test(
+        arguments: [
+            ([0x22, 0xFF, 0x22], 1), ([0x22, 0xC3, 0x22], 1), ([0x22, 0xC0, 0x80, 0x22], 1),
+            ([0x22, 0xED, 0xA0, 0x80, 0x22], 1), ([0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], 1),
+            ([0xEF, 0xBB, 0xBF, 0x22, 0x61, 0xFF, 0x22], 5), ([0xFF, 0xFE, 0x7B, 0x00], 0),
+        ] as [([UInt8], Int)])
+    func namesTheFirstByteThatIsNotUTF8(_ bytes: [UInt8], _ offset: Int) {
+        #expect(failure(of: bytes) == JSONError(reason: .invalidUTF8, offset: offset))
+    }
+
+    @Test(arguments: ["[", "{\"a\":"])
+    func refusesTwoThousandLevels(_ opening: String) {
+        let closing = opening == "[" ? "]" : "1}"
+        let deep = String(repeating: opening, count: 2000) + "1" + String(repeating: closing, count: 2000)
+        let failure = failure(of: Array(deep.utf8))
+        #expect(failure?.reason == .tooDeep)
+    }
+
+    @Test func takesAsManyLevelsAsTheLimitSays() throws {
+        var limits = JSONParser.Limits()
+        limits.depth = 10
+        let parser = JSONParser(limits: limits)
+        defer { withExtendedLifetime(parser) {} }
+        func nested(_ levels: Int) -> [UInt8] {
+            Array((String(repeating: "[", count: levels) + String(repeating: "]", count: levels)).utf8)
+        }
+        #expect(try parser.parse(nested(9)).isArray)
+        #expect(throws: JSONError(reason: .tooDeep, offset: nil)) { try parser.parse(nested(11)) }
+    }
+
+    @Test func refusesTextsOverTheSizeLimitAndTakesThoseOfExactlyThatSize() throws {
+        var limits = JSONParser.Limits()
+        limits.bytes = 1000
+        let parser = JSONParser(limits: limits)
+        defer { withExtendedLifetime(parser) {} }
+        func text(_ size: Int) -> [UInt8] { Array(("\"" + String(repeating: "x", count: size - 2) + "\"").utf8) }
+        #expect(try parser.parse(text(1000)).string?.count == 998)
+        #expect(throws: JSONError(reason: .tooLarge, offset: nil)) { try parser.parse(text(1001)) }
+        #expect(try parser.parse(text(999)).string?.count == 997)
+    }
+
+    @Test func refusesMoreDocumentsThanTheLimitUntilReset() throws {
+        var limits = JSONParser.Limits()
+        limits.documents = 2
+        let parser = JSONParser(limits: limits)
+        defer { withExtendedLifetime(parser) {} }
+        _ = try parser.parse(Array("1".utf8))
+        _ = try parser.parse(Array("2".utf8))
+        #expect(throws: JSONError(reason: .tooManyDocuments, offset: nil)) { try parser.parse(Array("3".utf8)) }
+        parser.reset()
+        #expect(try parser.parse(Array("3".utf8)).integer == 3)
+    }
+
+    @Test func aRefusedTextLeavesTheParserUsable() throws {
+        let parser = JSONParser()
+        defer { withExtendedLifetime(parser) {} }
+        let kept = try parser.parse(Array("{\"a\":[1,2]}".utf8))
+        #expect(throws: JSONError.self) { try parser.parse(Array("{\"b\":".utf8)) }
+        #expect(JSONText(kept).string == "{\"a\":[1,2]}")
+        #expect(try parser.parse(Array("[3]".utf8)).elements.first(where: { _ in true })?.integer == 3)
+        #expect(JSONText(kept).string == "{\"a\":[1,2]}")
+    }
+
+    @Test func aBigTextBetweenSmallOnesChangesNothing() throws {
+        let parser = JSONParser()
+        defer { withExtendedLifetime(parser) {} }
+        let big = Array(("[\"" + String(repeating: "y", count: 1_000_000) + "\"]").utf8)
+        for _ in 0..<3 {
+            #expect(try parser.parse(Array("[1]".utf8)).elements.first(where: { _ in true })?.integer == 1)
+            #expect(try parser.parse(big).elements.first(where: { _ in true })?.utf8?.count == 1_000_000)
+            parser.reset()
+        }
+    }
+
+    private func failure(of bytes: [UInt8]) -> JSONError? {
+        do throws(JSONError) {
+            _ = try JSONParser().parse(bytes)
+            return nil
+        } catch {
+            return error
+        }
+    }
+}

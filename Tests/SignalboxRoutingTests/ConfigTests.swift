@@ -1,0 +1,98 @@
+import SignalboxJSON
+import SignalboxModel
+import SignalboxRouting
+import SignalboxTesting
+import Testing
+
+@Suite struct ConfigTests {
+    private static let detectors = ["synerise", "sourse", "mce", "braze"]
+
+    @Test(arguments: try FixtureFile.all(in: "configs/good"))
+    func readsAGoodConfigAsExpected(_ file: FixtureFile) throws {
+        let config = try GatewayConfig.read(file.bytes, detectors: Self.detectors)
+        var writer = JSONWriter()
+        writer.config(config)
+        let differences = try JSONDifference.lines(expected: Array(file.expected.utf8), actual: writer.bytes)
+        #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
+    }
+
+    @Test(arguments: try FixtureFile.all(in: "configs/bad"))
+    func saysEveryMistakeOfABadConfig(_ file: FixtureFile) {
+        let mistakes = Self.mistakes(file).map(\.description).joined(separator: "\n") + "\n"
+        #expect(mistakes == file.expected)
+    }
+
+    @Test(arguments: try FixtureFile.all(in: "configs/bad"))
+    func everyMistakeHasAPlaceAndPlainWords(_ file: FixtureFile) {
+        let mistakes = Self.mistakes(file)
+        #expect(!mistakes.isEmpty)
+        for mistake in mistakes {
+            #expect(mistake.position != nil || file.bytes.allSatisfy { $0 <= 0x20 } || file.name == "too-deep")
+            #expect(!mistake.message.hasSuffix(".") && !mistake.message.contains("\n"))
+            for word in ["seconds(", "attoseconds", "Optional", "JSONValue", "nil"] {
+                #expect(!mistake.message.contains(word))
+            }
+        }
+    }
+
+    /// Whoever pastes a secret into the config finds it nowhere in our words.
+    @Test(arguments: try FixtureFile.all(in: "configs/bad"))
+    func noMistakeRepeatsASecret(_ file: FixtureFile) {
+        for mistake in Self.mistakes(file) { #expect(!mistake.description.lowercased().contains("hunter2")) }
+    }
+
+    private static func mistakes(_ file: FixtureFile) -> [ConfigMistake] {
+        do throws(InvalidConfig) {
+            _ = try GatewayConfig.read(file.bytes, detectors: detectors)
+            return []
+        } catch {
+            return error.mistakes
+        }
+    }
+}
+
+// MARK: A config as the expected files spell it
+
+extension JSONWriter {
+    fileprivate mutating func config(_ config: GatewayConfig) {
+        beginObject()
+        key("gateway")
+        string(
+            [
+                config.gateway.name, config.gateway.publicUrl ?? "-", config.gateway.listen ?? "-",
+                config.gateway.dataDirectory ?? "-",
+            ].joined(separator: " "))
+        key("sources")
+        beginObject()
+        for (name, source) in config.sources.sorted(by: { $0.key.name < $1.key.name }) {
+            key(name.name)
+            strings(source.bearer.map(\.description))
+        }
+        endObject()
+        key("chain")
+        strings(config.chain ?? ["all"])
+        key("allow")
+        strings(config.egressAllow.map(\.description))
+        key("destinations")
+        beginObject()
+        for destination in config.destinations {
+            key(destination.name.name)
+            string(Self.spelled(destination))
+        }
+        endObject()
+        key("routes")
+        strings(config.routes.routes.map { "\($0.name) to \($0.destinations)\($0.stop ? " stop" : "")" })
+        key("fallback")
+        strings(config.routes.fallback.map(\.name))
+        endObject()
+    }
+
+    private static func spelled(_ destination: Destination) -> String {
+        let retry = destination.retry
+        let limits = "x\(destination.concurrency) retry \(retry.attempts) \(retry.base.text) \(retry.max.text)"
+        switch destination.endpoint {
+        case .inbox: return "inbox \(limits)"
+        case .webhook(let webhook): return "\(webhook.url) \(webhook.secret) \(webhook.timeout.text) \(limits)"
+        }
+    }
+}
