@@ -100,7 +100,6 @@ package final class JSONParser {
         var container = document.root
         while container.index < value.index {
             guard let step = container.step(towards: value) else { break }
-            pointer += "/"
             pointer += step.token
             container = step.child
         }
@@ -109,12 +108,11 @@ package final class JSONParser {
 }
 
 extension JSONValue {
+    /// The part of a pointer that leads from a container to the member or element in which a value stands.
     fileprivate func step(towards target: JSONValue) -> (token: String, child: JSONValue)? {
-        for (key, child) in members where child.next > target.index {
-            return (JSONPointer.escape(String(decoding: key, as: UTF8.self)), child)
-        }
+        for (key, child) in members where child.next > target.index { return (JSONPointer.token(key), child) }
         for (position, child) in elements.enumerated() where child.next > target.index {
-            return (String(position), child)
+            return ("/" + String(position), child)
         }
         return nil
     }
