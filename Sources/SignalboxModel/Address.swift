@@ -50,9 +50,7 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
             (first, prefixLength) = (address, bits)
             return
         }
-        guard parts[1].allSatisfy(\.isNumber), let length = Int(parts[1]), (0...bits).contains(length) else {
-            return nil
-        }
+        guard parts[1].allSatisfy(\.isNumber), let length = Int(parts[1]), (0...bits).contains(length) else { return nil }
         (first, prefixLength) = (address, length)
         guard (length..<bits).allSatisfy({ address.bytes[$0 / 8] & (0x80 >> ($0 % 8)) == 0 }) else { return nil }
     }
