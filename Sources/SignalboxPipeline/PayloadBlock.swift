@@ -21,21 +21,45 @@ package struct PayloadBlock: Sendable {
         by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
         _ each: (Result<Event, Rejection>) -> Void
     ) {
+        forEachText { text, place throws(Rejection) in
+            each(.success(try normalizer.event(text, as: reception, at: place, with: parser)))
+        } rejected: {
+            each(.failure($0))
+        }
+    }
+
+    /// As above, with the events as NDJSON.
+    package func read(
+        by normalizer: Normalizer, as reception: Reception, with parser: JSONParser, into lines: inout JSONWriter,
+        rejected: (Rejection) -> Void
+    ) {
+        let envelope = normalizer.envelope(of: reception)
+        forEachText { text, place throws(Rejection) in
+            try normalizer.writeLine(text, in: envelope, at: place, with: parser, into: &lines)
+        } rejected: {
+            rejected($0)
+        }
+    }
+
+    private func forEachText(
+        _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Void, rejected: (Rejection) -> Void
+    ) {
         bytes.withUnsafeBufferPointer { all in
             for piece in pieces {
                 let place = Place(line: piece.line, offset: piece.offset)
                 if let fault = piece.fault {
-                    each(.failure(Rejection(fault, at: place)))
+                    rejected(Rejection(fault, at: place))
                     continue
                 }
                 let text = UnsafeBufferPointer(rebasing: all[piece.range])
-                let result = Result { () throws(Rejection) in
-                    try normalizer.event(text, as: reception, at: place, with: parser)
-                }
-                if case .failure = result, piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) {
-                    parts.read(by: normalizer, as: reception, with: parser, each)
-                } else {
-                    each(result)
+                do throws(Rejection) {
+                    try read(text, place)
+                } catch {
+                    if piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) {
+                        parts.forEachText(read, rejected: rejected)
+                    } else {
+                        rejected(error)
+                    }
                 }
             }
         }
