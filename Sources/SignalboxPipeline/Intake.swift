@@ -54,11 +54,15 @@ package struct Intake: Sendable {
         var blocks = PayloadBlocks()
         body.withUnsafeBytes { blocks.append($0) }
         blocks.finish()
-        let block = blocks.take()
-        guard block.count <= Self.batchLimit else { throw .tooManyPayloads }
+        let reception = Reception(from: source, at: now())
         var items: [Result<Event, Rejection>] = []
-        block.read(by: normalizer, as: Reception(from: source, at: now()), with: parser) { items.append($0) }
-        return Report(items: items.map { $0.map { routes.route($0, with: parser) } }, isBatch: blocks.isArray || items.count > 1)
+        // Counted as they come: how many payloads a line holds shows only when it is read.
+        try blocks.take().read(by: normalizer, as: reception, with: parser) { (item) throws(Failure) in
+            guard items.count < Self.batchLimit else { throw .tooManyPayloads }
+            items.append(item)
+        }
+        let routed = items.map { $0.map { routes.route($0, with: parser) } }
+        return Report(items: routed, isBatch: blocks.isArray || items.count > 1)
     }
 }
 

@@ -89,7 +89,8 @@ extension Rejection {
                 "A number\(where_) is malformed or does not fit 64 bits: send it as a string.")
         case .tooDeep:
             self.init(
-                .tooDeep, at: place, "The payload is nested more than \(Normalizer.depthLimit) levels deep: flatten it.")
+                .tooDeep, at: place, "The payload is nested more than \(Normalizer.depthLimit) levels deep: flatten it."
+            )
         case .tooLarge:
             self.init(
                 .tooLarge, at: place,

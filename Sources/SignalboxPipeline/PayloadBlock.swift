@@ -8,7 +8,6 @@ package struct PayloadBlock: Sendable {
 
     /// True when there is nothing in it.
     package var isEmpty: Bool { pieces.isEmpty }
-    package var count: Int { pieces.count }
 
     fileprivate init(_ taken: (bytes: [UInt8], pieces: [JSONSplitter.Piece])) {
         bytes = taken.bytes
@@ -16,16 +15,16 @@ package struct PayloadBlock: Sendable {
     }
 
     /// Reads every payload: `each` gets an event or a rejection, in the order of the input. A bad payload costs none of
-    /// its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile.
-    package func read(
+    /// its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile. What `each` throws ends it.
+    package func read<E: Error>(
         by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
-        _ each: (Result<Event, Rejection>) -> Void
-    ) {
-        bytes.withUnsafeBufferPointer { all in
+        _ each: (Result<Event, Rejection>) throws(E) -> Void
+    ) throws(E) {
+        try bytes.withUnsafeBufferPointer { (all) throws(E) in
             for piece in pieces {
                 let place = Place(line: piece.line, offset: piece.offset)
                 if let fault = piece.fault {
-                    each(.failure(Rejection(fault, at: place)))
+                    try each(.failure(Rejection(fault, at: place)))
                     continue
                 }
                 let text = UnsafeBufferPointer(rebasing: all[piece.range])
@@ -33,9 +32,9 @@ package struct PayloadBlock: Sendable {
                     try normalizer.event(text, as: reception, at: place, with: parser)
                 }
                 if case .failure = result, piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) {
-                    parts.read(by: normalizer, as: reception, with: parser, each)
+                    try parts.read(by: normalizer, as: reception, with: parser, each)
                 } else {
-                    each(result)
+                    try each(result)
                 }
             }
         }
