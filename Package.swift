@@ -95,12 +95,21 @@ let package = Package(
         .target(
             name: "SignalboxMeasures",
             dependencies: [
-                "SignalboxJSON", "SignalboxModel", "SignalboxPlatforms", "SignalboxVendors", "SignalboxPipeline",
-                "SignalboxStore",
+                "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxPlatforms", "SignalboxVendors",
+                "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
         .target(
             name: "SignalboxTesting", dependencies: ["SignalboxJSON", "SignalboxModel"], swiftSettings: strict),
+        .target(
+            name: "SignalboxServerTesting",
+            dependencies: [
+                "SignalboxServer", .product(name: "Logging", package: "swift-log"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "SignalboxPlatformsTests",
             dependencies: ["SignalboxPlatforms", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
@@ -109,6 +118,32 @@ let package = Package(
             name: "SignalboxVendorsTests",
             dependencies: [
                 "SignalboxVendors", "SignalboxPlatforms", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
+            ],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxEgressTests",
+            dependencies: ["SignalboxEgress", "SignalboxModel", "SignalboxServer", "SignalboxServerTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxStoreTests",
+            dependencies: [
+                "SignalboxStore", "SignalboxModel", "SignalboxTesting", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxDeliveryTests",
+            dependencies: [
+                "SignalboxDelivery", "SignalboxEgress", "SignalboxModel", "SignalboxRouting", "SignalboxStore",
+                "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxServerTests", dependencies: ["SignalboxServer", "SignalboxModel"], swiftSettings: strict),
+        .testTarget(
+            name: "EndToEndTests",
+            dependencies: [
+                "signalbox", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxModel",
+                "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
     ],

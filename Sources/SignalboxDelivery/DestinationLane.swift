@@ -68,7 +68,8 @@ struct DestinationLane: Sendable {
             return try await queue.claim(from: destination.name, upTo: limit)
         } catch {
             // The next tick looks again.
-            logger.error("The queue cannot be read.", metadata: ["destination": "\(destination.name)", "error": "\(error)"])
+            logger.error(
+                "The queue cannot be read.", metadata: ["destination": "\(destination.name)", "error": "\(error)"])
             return []
         }
     }

@@ -70,3 +70,8 @@ package struct Dispatcher: Service {
         }
     }
 }
+
+// Services are named in logs; without this, everything that they hold would be.
+extension Dispatcher: CustomStringConvertible {
+    package var description: String { "Dispatcher" }
+}

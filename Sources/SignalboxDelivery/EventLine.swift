@@ -31,7 +31,9 @@ package struct EventLine {
 
     private func details(_ data: JSONValue) -> [(String, String)] {
         var details: [(String, String)] = []
-        if data["content"]?["title"] != nil, let body = data["content"]?["body"]?.string { details.append(("body", body)) }
+        if data["content"]?["title"] != nil, let body = data["content"]?["body"]?.string {
+            details.append(("body", body))
+        }
         if let action = data["action"] { details.append(("tap", describe(action))) }
         if let buttons = data["category"]?["actions"] {
             let words = buttons.elements.map { "[\($0["title"]?.string ?? "?")] \(describe($0))" }
@@ -53,6 +55,7 @@ package struct EventLine {
 
     /// Payloads come from strangers: nothing in them may steer the terminal.
     private func printable(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+        String(
+            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
     }
 }

@@ -44,11 +44,14 @@ final class Transfer: @unchecked Sendable {
             sb_curl_set_long(handle, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2),
             sb_curl_set_long(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS),
             sb_curl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(request.timeout.wholeMilliseconds)),
-            sb_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, Int(min(request.timeout, .seconds(10)).wholeMilliseconds)),
+            sb_curl_set_long(
+                handle, CURLOPT_CONNECTTIMEOUT_MS, Int(min(request.timeout, .seconds(10)).wholeMilliseconds)),
             sb_curl_set_pointer(handle, CURLOPT_PRIVATE, context),
             sb_curl_set_write_callback(handle, Self.onWrite, context),
             sb_curl_set_socket_callback(handle, Self.onOpenSocket, context),
-            errorText.withUnsafeMutableBufferPointer { sb_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, $0.baseAddress) },
+            errorText.withUnsafeMutableBufferPointer {
+                sb_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, $0.baseAddress)
+            },
         ]
         codes += setHeaders(handle) + setBody(handle)
         return codes.allSatisfy { $0 == CURLE_OK }
@@ -84,7 +87,8 @@ final class Transfer: @unchecked Sendable {
         guard code == CURLE_OK || wasCut else { return fail(error(code)) }
         completion.resume(
             returning: .success(
-                OutboundReply(status: status, excerpt: excerpt,
+                OutboundReply(
+                    status: status, excerpt: excerpt,
                     retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) })))
     }
 
@@ -137,7 +141,8 @@ final class Transfer: @unchecked Sendable {
             transfer.denial = "\(ip) is \(reason); egress.allow in the config can name it"
             return curl_socket_t(-1)
         }
-        return socket(address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), address.pointee.protocol)
+        return socket(
+            address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), address.pointee.protocol)
     }
 }
 

@@ -36,6 +36,11 @@ package struct Destination: Sendable, Equatable {
     package var concurrency = 16
     package var retry = Retry()
 
+    package init(name: DestinationName, endpoint: Endpoint) {
+        self.name = name
+        self.endpoint = endpoint
+    }
+
     package enum Endpoint: Sendable, Equatable {
         case webhook(Webhook)
         /// Shows events on the gateway's own standard output.

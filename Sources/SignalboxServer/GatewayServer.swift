@@ -11,7 +11,11 @@ package struct GatewayServer: Service {
     /// Largest request body in bytes.
     package static let bodyLimit = 8 * 1024 * 1024
 
+    /// Most that all request bodies together may hold in memory, in bytes.
+    private static let bodyBudget = 256 * 1024 * 1024
+
     private let intake: Intake
+    private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let access: SourceAccess
     private let isReady: @Sendable () async -> Bool
     private let http: HTTPService
@@ -38,7 +42,8 @@ package struct GatewayServer: Service {
         }
         router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
         router.get("/readyz") { _, _ in
-            await isReady() ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
+            await isReady()
+                ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
         }
         router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
         for path in ["/v1/notifications", "/v1/sources/{source}/notifications"] as [RouterPath] {
@@ -55,7 +60,12 @@ package struct GatewayServer: Service {
 
     private func accept(_ request: Request, from source: String?) async throws -> Response {
         let source = try access.source(named: source, authorization: request.headers[.authorization])
-        let body = try await request.wholeBody(upTo: Self.bodyLimit)
+        return try await budget.withPurse { purse in
+            try await accept(try await request.wholeBody(upTo: Self.bodyLimit, from: purse), from: source)
+        }
+    }
+
+    private func accept(_ body: [UInt8], from source: SourceName) async throws -> Response {
         let report: Intake.Report
         do throws(Intake.Failure) {
             report = try await intake.accept(body, from: source)
@@ -102,4 +112,9 @@ extension Response {
             status: status, headers: [.contentType: "application/json"],
             body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
     }
+}
+
+// Services are named in logs; without this, everything that they hold would be.
+extension GatewayServer: CustomStringConvertible {
+    package var description: String { "GatewayServer" }
 }

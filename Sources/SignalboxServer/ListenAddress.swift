@@ -8,7 +8,9 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
 
     /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:0` or `:8080`, which means every address; nil otherwise.
     package init?(_ text: String) {
-        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else { return nil }
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
         var host = String(text[..<colon])
         if host.hasPrefix("["), host.hasSuffix("]") {
             host = String(host.dropFirst().dropLast())

@@ -73,6 +73,11 @@ extension Problem {
         status: .unsupportedMediaType, code: "content-encoding-unsupported", title: "The request was not accepted",
         detail: "Request bodies are taken as they are: leave content-encoding out.")
 
+    static let busy = Problem(
+        status: .serviceUnavailable, code: "gateway-busy", title: "Nothing was accepted",
+        detail: "The gateway holds as many request bodies as it may: send it again in a moment.",
+        headers: [.retryAfter: "1"])
+
     static let empty = Problem(
         status: .badRequest, code: Rejection.Code.empty.rawValue, title: "The payload was not accepted",
         detail: "The request has no body: send one payload, a JSON array of payloads, or NDJSON.")

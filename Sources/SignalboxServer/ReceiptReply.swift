@@ -36,7 +36,8 @@ struct ReceiptReply {
         }
         json.endArray()
         json.endObject()
-        return .json(rejected == 0 ? .accepted : HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status"), json.bytes)
+        return .json(
+            rejected == 0 ? .accepted : HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status"), json.bytes)
     }
 }
 

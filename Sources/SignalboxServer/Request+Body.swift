@@ -3,16 +3,23 @@ import Hummingbird
 import NIOCore
 
 extension Request {
-    /// The body as it came, all of it or a problem.
-    func wholeBody(upTo limit: Int) async throws(Problem) -> [UInt8] {
+    /// The body as it came, all of it or a problem. `purse` pays for it as it arrives.
+    func wholeBody(upTo limit: Int, from purse: borrowing BodyBudget.Purse) async throws(Problem) -> [UInt8] {
         if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" { throw .encodedBody }
-        if let length = headers[.contentLength].flatMap({ Int($0) }), length > limit { throw .bodyTooLarge(limit: limit) }
-        do {
-            return Array(buffer: try await body.collect(upTo: limit))
-        } catch is NIOTooManyBytesError {
-            throw .bodyTooLarge(limit: limit)
-        } catch {
-            throw .unreadableBody
+        let length = headers[.contentLength].flatMap { Int($0) } ?? 0
+        guard length <= limit else { throw .bodyTooLarge(limit: limit) }
+        var bytes: [UInt8] = []
+        var iterator = body.makeAsyncIterator()
+        while let chunk = try await next(&iterator) {
+            guard bytes.count + chunk.readableBytes <= limit else { throw .bodyTooLarge(limit: limit) }
+            try purse.take(chunk.readableBytes)
+            if bytes.isEmpty { bytes.reserveCapacity(max(length, chunk.readableBytes)) }
+            bytes.append(contentsOf: chunk.readableBytesView)
         }
+        return bytes
+    }
+
+    private func next(_ iterator: inout RequestBody.AsyncIterator) async throws(Problem) -> ByteBuffer? {
+        do { return try await iterator.next() } catch { throw .unreadableBody }
     }
 }

@@ -42,10 +42,17 @@ package struct SourceAccess: Sendable {
     }
 
     private static func isName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
-        }
+        (1...64).contains(name.utf8.count)
+            && name.utf8.allSatisfy { byte in
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
+            }
     }
+}
+
+// However it gets printed, it shows no token.
+extension SourceAccess: CustomStringConvertible, CustomDebugStringConvertible {
+    package var description: String { isOpen ? "open" : "\(Set(tokens.map(\.source.name)).count) sources" }
+    package var debugDescription: String { description }
 }

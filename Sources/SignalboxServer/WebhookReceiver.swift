@@ -17,6 +17,7 @@ package struct WebhookReceiver: Service {
 
     private let receive: @Sendable (Message) async -> Int
     private let http: HTTPService
+    private let budget = BodyBudget(bytes: 16 * Self.bodyLimit)
     private static let bodyLimit = 16 * 1024 * 1024
 
     /// `receive` returns the status to answer with.
@@ -37,7 +38,7 @@ package struct WebhookReceiver: Service {
     }
 
     private func answer(_ request: Request) async throws -> Response {
-        let body = try await request.wholeBody(upTo: Self.bodyLimit)
+        let body = try await budget.withPurse { try await request.wholeBody(upTo: Self.bodyLimit, from: $0) }
         let message = Message(
             path: request.uri.path, id: request.headers[.webhookID], timestamp: request.headers[.webhookTimestamp],
             signature: request.headers[.webhookSignature], body: body)
@@ -55,4 +56,9 @@ extension HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is no header name.") }
         return name
     }
+}
+
+// Services are named in logs; without this, everything that they hold would be.
+extension WebhookReceiver: CustomStringConvertible {
+    package var description: String { "WebhookReceiver" }
 }

@@ -1,23 +1,15 @@
 import Foundation
-package import SignalboxModel
 
-/// Keeps the events that tests produce, so that a validator outside can check them against the published schema.
+/// Keeps the events that tests produce, so that a validator that is not ours can check every one of them.
 package enum EventRecorder {
-    /// The file that the environment names; nil when nobody wants to see the events.
-    private static let file: Int32? = {
-        guard let path = ProcessInfo.processInfo.environment["SIGNALBOX_RECORD_EVENTS"], !path.isEmpty else {
-            return nil
-        }
-        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o644)
-        precondition(file >= 0, "SIGNALBOX_RECORD_EVENTS must name a file that can be written.")
-        return file
-    }()
-
-    /// Appends an event as a line to the file that `SIGNALBOX_RECORD_EVENTS` names; does nothing when it names none. Any
-    /// thread, any process: a line is one write.
-    package static func record(_ event: Event) {
-        guard let file else { return }
-        let line = event.body + [UInt8(ascii: "\n")]
-        precondition(write(file, line, line.count) == line.count, "An event could not be recorded.")
+    /// Appends an event as a line to the file that SIGNALBOX_RECORD_EVENTS names; does nothing when it names none.
+    package static func record(_ event: [UInt8]) {
+        guard let path = ProcessInfo.processInfo.environment["SIGNALBOX_RECORD_EVENTS"] else { return }
+        let file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0o644)
+        guard file >= 0 else { preconditionFailure("\(path) cannot be opened for the events.") }
+        defer { close(file) }
+        // One write a line: others append to the same file.
+        let line = event + [UInt8(ascii: "\n")]
+        precondition(write(file, line, line.count) == line.count, "\(path) cannot be written.")
     }
 }

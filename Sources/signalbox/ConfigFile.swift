@@ -12,7 +12,8 @@ enum ConfigFile {
             let exists = FileManager.default.fileExists(atPath: path)
             throw refuse(
                 exists
-                    ? "\(path) cannot be read." : "\(path): there is no such file. Write one, or name another with --config.")
+                    ? "\(path) cannot be read."
+                    : "\(path): there is no such file. Write one, or name another with --config.")
         }
         do throws(InvalidConfig) {
             return try GatewayConfig.read(Array(text), detectors: Vendors.all.map(\.vendor.name))
@@ -57,7 +58,8 @@ enum ConfigFile {
         }
     }
 
-    private static func secret(_ reference: SecretReference, for place: String, path: String) throws(ExitCode) -> String {
+    private static func secret(_ reference: SecretReference, for place: String, path: String) throws(ExitCode) -> String
+    {
         do throws(UnresolvedSecret) {
             return try reference.resolve(environment: ProcessInfo.processInfo.environment)
         } catch {

@@ -38,7 +38,8 @@ struct Gateway {
         http = OutboundHTTP(policy: AddressPolicy(allow: config.egressAllow))
         var senders: [(Destination, any Sender)] = []
         for destination in config.destinations {
-            senders.append((destination, try Self.sender(for: destination, path: options.configPath, http: http, show: show)))
+            senders.append(
+                (destination, try Self.sender(for: destination, path: options.configPath, http: http, show: show)))
         }
         dispatcher = Dispatcher(senders, queue: queue, logger: logger)
     }

@@ -24,7 +24,8 @@ struct InputFiles {
     /// Opens each file in turn. `body` gets its name for messages and a function that hands over the next piece, empty at
     /// the end, and says its size.
     func forEach(
-        _ body: (_ name: String, _ read: (_ piece: (UnsafeRawBufferPointer) throws -> Void) throws -> Int) async throws -> Void
+        _ body: (_ name: String, _ read: (_ piece: (UnsafeRawBufferPointer) throws -> Void) throws -> Int) async throws
+            -> Void
     ) async throws {
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.chunk, alignment: 16)
         defer { memory.deallocate() }

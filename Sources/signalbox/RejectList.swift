@@ -17,7 +17,8 @@ struct RejectList: ~Copyable {
             file = nil
             return
         }
-        guard FileManager.default.createFile(atPath: path, contents: nil), let handle = FileHandle(forWritingAtPath: path)
+        guard FileManager.default.createFile(atPath: path, contents: nil),
+            let handle = FileHandle(forWritingAtPath: path)
         else { throw refuse("\(path) cannot be written; name another file with --rejects.") }
         file = handle
     }
@@ -25,9 +26,11 @@ struct RejectList: ~Copyable {
     mutating func add(_ rejection: Rejection, in input: String) throws(ExitCode) {
         count += 1
         if count <= Self.told {
-            StandardError.write("signalbox: \(several ? "\(input), " : "")line \(rejection.place.line): \(rejection.message)\n")
+            StandardError.write(
+                "signalbox: \(several ? "\(input), " : "")line \(rejection.place.line): \(rejection.message)\n")
         } else if count == Self.told + 1 {
-            StandardError.write("signalbox: more payloads were rejected\(file == nil ? "; --rejects FILE lists all" : "").\n")
+            StandardError.write(
+                "signalbox: more payloads were rejected\(file == nil ? "; --rejects FILE lists all" : "").\n")
         }
         guard let file else { return }
         do {

@@ -28,7 +28,8 @@ struct ReplayTally {
         func row(_ vendor: String, _ route: String, _ count: String) -> String {
             vendor.padding(to: vendorWidth) + "  " + route.padding(to: routeWidth) + "  " + count + "\n"
         }
-        return row("VENDOR", "ROUTE", "EVENTS") + rows.map { row($0.key.vendor, $0.key.route, String($0.value)) }.joined()
+        return row("VENDOR", "ROUTE", "EVENTS")
+            + rows.map { row($0.key.vendor, $0.key.route, String($0.value)) }.joined()
             + "\(events) events, \(rejected) rejected\n"
     }
 

@@ -5,7 +5,9 @@ import Logging
 
 /// What several commands can be told: by flag, else by environment, else by the config file, else by default.
 struct GatewayOptions: ParsableArguments {
-    @Option(name: .shortAndLong, help: "The config file (SIGNALBOX_CONFIG; default: routes.json).", completion: .file(extensions: ["json"]))
+    @Option(
+        name: .shortAndLong, help: "The config file (SIGNALBOX_CONFIG; default: routes.json).",
+        completion: .file(extensions: ["json"]))
     var config: String?
 
     @Option(help: "Where the queue is kept (SIGNALBOX_DATA_DIR; default: data).", completion: .directory)
@@ -14,12 +16,16 @@ struct GatewayOptions: ParsableArguments {
     @Option(
         help: "Least severe messages to log: trace, debug, info, notice, warning, error (SIGNALBOX_LOG_LEVEL).",
         transform: { text in
-            guard let level = Logger.Level(rawValue: text) else { throw ValidationError("There is no log level \(text).") }
+            guard let level = Logger.Level(rawValue: text) else {
+                throw ValidationError("There is no log level \(text).")
+            }
             return level
         })
     var logLevel: Logger.Level?
 
-    private var environment: ConfigReader { ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox") }
+    private var environment: ConfigReader {
+        ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox")
+    }
 
     var configPath: String { config ?? environment.string(forKey: "config") ?? "routes.json" }
 
@@ -34,7 +40,8 @@ struct GatewayOptions: ParsableArguments {
 
     func makeLogger() -> Logger {
         var logger = Logger(label: "signalbox") { StreamLogHandler.standardError(label: $0) }
-        logger.logLevel = logLevel ?? environment.string(forKey: "logLevel").flatMap { Logger.Level(rawValue: $0) } ?? .notice
+        logger.logLevel =
+            logLevel ?? environment.string(forKey: "logLevel").flatMap { Logger.Level(rawValue: $0) } ?? .notice
         return logger
     }
 }

@@ -21,7 +21,8 @@ struct StandardOutput: ~Copyable {
                 let count = Foundation.write(STDOUT_FILENO, rest.baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
                 guard count > 0 else {
-                    StandardError.write("signalbox: standard output cannot be written: \(String(cString: strerror(errno))).\n")
+                    StandardError.write(
+                        "signalbox: standard output cannot be written: \(String(cString: strerror(errno))).\n")
                     exit(2)
                 }
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
@@ -33,6 +34,7 @@ struct StandardOutput: ~Copyable {
     /// Whether to use colours: on a terminal, unless NO_COLOR (no-color.org) or a dumb terminal says otherwise.
     static var hasColor: Bool {
         let environment = ProcessInfo.processInfo.environment
-        return isatty(STDOUT_FILENO) == 1 && environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
+        return isatty(STDOUT_FILENO) == 1 && environment["NO_COLOR", default: ""].isEmpty
+            && environment["TERM"] != "dumb"
     }
 }

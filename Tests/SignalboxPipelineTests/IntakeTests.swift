@@ -23,7 +23,7 @@ import Testing
 
     private func accept(_ body: String, by intake: Intake) async throws -> Intake.Report {
         let report = try await intake.accept(Array(body.utf8), from: SourceName("mobile"))
-        for item in report.items { if case .success(let routed) = item { EventRecorder.record(routed.event) } }
+        for item in report.items { if case .success(let routed) = item { EventRecorder.record(routed.event.body) } }
         return report
     }
 

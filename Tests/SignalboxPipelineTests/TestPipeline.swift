@@ -19,7 +19,7 @@ struct TestPipeline {
         return payload.withUnsafeBufferPointer { bytes in
             Result { () throws(Rejection) in
                 let event = try normalizer.event(bytes, as: reception, at: Place(line: 3, offset: 40), with: parser)
-                EventRecorder.record(event)
+                EventRecorder.record(event.body)
                 return event
             }
         }
@@ -34,7 +34,7 @@ struct TestPipeline {
         let parser = Normalizer.makeParser()
         func take() {
             blocks.take().read(by: normalizer, as: reception, with: parser) { result in
-                if case .success(let event) = result { EventRecorder.record(event) }
+                if case .success(let event) = result { EventRecorder.record(event.body) }
                 results.append(result)
             }
         }

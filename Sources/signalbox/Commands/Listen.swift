@@ -16,7 +16,10 @@ struct Listen: AsyncParsableCommand {
     @Option(help: "Address to listen on.")
     var listen = "127.0.0.1:9000"
 
-    @Option(help: "Where the secret is, env:NAME or file:/path (default: env:WEBHOOK_SECRET where that is set). Without one, nothing is verified.")
+    @Option(
+        help:
+            "Where the secret is, env:NAME or file:/path (default: env:WEBHOOK_SECRET where that is set). Without one, nothing is verified."
+    )
     var secret: String?
 
     @Option(help: "Status to answer with when the signature is good.")
@@ -33,7 +36,9 @@ struct Listen: AsyncParsableCommand {
 
     func validate() throws {
         guard (200...599).contains(status) else { throw ValidationError("--status takes 200 to 599.") }
-        if let delay, Duration(text: delay) == nil { throw ValidationError("--delay takes a duration such as 2s or 250ms.") }
+        if let delay, Duration(text: delay) == nil {
+            throw ValidationError("--delay takes a duration such as 2s or 250ms.")
+        }
     }
 
     func run() async throws {
@@ -60,7 +65,8 @@ struct Listen: AsyncParsableCommand {
         let implied = environment["WEBHOOK_SECRET"] == nil ? nil : "env:WEBHOOK_SECRET"
         guard let text = secret ?? implied else { return nil }
         guard let reference = SecretReference(text) else {
-            throw refuse("--secret takes a reference, env:NAME or file:/path; a secret itself would show in the process list.")
+            throw refuse(
+                "--secret takes a reference, env:NAME or file:/path; a secret itself would show in the process list.")
         }
         do {
             return try WebhookSecret(try reference.resolve(environment: environment))
@@ -131,7 +137,8 @@ final class ReceivingDesk: Sendable {
         case .none: return
         case .json: text = String(decoding: message.body, as: UTF8.self) + "\n"
         case .lines:
-            text = EventLine(color: StandardOutput.hasColor).text(message.body) + "    \(verdict); answering \(status)\n"
+            text =
+                EventLine(color: StandardOutput.hasColor).text(message.body) + "    \(verdict); answering \(status)\n"
         }
         FileHandle.standardOutput.write(Data(text.utf8))
     }

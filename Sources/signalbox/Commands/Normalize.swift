@@ -68,7 +68,9 @@ struct NormalizerOptions {
 
     /// The config, or an empty one where nobody asked for any and there is none.
     func config() throws(ExitCode) -> GatewayConfig {
-        if options.isConfigImplied, !FileManager.default.fileExists(atPath: options.configPath) { return GatewayConfig() }
+        if options.isConfigImplied, !FileManager.default.fileExists(atPath: options.configPath) {
+            return GatewayConfig()
+        }
         return try ConfigFile.load(options.configPath)
     }
 

@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+// A package of its own, so that what benchmarks depend on never reaches the product. It measures the stages through
+// SignalboxMeasures, and everything else as processes, from outside.
+let package = Package(
+    name: "signalbox-benchmarks",
+    dependencies: [.package(name: "signalbox", path: "..")],
+    targets: [
+        .executableTarget(
+            name: "signalbox-bench",
+            dependencies: [.product(name: "SignalboxMeasures", package: "signalbox")],
+            swiftSettings: [
+                .enableUpcomingFeature("ExistentialAny"),
+                .enableUpcomingFeature("MemberImportVisibility"),
+                .enableUpcomingFeature("InternalImportsByDefault"),
+                .treatAllWarnings(as: .error),
+            ])
+    ],
+    swiftLanguageModes: [.v6]
+)

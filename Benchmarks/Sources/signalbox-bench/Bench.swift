@@ -1,0 +1,86 @@
+import Foundation
+import SignalboxMeasures
+
+/// Measures the product and prints a table. Everything that is compared is measured in one run, in turn, so that the
+/// ratios hold on a machine whose speed drifts.
+@main
+struct Bench {
+    static func main() async throws {
+        guard CommandLine.arguments.count == 2 else {
+            print("usage: signalbox-bench PATH-TO-SIGNALBOX (make bench)")
+            exit(2)
+        }
+        let workspace = try Workspace()
+        defer { workspace.remove() }
+        let table = Table()
+        let payloads = Payloads()
+        try StageBench(payloads: payloads, table: table).run()
+        try CommandBench(
+            binary: CommandLine.arguments[1], workspace: workspace, payloads: payloads, table: table
+        ).run()
+        try await QueueBench(workspace: workspace, payloads: payloads, table: table).run()
+        try await GatewayBench(
+            binary: CommandLine.arguments[1], workspace: workspace, payloads: payloads, table: table
+        ).run()
+    }
+}
+
+/// A directory for everything that is written while measuring.
+struct Workspace {
+    let path: String
+
+    init() throws {
+        path = NSTemporaryDirectory() + "signalbox-bench-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    func file(_ name: String) -> String { path + "/" + name }
+
+    func write(_ text: String, to name: String) throws -> String {
+        try Data(text.utf8).write(to: URL(fileURLWithPath: file(name)))
+        return file(name)
+    }
+
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+}
+
+/// Prints rows as they are measured.
+struct Table {
+    init() {
+        FileHandle.standardOutput.write(Data(("MEASURED".padding(44) + "RESULT\n").utf8))
+    }
+
+    func section(_ title: String) { FileHandle.standardOutput.write(Data(("\n" + title + "\n").utf8)) }
+
+    func row(_ what: String, _ result: String) {
+        // Not print, whose buffer would hold a row back until the next ones.
+        FileHandle.standardOutput.write(Data((("  " + what).padding(44) + result + "\n").utf8))
+    }
+}
+
+extension String {
+    func padding(_ width: Int) -> String { self + String(repeating: " ", count: max(1, width - count)) }
+}
+
+extension Double {
+    /// With thousands apart and as many decimals as the size calls for.
+    var readable: String {
+        if self < 100 { return String(format: self < 10 ? "%.2f" : "%.1f", self) }
+        var digits = String(Int(rounded()))
+        var groups: [String] = []
+        while digits.count > 3 {
+            groups.insert(String(digits.suffix(3)), at: 0)
+            digits.removeLast(3)
+        }
+        return ([digits] + groups).joined(separator: ",")
+    }
+}
+
+/// The middle one of several measurements.
+func median(_ values: [Double]) -> Double { values.sorted()[values.count / 2] }
+
+/// Wall seconds of a piece of work.
+func seconds(_ work: () throws -> Void) rethrows -> Double {
+    let clock = ContinuousClock()
+    return try clock.measure(work) / .seconds(1)
+}

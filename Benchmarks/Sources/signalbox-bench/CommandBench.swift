@@ -1,0 +1,91 @@
+import Foundation
+
+/// `normalize` as a whole process, beside what people would write instead.
+struct CommandBench {
+    let binary: String
+    let workspace: Workspace
+    let payloads: Payloads
+    let table: Table
+
+    private static let count = 200_000
+    private static let script = """
+        import sys, orjson
+        out = sys.stdout.buffer
+        for line in open(sys.argv[1], "rb"):
+            payload = orjson.loads(line)
+            out.write(orjson.dumps({"alert": (payload.get("aps") or {}).get("alert"), "issuer": payload.get("issuer")}) + b"\\n")
+        """
+
+    func run() throws {
+        let input = workspace.file("mixed.ndjson")
+        let longer = workspace.file("longer.ndjson")
+        try payloads.writeNDJSON(Self.count, to: input)
+        try payloads.writeNDJSON(Self.count * 4, to: longer)
+        let script = try workspace.write(Self.script, to: "project.py")
+        let python = ProcessInfo.processInfo.environment["SIGNALBOX_BENCH_PYTHON"] ?? "python3"
+        table.section("Whole processes, \(Self.count) payloads, output thrown away (medians of 5, in turn)")
+        var ours: [Usage] = []
+        var jq: [Usage] = []
+        var orjson: [Usage] = []
+        for _ in 0..<5 {
+            ours.append(try Usage.of([binary, "normalize", input]))
+            jq.append(try Usage.of(["jq", "-c", "{alert: .aps.alert?, issuer}", input]))
+            orjson.append(try Usage.of([python, script, input]))
+        }
+        let time = median(ours.map(\.wall))
+        report("signalbox normalize (whole events)", ours)
+        report("jq -c, two fields", jq)
+        report("Python orjson, two fields", orjson)
+        table.row("normalize against jq", "\((median(jq.map(\.wall)) / time).readable) times as fast")
+        table.row("normalize against orjson", "\((median(orjson.map(\.wall)) / time).readable) times as fast")
+        let long = try Usage.of([binary, "normalize", longer])
+        table.row(
+            "peak memory, input 4 times as long",
+            "\(Int(median(ours.map(\.peakMB)))) MB, \(Int(long.peakMB)) MB")
+    }
+
+    private func report(_ what: String, _ usages: [Usage]) {
+        table.row(
+            what,
+            "\(median(usages.map(\.wall)).readable) s wall, \(median(usages.map(\.cpu)).readable) s CPU, \(Int(median(usages.map(\.peakMB)))) MB"
+        )
+    }
+}
+
+/// What a process took, by the kernel's account.
+struct Usage {
+    let wall: Double
+    let cpu: Double
+    let peakMB: Double
+
+    /// Runs a command to its end, its output thrown away.
+    static func of(_ command: [String]) throws -> Usage {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        var arguments = command.map { strdup($0) } + [nil]
+        defer { arguments.forEach { free($0) } }
+        var process = pid_t()
+        let clock = ContinuousClock()
+        let start = clock.now
+        guard posix_spawnp(&process, command[0], &actions, nil, &arguments, environ) == 0 else {
+            throw MissingProgram(name: command[0])
+        }
+        var status: Int32 = 0
+        var usage = rusage()
+        wait4(process, &status, 0, &usage)
+        guard status == 0 else { throw FailedProgram(command: command, status: status) }
+        func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+        return Usage(
+            wall: (clock.now - start) / .seconds(1), cpu: seconds(usage.ru_utime) + seconds(usage.ru_stime),
+            peakMB: Double(usage.ru_maxrss) / 1024)
+    }
+}
+
+struct MissingProgram: Error { let name: String }
+
+struct FailedProgram: Error {
+    let command: [String]
+    let status: Int32
+}

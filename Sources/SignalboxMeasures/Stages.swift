@@ -1,0 +1,94 @@
+import Foundation
+import SignalboxEgress
+import SignalboxJSON
+import SignalboxModel
+import SignalboxPipeline
+import SignalboxPlatforms
+import SignalboxStore
+import SignalboxVendors
+
+/// The stages of the product as things that a benchmark can call. Benchmarks are a package of their own, so that what
+/// they depend on is not ours; these are the only public declarations there are.
+public enum Stages {
+    /// Parses every payload with simdjson and nothing else. Returns the bytes read.
+    public static func parse(_ payloads: [[UInt8]]) -> Int {
+        let parser = Normalizer.makeParser()
+        var bytes = 0
+        for payload in payloads {
+            parser.reset()
+            if (try? parser.parse(payload)) != nil { bytes += payload.count }
+        }
+        return bytes
+    }
+
+    /// Parses every payload, finds its platform and vendor, and reads it. Returns how many have a vendor.
+    public static func read(_ payloads: [[UInt8]]) -> Int {
+        let parser = Normalizer.makeParser()
+        let chain = VendorChain()
+        var recognised = 0
+        for payload in payloads {
+            parser.reset()
+            guard let root = try? parser.parse(payload),
+                let platformPayload = try? Platforms.recognise(root, size: payload.count, parser: parser)
+            else { continue }
+            if chain.read(platformPayload).vendor != .unknown { recognised += 1 }
+        }
+        return recognised
+    }
+
+    /// Turns every payload into the bytes of its event. Returns the bytes written.
+    public static func events(_ payloads: [[UInt8]]) -> Int {
+        let parser = Normalizer.makeParser()
+        let normalizer = makeNormalizer()
+        let reception = Reception(from: .default, at: Date())
+        var bytes = 0
+        for payload in payloads {
+            payload.withUnsafeBufferPointer { payload in
+                bytes += (try? normalizer.event(payload, as: reception, at: Place(), with: parser))?.body.count ?? 0
+            }
+        }
+        return bytes
+    }
+
+    private static func makeNormalizer() -> Normalizer {
+        Normalizer(chain: VendorChain(), gateway: "bench", tokens: TokenHash(key: randomBytes(32)))
+    }
+}
+
+/// A queue in a directory, and events to put into it.
+public struct QueueMeasure: Sendable {
+    private let queue: SQLiteQueue
+    private let event: RoutedEvent
+
+    /// `payload`: what each event is made from.
+    public init(directory: String, payload: [UInt8]) throws {
+        queue = try SQLiteQueue(in: directory)
+        let normalizer = Normalizer(chain: VendorChain(), gateway: "bench", tokens: TokenHash(key: randomBytes(32)))
+        let parser = Normalizer.makeParser()
+        let made = try payload.withUnsafeBufferPointer { bytes in
+            try normalizer.event(bytes, as: Reception(from: .default, at: Date()), at: Place(), with: parser)
+        }
+        event = RoutedEvent(event: made, routes: ["bench"], destinations: [DestinationName("crm")])
+    }
+
+    /// Appends events one by one from many tasks at once, so that they share commits; each is durable at the end.
+    public func append(_ count: Int, writers: Int) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<writers {
+                group.addTask {
+                    let ids = EventIDSource()
+                    for _ in 0..<count / writers { try await queue.append([copy(ids.next(at: Date()))]) }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    private func copy(_ id: EventID) -> RoutedEvent {
+        RoutedEvent(
+            event: Event(
+                id: id, source: event.event.source, acceptedAt: event.event.acceptedAt, vendor: event.event.vendor,
+                kind: event.event.kind, warnings: [], body: event.event.body),
+            routes: event.routes, destinations: event.destinations)
+    }
+}

@@ -1,0 +1,126 @@
+package import Foundation
+
+/// The `signalbox` that was built beside the tests.
+package struct BuiltBinary: Sendable {
+    private let url: URL
+
+    /// `bundle`: of the test target, which the build puts beside the binary.
+    package init(beside bundle: Bundle) {
+        url = bundle.bundleURL.deletingLastPathComponent().appendingPathComponent("signalbox")
+    }
+
+    /// What a finished process left.
+    package struct Result: Sendable {
+        package let status: Int32
+        package let output: String
+        package let errors: String
+    }
+
+    /// Runs the binary to its end.
+    package func run(
+        _ arguments: [String], input: Data = Data(), in directory: String? = nil, environment: [String: String] = [:]
+    ) async throws -> Result {
+        let process = try RunningBinary(url, arguments, in: directory, environment: environment)
+        process.send(input)
+        async let output = process.output.text()
+        async let errors = process.errors.text()
+        return Result(status: await process.end(), output: await output, errors: await errors)
+    }
+
+    /// Starts the binary and leaves it running.
+    package func start(
+        _ arguments: [String], in directory: String? = nil, environment: [String: String] = [:]
+    ) throws -> RunningBinary {
+        try RunningBinary(url, arguments, in: directory, environment: environment)
+    }
+}
+
+/// A process that a test started. A class because its end is awaited from elsewhere than where it is told to end.
+package final class RunningBinary: @unchecked Sendable {
+    // Sendable: Process may be signalled from any thread once it runs; the rest never changes.
+    private let process = Process()
+    private let standardInput = Pipe()
+    private let ended: AsyncStream<Int32>
+    package let output: Lines
+    package let errors: Lines
+
+    fileprivate init(
+        _ url: URL, _ arguments: [String], in directory: String?, environment: [String: String]
+    ) throws {
+        let (ended, ending) = AsyncStream.makeStream(of: Int32.self)
+        let outputPipe = Pipe()
+        let errorPipe = Pipe()
+        self.ended = ended
+        output = Lines(of: outputPipe)
+        errors = Lines(of: errorPipe)
+        process.executableURL = url
+        process.arguments = arguments
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        if let directory { process.currentDirectoryURL = URL(fileURLWithPath: directory) }
+        process.standardInput = standardInput
+        process.standardOutput = outputPipe
+        process.standardError = errorPipe
+        process.terminationHandler = { process in
+            // The shell's convention for a process that a signal ended.
+            ending.yield(
+                process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus)
+            ending.finish()
+        }
+        try process.run()
+    }
+
+    /// Writes to its standard input and closes that.
+    package func send(_ input: Data) {
+        // A process that ends without reading its input is no error of the test's.
+        try? standardInput.fileHandleForWriting.write(contentsOf: input)
+        try? standardInput.fileHandleForWriting.close()
+    }
+
+    package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
+
+    /// Its exit code, once it has ended.
+    package func end() async -> Int32 {
+        for await status in ended { return status }
+        return -1
+    }
+
+    /// The address that `serve` or `listen` says that it listens on; nil when it ends without saying so.
+    package func listeningURL() async -> String? {
+        for await line in errors.stream {
+            guard let start = line.range(of: "http://") else { continue }
+            return String(line[start.lowerBound...].prefix { $0 != " " })
+        }
+        return nil
+    }
+
+    /// The lines of one of its outputs, as they come.
+    package struct Lines: Sendable {
+        package let stream: AsyncStream<String>
+
+        fileprivate init(of pipe: Pipe) {
+            let (stream, lines) = AsyncStream.makeStream(of: String.self)
+            self.stream = stream
+            // A thread, because reading blocks until the process writes or ends.
+            let thread = Thread {
+                var rest = Data()
+                while case let piece = pipe.fileHandleForReading.availableData, !piece.isEmpty {
+                    rest.append(piece)
+                    while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                        lines.yield(String(decoding: rest[..<end], as: UTF8.self))
+                        rest = Data(rest[rest.index(after: end)...])
+                    }
+                }
+                if !rest.isEmpty { lines.yield(String(decoding: rest, as: UTF8.self)) }
+                lines.finish()
+            }
+            thread.start()
+        }
+
+        /// Everything up to the end, a line end behind each line.
+        package func text() async -> String {
+            var text = ""
+            for await line in stream { text += line + "\n" }
+            return text
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Logging
+import ServiceLifecycle
+package import SignalboxServer
+
+/// A real webhook endpoint on loopback for one test: what arrives can be awaited, and the answers are the test's.
+package final class ReceivingServer: Sendable {
+    // A class because the server's connections and the test share it.
+    private let messages: AsyncStream<WebhookReceiver.Message>
+    package let address: ListenAddress
+
+    private init(address: ListenAddress, messages: AsyncStream<WebhookReceiver.Message>) {
+        self.address = address
+        self.messages = messages
+    }
+
+    /// Where to send to.
+    package var url: String { "http://\(address)/hooks" }
+
+    /// The first `count` messages that arrive from now on. Ends only when they are there: give the test a time limit.
+    package func next(_ count: Int = 1) async -> [WebhookReceiver.Message] {
+        var received: [WebhookReceiver.Message] = []
+        guard count > 0 else { return [] }
+        for await message in messages {
+            received.append(message)
+            if received.count == count { break }
+        }
+        return received
+    }
+
+    /// Runs a server for as long as `body` does. `answer` gets each message and says the status to answer with.
+    package static func run<R: Sendable>(
+        answer: @escaping @Sendable (WebhookReceiver.Message) async -> Int = { _ in 204 },
+        _ body: @Sendable @escaping (ReceivingServer) async throws -> R
+    ) async throws -> R {
+        let (messages, arrival) = AsyncStream.makeStream(of: WebhookReceiver.Message.self)
+        let (addresses, listening) = AsyncStream.makeStream(of: ListenAddress.self)
+        var logger = Logger(label: "receiver")
+        logger.logLevel = .critical
+        let receiver = WebhookReceiver(
+            address: ListenAddress(host: "127.0.0.1", port: 0), logger: logger,
+            onListening: { listening.yield($0) },
+            receive: { message in
+                arrival.yield(message)
+                return await answer(message)
+            })
+        let group = ServiceGroup(services: [receiver], logger: logger)
+        return try await withThrowingTaskGroup(of: R?.self) { tasks in
+            tasks.addTask {
+                try await group.run()
+                return nil
+            }
+            tasks.addTask {
+                for await address in addresses {
+                    return try await body(ReceivingServer(address: address, messages: messages))
+                }
+                return nil
+            }
+            while let result = try await tasks.next() {
+                guard let result else { continue }
+                await group.triggerGracefulShutdown()
+                tasks.cancelAll()
+                return result
+            }
+            throw ReceiverEnded()
+        }
+    }
+
+    private struct ReceiverEnded: Error {}
+}

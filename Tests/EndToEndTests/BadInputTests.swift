@@ -1,0 +1,127 @@
+import Foundation
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct BadInputTests {
+    /// One body of every kind that cannot be read, with the status and the code that it gets.
+    private static let bodies: [(name: String, body: Data, status: Int, code: String)] = [
+        ("empty", Data(), 400, "payload-empty"),
+        ("blank", Data(" \r\n\t".utf8), 400, "payload-empty"),
+        ("no JSON", Data("hello".utf8), 400, "payload-not-json"),
+        ("truncated", Data(#"{"aps":{"alert":"x""#.utf8), 400, "payload-truncated"),
+        ("string", Data(#""aps""#.utf8), 400, "payload-not-an-object"),
+        ("number", Data("42".utf8), 400, "payload-not-an-object"),
+        ("null", Data("null".utf8), 400, "payload-not-an-object"),
+        ("form", Data("aps=1&alert=2".utf8), 400, "payload-not-json"),
+        ("trailing comma", Data(#"{"aps":{},}"#.utf8), 400, "payload-not-json"),
+        (
+            "invalid UTF-8", Data(#"{"aps":{"alert":""#.utf8) + Data([0xC3, 0x28]) + Data(#""}}"#.utf8), 400,
+            "payload-not-utf8"
+        ),
+        ("overlong UTF-8", Data(#"{"a":""#.utf8) + Data([0xC0, 0xAF]) + Data(#""}"#.utf8), 400, "payload-not-utf8"),
+        ("lone surrogate", Data(#"{"a":"\ud800"}"#.utf8), 400, "payload-not-json"),
+        ("beyond 64 bits", Data(#"{"a":123456789012345678901234567890}"#.utf8), 400, "payload-number-out-of-range"),
+        ("beyond a double", Data(#"{"a":1e999}"#.utf8), 400, "payload-number-out-of-range"),
+        (
+            "too deep",
+            Data((String(repeating: #"{"a":"#, count: 2000) + "1" + String(repeating: "}", count: 2000)).utf8), 400,
+            "payload-too-deep"
+        ),
+        (
+            "too large", Data((#"{"a":""# + String(repeating: "x", count: 5_000_000) + #""}"#).utf8), 413,
+            "payload-too-large"
+        ),
+        ("10 MB", Data((#"{"a":""# + String(repeating: "x", count: 10_000_000) + #""}"#).utf8), 413, "body-too-large"),
+    ]
+
+    @Test func eachGetsOneClearProblemAndLeavesNoTrace() async throws {
+        try await withTemporaryDirectory { directory in
+            let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
+            for (name, body, status, code) in Self.bodies {
+                let (found, problem) = try await gateway.post(body)
+                #expect(found == status, "\(name)")
+                #expect(problem["code"] as? String == code, "\(name)")
+                #expect(problem["status"] as? Int == status, "\(name)")
+                #expect((problem["detail"] as? String)?.isEmpty == false, "\(name)")
+            }
+            #expect(await gateway.stop() == 0)
+            let left = try await binary.run(["deliveries", "list", "--json"], in: directory)
+            #expect(left.output.isEmpty)
+        }
+    }
+
+    @Test func oddButSoundInputIsTaken() async throws {
+        try await withTemporaryDirectory { directory in
+            let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
+            let payload = #"{"aps":{"alert":"x"}}"#
+            #expect(try await gateway.post(Data(("\u{FEFF}" + payload).utf8)).status == 202)
+            #expect(try await gateway.post(Data((payload + "\r\n" + payload + "\r\n").utf8)).status == 202)
+            let twice = try await gateway.post(Data(#"{"aps":{"alert":"x"},"k":1,"k":2}"#.utf8))
+            #expect(twice.status == 202)
+            #expect(twice.json["warnings"] as? [String] == ["json.duplicate-key"])
+            #expect(try await gateway.post(Data("[]".utf8)).status == 202)
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
+    @Test func aBadPayloadCostsNoneOfItsNeighbours() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                let lines = [#"{"aps":{"alert":"1"}}"#, #"{"aps":{"alert":"tr"#, "nonsense", #"{"aps":{"alert":"2"}}"#]
+                let (status, report) = try await gateway.post(Data(lines.joined(separator: "\n").utf8))
+                #expect(status == 207)
+                #expect(report["accepted"] as? Int == 2)
+                #expect(report["rejected"] as? Int == 2)
+                #expect(await receiver.next(2).count == 2)
+
+                let array = #"[{"aps":{"alert":"3"}}, 7, {"aps":{"alert":"4"}}"#
+                let (arrayStatus, arrayReport) = try await gateway.post(Data(array.utf8))
+                #expect(arrayStatus == 207)
+                #expect(arrayReport["accepted"] as? Int == 2)
+                #expect(await receiver.next(2).count == 2)
+                #expect(await gateway.stop() == 0)
+            }
+        }
+    }
+
+    @Test func otherAddressesAndMethodsAreProblemsToo() async throws {
+        try await withTemporaryDirectory { directory in
+            let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
+            let (status, text) = try await gateway.get("/v1/nothing")
+            #expect(status == 404)
+            #expect(text.contains(#""code":"not-found""#))
+            let (notAllowed, problem) = try await gateway.get("/v1/notifications")
+            #expect(notAllowed == 405)
+            #expect(problem.contains(#""code":"method-not-allowed""#))
+            #expect(try await gateway.get("/healthz").status == 200)
+            #expect(try await gateway.get("/readyz").status == 200)
+            #expect(try await gateway.get("/schemas/notification-1.json").text.contains("2020-12"))
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
+    @Test func aSourceWithTokensTakesNothingWithoutOne() async throws {
+        try await withTemporaryDirectory { directory in
+            let sources = #""sources": { "ios": { "auth": { "bearer": ["env:IOS_TOKEN"] } } },"#
+            let gateway = try await Gateway.start(
+                in: directory, config: Gateway.config(to: "http://127.0.0.1:9/", more: sources),
+                environment: ["IOS_TOKEN": "open-sesame"])
+            let payload = Data(#"{"aps":{"alert":"x"}}"#.utf8)
+            let refused = try await gateway.post(payload)
+            #expect(refused.status == 401)
+            #expect(refused.json["code"] as? String == "unauthorized")
+            for header in ["Bearer open-sesam", "Basic open-sesame", "open-sesame"] {
+                #expect(
+                    try await gateway.post(payload, headers: [("authorization", header)]).status == 401, "\(header)")
+            }
+            let good = [(name: "authorization", value: "bearer open-sesame")]
+            #expect(try await gateway.post(payload, headers: good).status == 202)
+            #expect(try await gateway.post(payload, to: "/v1/sources/ios/notifications", headers: good).status == 202)
+            #expect(try await gateway.post(payload, to: "/v1/sources/web/notifications", headers: good).status == 401)
+            #expect(await gateway.stop() == 0)
+        }
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct CommandTests {
+    private func normalize(
+        _ input: Data, _ more: [String] = [], in directory: String? = nil
+    ) async throws -> BuiltBinary.Result {
+        try await binary.run(["normalize"] + more, input: input, in: directory ?? NSTemporaryDirectory())
+    }
+
+    private func subjects(_ output: String) throws -> [String] {
+        try output.split(separator: "\n").map { line in
+            EventRecorder.record(Array(line.utf8))
+            let event = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return event?["subject"] as? String ?? ""
+        }
+    }
+
+    private let expected = [
+        "braze/alert", "braze/alert", "mce/alert", "unknown/alert", "unknown/alert", "sourse/alert", "synerise/banner",
+        "synerise/alert",
+    ]
+
+    @Test func normalizeTakesEveryLayout() async throws {
+        let lines = try mixedPayloads()
+        let text = String(decoding: lines, as: UTF8.self)
+        let array = "[" + text.split(separator: "\n").joined(separator: ",\n") + "]"
+        let joined = text.replacingOccurrences(of: "\n", with: "")
+        for input in [text, array, joined, "\u{FEFF}" + text.replacingOccurrences(of: "\n", with: "\r\n")] {
+            let result = try await normalize(Data(input.utf8))
+            #expect(result.status == 0)
+            #expect(try subjects(result.output) == expected)
+        }
+    }
+
+    @Test func normalizeReadsFilesOneAfterAnother() async throws {
+        try await withTemporaryDirectory { directory in
+            try mixedPayloads().write(to: URL(fileURLWithPath: directory + "/a"))
+            let result = try await normalize(try mixedPayloads(), ["a", "-", "a"], in: directory)
+            #expect(try subjects(result.output) == expected + expected + expected)
+        }
+    }
+
+    @Test func normalizeListsRejectsWithTheirLines() async throws {
+        try await withTemporaryDirectory { directory in
+            let input = "{\"aps\":{}}\n\n{\"aps\":\n{\"aps\":{}}\nnope\n{\"aps\":{}}"
+            let result = try await normalize(Data(input.utf8), ["--rejects", "rejects"], in: directory)
+            #expect(result.status == 1)
+            #expect(try subjects(result.output).count == 3)
+            let rejects = try String(contentsOfFile: directory + "/rejects", encoding: .utf8).split(separator: "\n")
+            #expect(rejects.count == 2)
+            #expect(rejects.first?.contains(#""line":3,"offset":12,"code":"payload-truncated""#) == true)
+            #expect(rejects.last?.contains(#""line":5,"offset":31,"code":"payload-not-json""#) == true)
+            #expect(result.errors.contains("line 3:"))
+        }
+    }
+
+    @Test func normalizeSaysWhatItCannotOpen() async throws {
+        let result = try await normalize(Data(), ["no-such-file"])
+        #expect(result.status == 2)
+        #expect(result.errors == "signalbox: no-such-file cannot be opened: No such file or directory.\n")
+    }
+
+    @Test func nothingInNothingOut() async throws {
+        let result = try await normalize(Data())
+        #expect(result.status == 0)
+        #expect(result.output.isEmpty && result.errors.isEmpty)
+    }
+
+    @Test func replayDryRunOnlyDecides() async throws {
+        try await withTemporaryDirectory { directory in
+            let config =
+                #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [ { "name": "braze", "match": { "data": { "vendor": ["braze"] } }, "to": ["inbox"] } ] }"#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let result = try await binary.run(["replay", "--dry-run"], input: try mixedPayloads(), in: directory)
+            #expect(result.status == 0)
+            #expect(result.output.split(separator: "\n").first == "braze/alert -> inbox (braze)")
+            #expect(result.output.split(separator: "\n").last == "synerise/alert -> nowhere")
+            #expect(result.errors.contains("8 events, 0 rejected"))
+            #expect(!FileManager.default.fileExists(atPath: directory + "/data"))
+        }
+    }
+
+    @Test func replayDelivers() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                try Data(Gateway.config(to: receiver.url).utf8)
+                    .write(to: URL(fileURLWithPath: directory + "/routes.json"))
+                let result = try await binary.run(
+                    ["replay"], input: try mixedPayloads(), in: directory,
+                    environment: ["WEBHOOK_SECRET": Gateway.secret])
+                #expect(result.status == 0)
+                #expect(result.errors.contains("8 delivered, 0 dead, 0 waiting"))
+                let messages = await receiver.next(8)
+                messages.forEach { EventRecorder.record($0.body) }
+                #expect(Set(messages.map(\.id)).count == 8)
+            }
+        }
+    }
+
+    @Test func replaySaysWhatFailed() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run(answer: { _ in 404 }) { receiver in
+                try Data(Gateway.config(to: receiver.url).utf8)
+                    .write(to: URL(fileURLWithPath: directory + "/routes.json"))
+                let result = try await binary.run(
+                    ["replay"], input: try mixedPayloads() + Data("oops\n".utf8), in: directory,
+                    environment: ["WEBHOOK_SECRET": Gateway.secret])
+                #expect(result.status == 1)
+                #expect(result.errors.contains("0 delivered, 8 dead, 0 waiting"))
+                #expect(result.errors.contains("8 events, 1 rejected"))
+            }
+        }
+    }
+
+    @Test func explainSaysWhy() async throws {
+        try await withTemporaryDirectory { directory in
+            let config =
+                #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [ { "name": "braze-only", "match": { "data": { "vendor": ["braze"] } }, "to": ["inbox"] } ] }"#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let payload = Data(#"{"aps":{"alert":"x"},"issuer":"Synerise"}"#.utf8)
+            let result = try await binary.run(["explain"], input: payload, in: directory)
+            #expect(result.status == 0)
+            #expect(result.output.contains("synerise: yes, proof at /issuer"))
+            #expect(result.output.contains("braze: no; it looks for"))
+            #expect(result.output.contains(#"braze-only: no; /data/vendor is "synerise""#))
+            #expect(result.output.contains("It would go nowhere."))
+        }
+    }
+
+    @Test func listenFailsOnDemand() async throws {
+        try await withTemporaryDirectory { directory in
+            let listener = try binary.start(
+                ["listen", "--listen", "127.0.0.1:0", "--status", "400", "--delay", "1ms", "--json"],
+                environment: ["WEBHOOK_SECRET": Gateway.secret])
+            let url = try #require(await listener.listeningURL())
+            try Data(Gateway.config(to: url).utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let result = try await binary.run(
+                ["replay"], input: try mixedPayloads(), in: directory, environment: ["WEBHOOK_SECRET": Gateway.secret])
+            #expect(result.errors.contains("0 delivered, 8 dead"))
+            listener.signal(SIGINT)
+            #expect(await listener.end() == 130)
+            #expect(try subjects(await listener.output.text()).sorted() == expected.sorted())
+        }
+    }
+
+    @Test func everyExampleIsGood() async throws {
+        let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Examples").path
+        for name in try FileManager.default.contentsOfDirectory(atPath: examples + "/payloads") {
+            let result = try await normalize(Data(), [examples + "/payloads/" + name])
+            #expect(result.status == 0, "\(name)")
+            #expect(try subjects(result.output).count == 1, "\(name)")
+        }
+        for name in try FileManager.default.contentsOfDirectory(atPath: examples + "/configs") {
+            let result = try await binary.run(["routes", "check", examples + "/configs/" + name])
+            #expect(result.status == 0, "\(name): \(result.errors)")
+        }
+        let main = try await binary.run(["routes", "check", examples + "/../routes.json"])
+        #expect(main.status == 0)
+    }
+
+    @Test func vendorsAndSchemas() async throws {
+        let vendors = try await binary.run(["vendors"]).output
+        for name in ["synerise", "sourse", "mce", "braze"] { #expect(vendors.contains(name)) }
+        let schema = try await binary.run(["schema", "notification"]).output
+        #expect((try JSONSerialization.jsonObject(with: Data(schema.utf8)) as? [String: Any])?["$id"] != nil)
+        #expect(try await binary.run(["schema", "nothing"]).status == 64)
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import SignalboxEgress
+import SignalboxModel
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+let binary = BuiltBinary(beside: Bundle.module)
+
+/// The payloads of `Examples/`, one a line.
+func mixedPayloads() throws -> Data {
+    let url = try #require(Bundle.module.url(forResource: "Fixtures/mixed", withExtension: "ndjson"))
+    return try Data(contentsOf: url)
+}
+
+/// What a test needs to talk to a gateway that it started.
+struct Gateway {
+    /// The example of the Standard Webhooks specification.
+    static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+    let directory: String
+    let process: RunningBinary
+    let url: String
+    private let http = OutboundHTTP(
+        policy: AddressPolicy(allow: [AddressRange("127.0.0.0/8")].compactMap { $0 }))
+
+    /// A config with one webhook that gets everything.
+    static func config(to url: String, more: String = "", attempts: Int = 5) -> String {
+        """
+        { "gateway": { "name": "test" }, "egress": { "allow": ["127.0.0.0/8"] }, \(more)
+          "destinations": { "crm": { "url": "\(url)", "secret": "env:WEBHOOK_SECRET",
+            "retry": { "attempts": \(attempts), "base": "1ms", "max": "20ms" } } },
+          "routes": [ { "name": "everything", "match": {}, "to": ["crm"] } ] }
+        """
+    }
+
+    /// Writes a config into a directory and starts a gateway there, on a port of its own.
+    static func start(
+        in directory: String, config: String? = nil, environment: [String: String] = [:]
+    ) async throws -> Gateway {
+        if let config { try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json")) }
+        let process = try binary.start(
+            ["serve", "--listen", "127.0.0.1:0"], in: directory,
+            environment: environment.merging(["WEBHOOK_SECRET": secret]) { $1 })
+        let url = try #require(await process.listeningURL())
+        return Gateway(directory: directory, process: process, url: url)
+    }
+
+    func post(
+        _ body: Data, to path: String = "/v1/notifications", headers: [(name: String, value: String)] = []
+    ) async throws -> (status: Int, json: [String: Any]) {
+        let reply = try await http.send(
+            OutboundRequest(
+                url: url + path, headers: headers + [("content-type", "application/json")], body: Array(body),
+                timeout: .seconds(30)))
+        return (reply.status, (try? JSONSerialization.jsonObject(with: Data(reply.excerpt))) as? [String: Any] ?? [:])
+    }
+
+    func get(_ path: String) async throws -> (status: Int, text: String) {
+        let reply = try await http.send(OutboundRequest(method: .get, url: url + path))
+        return (reply.status, String(decoding: reply.excerpt, as: UTF8.self))
+    }
+
+    /// Stops it as an operator would, and says how it ended.
+    func stop() async -> Int32 {
+        http.stop()
+        process.signal(SIGTERM)
+        return await process.end()
+    }
+
+    /// Ends it as a power cut would.
+    func kill() async {
+        process.signal(SIGKILL)
+        _ = await process.end()
+    }
+}

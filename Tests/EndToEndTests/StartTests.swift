@@ -1,0 +1,123 @@
+import Foundation
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// Every reason not to start is one sentence and exit code 2.
+@Suite(.timeLimit(.minutes(3))) struct StartTests {
+    private func refusal(
+        _ arguments: [String], in directory: String, environment: [String: String] = [:]
+    ) async throws -> String {
+        let result = try await binary.run(arguments, in: directory, environment: environment)
+        #expect(result.status == 2)
+        #expect(result.output.isEmpty)
+        return result.errors
+    }
+
+    private func write(_ config: String, in directory: String) throws {
+        try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+    }
+
+    private let inbox = #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [] }"#
+
+    @Test func aMissingConfig() async throws {
+        try await withTemporaryDirectory { directory in
+            let sentence = try await refusal(["serve"], in: directory)
+            #expect(sentence.hasPrefix("signalbox: routes.json: there is no such file."))
+        }
+    }
+
+    @Test func aMistakeInTheConfigIsNamedWithItsPlace() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(
+                "{\n  \"routes\": [\n    { \"name\": \"a\", \"match\": {}, \"to\": [\"crm\"] }\n  ]\n}", in: directory)
+            let sentence = try await refusal(["serve"], in: directory)
+            #expect(sentence == "routes.json:3:40: /routes/0/to/0: there is no destination crm\n")
+        }
+    }
+
+    @Test func aMissingSecret() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(Gateway.config(to: "https://crm.example.com/"), in: directory)
+            let sentence = try await refusal(["serve"], in: directory, environment: ["WEBHOOK_SECRET": ""])
+            #expect(sentence.contains("/destinations/crm/secret: the environment variable WEBHOOK_SECRET is empty"))
+        }
+    }
+
+    @Test func aSecretThatIsNoneIsNotRepeated() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(Gateway.config(to: "https://crm.example.com/"), in: directory)
+            let sentence = try await refusal(["serve"], in: directory, environment: ["WEBHOOK_SECRET": "hunter2"])
+            #expect(sentence.contains("/destinations/crm/secret"))
+            #expect(!sentence.contains("hunter2"))
+        }
+    }
+
+    @Test func openAccessBeyondLoopback() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(inbox, in: directory)
+            let sentence = try await refusal(["serve", "--listen", "0.0.0.0:0"], in: directory)
+            #expect(sentence.contains("names no sources"))
+        }
+    }
+
+    @Test func aPortThatIsTaken() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(inbox, in: directory)
+            try await ReceivingServer.run { other in
+                let sentence = try await refusal(["serve", "--listen", "\(other.address)"], in: directory)
+                #expect(
+                    sentence
+                        == "signalbox: Cannot listen on \(other.address): Address already in use. Choose another address with --listen.\n"
+                )
+            }
+        }
+    }
+
+    @Test func aDataDirectoryThatAnotherGatewayUses() async throws {
+        try await withTemporaryDirectory { directory in
+            let gateway = try await Gateway.start(in: directory, config: inbox)
+            let sentence = try await refusal(["serve", "--listen", "127.0.0.1:0"], in: directory)
+            #expect(sentence.contains("The data directory data is in use by another signalbox (process"))
+            let replay = try await binary.run(["replay"], in: directory)
+            #expect(replay.status == 2)
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
+    @Test func aDataDirectoryThatCannotBe() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(inbox, in: directory)
+            let sentence = try await refusal(["serve", "--data-dir", "routes.json/data"], in: directory)
+            #expect(sentence.contains("The data directory routes.json/data cannot be used"))
+        }
+    }
+
+    @Test func aQueueThatIsNoDatabase() async throws {
+        try await withTemporaryDirectory { directory in
+            try write(inbox, in: directory)
+            try FileManager.default.createDirectory(atPath: directory + "/data", withIntermediateDirectories: true)
+            try Data("not a database, certainly".utf8).write(to: URL(fileURLWithPath: directory + "/data/queue.db"))
+            let sentence = try await refusal(["serve"], in: directory)
+            #expect(sentence.contains("cannot be read: file is not a database"))
+        }
+    }
+
+    @Test func anUnknownFlagIsAUsageError() async throws {
+        let result = try await binary.run(["serve", "--prot", "1"])
+        #expect(result.status == 64)
+        #expect(result.errors.contains("Unknown option '--prot'"))
+    }
+
+    @Test func versionAndHelp() async throws {
+        #expect(try await binary.run(["--version"]).output == "0.1.0\n")
+        for command in [
+            "serve", "normalize", "replay", "explain", "listen", "deliveries", "routes", "vendors", "schema",
+        ] {
+            let result = try await binary.run([command, "--help"])
+            #expect(result.status == 0)
+            #expect(result.output.contains("OVERVIEW"), "\(command)")
+        }
+    }
+}

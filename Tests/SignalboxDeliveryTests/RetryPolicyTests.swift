@@ -1,0 +1,80 @@
+import Foundation
+import SignalboxDelivery
+import SignalboxEgress
+import SignalboxRouting
+import SignalboxStore
+import Testing
+
+@Suite struct RetryPolicyTests {
+    private let policy = RetryPolicy(.init(attempts: 4, base: .seconds(5), max: .seconds(60)))
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+
+    private func outcome(_ status: Int, after: RetryAfter? = nil, number: Int = 1, random: Double = 0.5) -> Outcome {
+        policy.outcome(of: .replied(status: status, retryAfter: after), number: number, now: now, random: random)
+    }
+
+    @Test(arguments: [200, 201, 202, 204, 299]) func deliveredOn2xx(status: Int) {
+        #expect(outcome(status) == .delivered(status: status))
+    }
+
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599]) func triesAgainOnTemporaryStatuses(status: Int) {
+        let again = now.addingTimeInterval(2.5)
+        #expect(outcome(status) == .retry(at: again, status: status, reason: "answered \(status)"))
+    }
+
+    @Test(arguments: [100, 400, 401, 403, 404, 409, 410, 413, 415, 422]) func givesUpOnOtherStatuses(status: Int) {
+        #expect(outcome(status) == .dead(status: status, reason: "answered \(status)"))
+    }
+
+    @Test(arguments: [301, 302, 307, 308]) func takesRedirectsForFailures(status: Int) {
+        #expect(outcome(status) == .dead(status: status, reason: "answered \(status): redirects are not followed"))
+    }
+
+    @Test func triesTransportErrorsAgainUnlessTheyCannotPass() {
+        for error in [TransportError.unresolved("x"), .refused("x"), .tls("x"), .timeout("x"), .interrupted("x")] {
+            let outcome = policy.outcome(of: .failed(error), number: 1, now: now, random: 0)
+            #expect(outcome == .retry(at: now, status: nil, reason: "\(error)"))
+        }
+        for error in [TransportError.denied("x"), .unusable("x")] {
+            let outcome = policy.outcome(of: .failed(error), number: 1, now: now, random: 0)
+            #expect(outcome == .dead(status: nil, reason: "\(error)"))
+        }
+    }
+
+    @Test func ourOwnStopCostsNoAttempt() {
+        #expect(policy.outcome(of: .failed(.stopped), number: 4, now: now, random: 0) == .returned)
+    }
+
+    @Test func diesWithTheLastAttempt() {
+        #expect(outcome(503, number: 4) == .dead(status: 503, reason: "answered 503, after 4 attempts"))
+        #expect(
+            outcome(503, after: .seconds(9), number: 4) == .dead(status: 503, reason: "answered 503, after 4 attempts"))
+    }
+
+    @Test func doublesTheLongestWaitUpToTheMaximum() {
+        #expect((1...6).map { policy.backoff($0) } == [5, 10, 20, 40, 60, 60])
+        #expect(policy.backoff(1_000) == 60)
+    }
+
+    @Test func jittersOverTheWholeWait() {
+        #expect(outcome(503, number: 3, random: 0) == .retry(at: now, status: 503, reason: "answered 503"))
+        let latest = now.addingTimeInterval(0.75 * 20)
+        #expect(outcome(503, number: 3, random: 0.75) == .retry(at: latest, status: 503, reason: "answered 503"))
+    }
+
+    @Test func waitsAtLeastAsLongAsTheServerAsks() {
+        #expect(
+            outcome(429, after: .seconds(30))
+                == .retry(at: now.addingTimeInterval(30), status: 429, reason: "answered 429"))
+        #expect(
+            outcome(429, after: .seconds(1))
+                == .retry(at: now.addingTimeInterval(2.5), status: 429, reason: "answered 429"))
+        let date = now.addingTimeInterval(90)
+        #expect(outcome(503, after: .date(date)) == .retry(at: date, status: 503, reason: "answered 503"))
+    }
+
+    @Test func waitsNoLongerThanADayForAnyServer() {
+        let latest = now.addingTimeInterval(24 * 3600)
+        #expect(outcome(503, after: .seconds(.max)) == .retry(at: latest, status: 503, reason: "answered 503"))
+    }
+}

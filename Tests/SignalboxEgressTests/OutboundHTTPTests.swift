@@ -1,0 +1,135 @@
+import Foundation
+import SignalboxEgress
+import SignalboxModel
+import SignalboxServer
+import SignalboxServerTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct OutboundHTTPTests {
+    private func loopback() throws -> AddressPolicy {
+        AddressPolicy(allow: [try #require(AddressRange("127.0.0.0/8"))])
+    }
+
+    @Test func sendsBytesAsTheyAre() async throws {
+        let http = OutboundHTTP(policy: try loopback())
+        defer { http.stop() }
+        let body = (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        try await ReceivingServer.run { server in
+            let reply = try await http.send(
+                OutboundRequest(url: server.url, headers: [("webhook-id", "a-1")], body: body))
+            #expect(reply.status == 204)
+            let message = try #require(await server.next().first)
+            #expect(message.body == body)
+            #expect(message.id == "a-1")
+            #expect(message.path == "/hooks")
+        }
+    }
+
+    @Test func keepsManyRequestsApart() async throws {
+        let http = OutboundHTTP(policy: try loopback())
+        defer { http.stop() }
+        try await ReceivingServer.run(answer: { 200 + (Int(String(decoding: $0.body, as: UTF8.self)) ?? 0) }) {
+            server in
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<90 {
+                    group.addTask {
+                        let reply = try await http.send(OutboundRequest(url: server.url, body: Array("\(number)".utf8)))
+                        #expect(reply.status == 200 + number)
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    @Test func deniesLoopbackUnlessItIsNamed() async throws {
+        let http = OutboundHTTP(policy: AddressPolicy())
+        defer { http.stop() }
+        try await ReceivingServer.run { server in
+            for host in ["127.0.0.1", "localhost", "0x7f000001", "2130706433", "017700000001", "127.1", "[::1]"] {
+                do throws(TransportError) {
+                    _ = try await http.send(OutboundRequest(url: "http://\(host):\(server.address.port)/"))
+                    Issue.record("\(host) was connected to")
+                } catch {
+                    guard case .denied = error else {
+                        Issue.record("\(host): \(error)")
+                        return
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func doesNotFollowRedirects() async throws {
+        let http = OutboundHTTP(policy: try loopback())
+        defer { http.stop() }
+        try await ReceivingServer.run(answer: { _ in 302 }) { server in
+            let reply = try await http.send(OutboundRequest(url: server.url))
+            #expect(reply.status == 302)
+        }
+    }
+
+    @Test func tellsRefusedFromUnresolvedFromUnusable() async throws {
+        let http = OutboundHTTP(policy: try loopback())
+        defer { http.stop() }
+        let closed = try await ReceivingServer.run { $0.url }
+        await #expect { try await http.send(OutboundRequest(url: closed)) } throws: {
+            if case .refused = $0 as? TransportError { true } else { false }
+        }
+        await #expect { try await http.send(OutboundRequest(url: "http://name.invalid/")) } throws: {
+            if case .unresolved = $0 as? TransportError { true } else { false }
+        }
+        await #expect { try await http.send(OutboundRequest(url: "ftp://127.0.0.1/")) } throws: {
+            if case .unusable = $0 as? TransportError { true } else { false }
+        }
+    }
+
+    @Test func cutsARequestThatTakesTooLong() async throws {
+        let http = OutboundHTTP(policy: try loopback())
+        defer { http.stop() }
+        let (never, release) = AsyncStream.makeStream(of: Void.self)
+        try await ReceivingServer.run(answer: { _ in
+            for await _ in never {}
+            return 204
+        }) { server in
+            await #expect {
+                try await http.send(OutboundRequest(url: server.url, timeout: .milliseconds(50)))
+            } throws: {
+                if case .timeout = $0 as? TransportError { true } else { false }
+            }
+            release.finish()
+        }
+    }
+
+    @Test func stopEndsWhatIsUnderWay() async throws {
+        let http = OutboundHTTP(policy: try loopback())
+        let (never, release) = AsyncStream.makeStream(of: Void.self)
+        try await ReceivingServer.run(answer: { _ in
+            for await _ in never {}
+            return 204
+        }) { server in
+            let pending = Task { try await http.send(OutboundRequest(url: server.url)) }
+            _ = await server.next()
+            http.stop()
+            await #expect(throws: TransportError.stopped) { try await pending.value }
+            await #expect(throws: TransportError.stopped) { try await http.send(OutboundRequest(url: server.url)) }
+            release.finish()
+        }
+    }
+
+    @Test(arguments: [
+        ("120", RetryAfter.seconds(120)), (" 0 ", .seconds(0)), ("99999999999999999999", .seconds(.max)),
+        ("Fri, 31 Dec 1999 23:59:59 GMT", .date(Date(timeIntervalSince1970: 946_684_799))),
+    ])
+    func readsRetryAfter(text: String, expected: RetryAfter) { #expect(RetryAfter(text) == expected) }
+
+    @Test(arguments: ["", "soon", "-5", "1.5"]) func refusesMalformedRetryAfter(text: String) {
+        #expect(RetryAfter(text) == nil)
+    }
+
+    @Test func aDateThatHasPassedMeansNow() {
+        let now = Date(timeIntervalSince1970: 1000)
+        #expect(RetryAfter.date(Date(timeIntervalSince1970: 900)).delay(from: now) == 0)
+        #expect(RetryAfter.date(Date(timeIntervalSince1970: 1060)).delay(from: now) == 60)
+    }
+}

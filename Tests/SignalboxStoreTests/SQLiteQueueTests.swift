@@ -1,0 +1,201 @@
+import Foundation
+import GRDB
+import SignalboxModel
+import SignalboxTesting
+import Synchronization
+import Testing
+
+@testable import SignalboxStore
+
+@Suite(.timeLimit(.minutes(2))) struct SQLiteQueueTests {
+    private let inbox = DestinationName("inbox")
+    private let crm = DestinationName("crm")
+
+    @Test func isDurableAtEachCommit() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let (journal, synchronous) = try await queue.pool.writeWithoutTransaction { db in
+                (
+                    try String.fetchOne(db, sql: "PRAGMA journal_mode"),
+                    try Int.fetchOne(db, sql: "PRAGMA synchronous")
+                )
+            }
+            #expect(journal == "wal")
+            #expect(synchronous == 2, "2 is FULL")
+        }
+    }
+
+    @Test func givesOutWhatWasAppendedOnceForEachDestination() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(inbox) {}
+            queue.openLane(crm) {}
+            try await queue.append([event(1, to: [inbox, crm]), event(2, to: [crm]), event(3, to: [])])
+            #expect(try await queue.claim(from: inbox, upTo: 10).map(\.body) == [[1]])
+            #expect(try await queue.claim(from: crm, upTo: 10).map(\.body) == [[1], [2]])
+            #expect(try await queue.claim(from: crm, upTo: 10).isEmpty)
+            #expect(try await queue.eventCount() == 3)
+        }
+    }
+
+    @Test func aNewProcessFindsWhatTheOldOneLeft() async throws {
+        try await withTemporaryDirectory { directory in
+            do {
+                let queue = try SQLiteQueue(in: directory)
+                queue.openLane(crm) {}
+                try await queue.append((1...5).map { event($0, to: [crm]) })
+                let leases = try await queue.claim(from: crm, upTo: 3)
+                try await queue.settle(leases[0], .delivered(status: 200))
+            }
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            let found = try await queue.claim(from: crm, upTo: 10)
+            #expect(found.map(\.body) == [[2], [3], [4], [5]])
+            #expect(Set(found.map(\.event)).count == 4)
+        }
+    }
+
+    @Test func spillsOverIntoTheFileAndBack() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            let count = HandOff.window * 2 + 100
+            for start in stride(from: 0, to: count, by: 500) {
+                try await queue.append((start..<min(start + 500, count)).map { event($0, to: [crm]) })
+            }
+            var seen: Set<Int64> = []
+            while case let leases = try await queue.claim(from: crm, upTo: 300), !leases.isEmpty {
+                for lease in leases {
+                    #expect(seen.insert(lease.delivery).inserted)
+                    try await queue.settle(lease, .delivered(status: 204))
+                }
+            }
+            #expect(seen.count == count)
+            #expect(try await queue.counts()[crm] == [.delivered: count])
+        }
+    }
+
+    @Test func waitsUntilARetryIsDue() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            let queue = try SQLiteQueue(in: directory, now: { clock.now })
+            queue.openLane(crm) {}
+            try await queue.append([event(1, to: [crm], at: clock.now)])
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            let due = clock.now.addingTimeInterval(60)
+            try await queue.settle(lease, .retry(at: due, status: 503, reason: "answered 503"))
+            try await queue.tick()
+            #expect(try await queue.claim(from: crm, upTo: 1).isEmpty)
+            clock.advance(by: 61)
+            try await queue.tick()
+            let again = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            #expect(again.attempts == 1)
+            #expect(again.event == lease.event)
+        }
+    }
+
+    @Test func keepsDeadOnesUntilTheyAreRetried() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            try await queue.append([event(1, to: [crm])])
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            try await queue.settle(lease, .dead(status: 400, reason: "answered 400"))
+            let dead = try #require(try await queue.deliveries(DeliveryFilter(state: .dead), limit: 10).first)
+            #expect(dead.reason == "answered 400")
+            #expect(dead.attempts == 1)
+            try await queue.tick()
+
+            // Another process, such as `deliveries retry`, makes it due again.
+            let other = try SQLiteQueue.existing(in: directory)
+            #expect(try await other.retry(DeliveryFilter(ids: [dead.id])) == 1)
+            try await queue.tick()
+            let again = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            #expect(again.delivery == dead.id)
+            #expect(again.attempts == 0)
+        }
+    }
+
+    @Test func retryLeavesDeliveredOnesAlone() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            try await queue.append([event(1, to: [crm])])
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            try await queue.settle(lease, .delivered(status: 200))
+            #expect(try await queue.retry(DeliveryFilter(ids: [lease.delivery])) == 0)
+        }
+    }
+
+    @Test func sharesCommitsAmongManyWriters() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<400 { group.addTask { try await queue.append([event(number, to: [crm])]) } }
+                try await group.waitForAll()
+            }
+            #expect(try await queue.eventCount() == 400)
+            #expect(try await queue.claim(from: crm, upTo: 1000).count == 400)
+        }
+    }
+
+    @Test func aFullDiskRefusesAndLosesNothing() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            try await queue.append([event(1, to: [crm])])
+            try await limitPages(of: queue, to: 12)
+            let large = RoutedEvent(
+                event: makeEvent(Array(repeating: 7, count: 200_000)), routes: [], destinations: [crm])
+            await #expect(throws: StoreError.unavailable(reason: "the disk is full")) {
+                try await queue.append([large])
+            }
+            try await limitPages(of: queue, to: 1_000_000)
+            try await queue.append([event(2, to: [crm])])
+            #expect(try await queue.claim(from: crm, upTo: 10).map(\.body) == [[1], [2]])
+        }
+    }
+
+    private func limitPages(of queue: SQLiteQueue, to count: Int) async throws {
+        try await queue.pool.writeWithoutTransaction { db in
+            _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")
+        }
+    }
+
+    @Test func saysThatAFileIsNoDatabase() async throws {
+        try await withTemporaryDirectory { directory in
+            try Data("this is no database, however long it is made".utf8)
+                .write(to: URL(fileURLWithPath: directory + "/queue.db"))
+            #expect {
+                _ = try SQLiteQueue(in: directory)
+            } throws: {
+                if case .damaged = $0 as? StoreError { true } else { false }
+            }
+        }
+    }
+
+    @Test func saysThatThereIsNoQueue() async throws {
+        try await withTemporaryDirectory { directory in
+            _ = #expect(throws: StoreError.missing(path: directory)) { _ = try SQLiteQueue.existing(in: directory) }
+        }
+    }
+
+    private func event(_ number: Int, to destinations: [DestinationName], at date: Date = Date()) -> RoutedEvent {
+        RoutedEvent(
+            event: makeEvent([UInt8(truncatingIfNeeded: number)], at: date), routes: [], destinations: destinations)
+    }
+
+    private func makeEvent(_ body: [UInt8], at date: Date = Date()) -> Event {
+        Event(
+            id: EventID(at: date, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
+            acceptedAt: date, vendor: .unknown, kind: .alert, warnings: [], body: body)
+    }
+}
+
+/// A clock that moves when it is told to.
+private final class ManualDate: Sendable {
+    private let date = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+    var now: Date { date.withLock { $0 } }
+    func advance(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
+}
