@@ -97,8 +97,14 @@ struct JSONBoundaryScan {
             open(byte)
         case UInt8(ascii: "}"), UInt8(ascii: "]"):
             if depth == 0 { return .text(position) }
-            let found = close(byte)
-            if !found, inArray, byte == UInt8(ascii: "]") { return .broken(resumption ?? position) }
+            let levels = levels(closedBy: byte)
+            if levels != 1, let resumption { return .broken(resumption) }
+            if levels <= depth {
+                kinds = levels < UInt128.bitWidth ? kinds >> UInt128(levels) : 0
+                depth -= levels
+            } else if inArray, byte == UInt8(ascii: "]") {
+                return .broken(position)
+            }
             if depth == 0 {
                 position += 1
                 return .text(position)
@@ -124,19 +130,18 @@ struct JSONBoundaryScan {
         depth += 1
     }
 
-    /// Closes the innermost bracket of this kind and all that were left open in it; false when there is none.
-    private mutating func close(_ bracket: UInt8) -> Bool {
-        var closed = 1
-        if !isDeep { closed += (bracket == UInt8(ascii: "]") ? kinds : ~kinds).trailingZeroBitCount }
-        guard closed <= depth else { return false }
-        kinds = closed < UInt128.bitWidth ? kinds >> UInt128(closed) : 0
-        depth -= closed
-        return true
+    /// How many open brackets one that closes takes with it: up to the innermost of its kind, all that were left open in
+    /// it included. One in sound texts, and more than there are when none is of its kind.
+    private func levels(closedBy bracket: UInt8) -> Int {
+        isDeep ? 1 : 1 + (bracket == UInt8(ascii: "]") ? kinds : ~kinds).trailingZeroBitCount
     }
 
-    /// Whether a bracket may open after what came last: after a colon, a comma or another opening bracket.
+    /// Whether a bracket may open after what came last: after a colon, an opening bracket, or a comma of an array.
     private var mayOpen: Bool {
-        lastSignificant == UInt8(ascii: ":") || lastSignificant == UInt8(ascii: ",")
-            || lastSignificant == UInt8(ascii: "[")
+        switch lastSignificant {
+        case UInt8(ascii: ":"), UInt8(ascii: "["): true
+        case UInt8(ascii: ","): isDeep || kinds & 1 == 1
+        default: false
+        }
     }
 }

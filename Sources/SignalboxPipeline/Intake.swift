@@ -57,10 +57,16 @@ package struct Intake: Sendable {
         var blocks = PayloadBlocks()
         body.withUnsafeBytes { blocks.append($0) }
         blocks.finish()
-        let block = blocks.take()
-        guard block.count <= Self.batchLimit else { throw .tooManyPayloads }
+        let reception = Reception(from: source, at: now())
         var items: [Result<Event, Rejection>] = []
-        block.read(by: normalizer, as: Reception(from: source, at: now()), with: parser) { items.append($0) }
+        var isTooLong = false
+        // Counted as they come: how many payloads a line holds shows only when it is read.
+        blocks.take().read(by: normalizer, as: reception, with: parser) { item in
+            isTooLong = items.count == Self.batchLimit
+            if !isTooLong { items.append(item) }
+            return !isTooLong
+        }
+        if isTooLong { throw .tooManyPayloads }
         let routed = eventParsers.withParser { parser in items.map { routes.route($0, with: parser) } }
         return Report(items: routed, isBatch: blocks.isArray || items.count > 1)
     }

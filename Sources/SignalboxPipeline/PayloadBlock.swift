@@ -8,18 +8,17 @@ package struct PayloadBlock: Sendable {
 
     /// True when there is nothing in it.
     package var isEmpty: Bool { pieces.isEmpty }
-    package var count: Int { pieces.count }
 
     fileprivate init(_ taken: (bytes: [UInt8], pieces: [JSONSplitter.Piece])) {
         bytes = taken.bytes
         pieces = taken.pieces
     }
 
-    /// Reads every payload: `each` gets an event or a rejection, in the order of the input. A bad payload costs none of
-    /// its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile.
+    /// Reads the payloads: `each` gets an event or a rejection, in the order of the input, and says whether to go on. A
+    /// bad payload costs none of its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile.
     package func read(
         by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
-        _ each: (Result<Event, Rejection>) -> Void
+        _ each: (Result<Event, Rejection>) -> Bool
     ) {
         forEachText { text, place throws(Rejection) in
             each(.success(try normalizer.event(text, as: reception, at: place, with: parser)))
@@ -28,7 +27,7 @@ package struct PayloadBlock: Sendable {
         }
     }
 
-    /// As above, with the events as NDJSON.
+    /// Writes the events of all payloads as NDJSON.
     package func read(
         by normalizer: Normalizer, as reception: Reception, with parser: JSONParser, into lines: inout JSONWriter,
         rejected: (Rejection) -> Void
@@ -36,30 +35,30 @@ package struct PayloadBlock: Sendable {
         let envelope = normalizer.envelope(of: reception)
         forEachText { text, place throws(Rejection) in
             try normalizer.writeLine(text, in: envelope, at: place, with: parser, into: &lines)
+            return true
         } rejected: {
             rejected($0)
+            return true
         }
     }
 
+    /// Hands every text to `read`, and what that or the cutting rejects to `rejected`, until one of them says false.
+    @discardableResult
     private func forEachText(
-        _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Void, rejected: (Rejection) -> Void
-    ) {
+        _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Bool, rejected: (Rejection) -> Bool
+    ) -> Bool {
         bytes.withUnsafeBufferPointer { all in
-            for piece in pieces {
+            pieces.allSatisfy { piece in
                 let place = Place(line: piece.line, offset: piece.offset)
-                if let fault = piece.fault {
-                    rejected(Rejection(fault, at: place))
-                    continue
-                }
+                if let fault = piece.fault { return rejected(Rejection(fault, at: place)) }
                 let text = UnsafeBufferPointer(rebasing: all[piece.range])
                 do throws(Rejection) {
-                    try read(text, place)
+                    return try read(text, place)
                 } catch {
-                    if piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) {
-                        parts.forEachText(read, rejected: rejected)
-                    } else {
-                        rejected(error)
+                    guard piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) else {
+                        return rejected(error)
                     }
+                    return parts.forEachText(read, rejected: rejected)
                 }
             }
         }

@@ -48,6 +48,17 @@ import Testing
         expect("{\"a\":1]\n{\"b\":2}\n", ["1 truncated {\"a\":1]", "2 ok {\"b\":2}"])
     }
 
+    /// What closes the damaged line by accident does not make a text of it and its neighbours.
+    @Test func leftoversOfOneLineDoNotCloseAnother() {
+        expect(
+            "{\"a\":[1,\n{\"b\":2}\n}\n{\"c\":3}",
+            ["1 truncated {\"a\":[1,", "2 ok {\"b\":2}", "3 misplaced }", "4 ok {\"c\":3}"])
+        expect(
+            "{\"a\":1,\n{\"b\":2}\n}\n{\"c\":3}",
+            ["1 truncated {\"a\":1,", "2 ok {\"b\":2}", "3 misplaced }", "4 ok {\"c\":3}"])
+        expect("{\"a\":[1,\n{\"b\":2}\n]", ["1 truncated {\"a\":[1,", "2 ok {\"b\":2}", "3 misplaced ]"])
+    }
+
     @Test func theLastLineMayBeTruncated() {
         expect("{\"a\":1}\n{\"b\":", ["1 ok {\"a\":1}", "2 truncated {\"b\":"])
         expect("{\"a\":1}\n{\"b\":\"}", ["1 ok {\"a\":1}", "2 truncated {\"b\":\"}"])

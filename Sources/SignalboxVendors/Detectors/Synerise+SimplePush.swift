@@ -98,6 +98,18 @@ extension Synerise {
                     caption: item["caption"]?.text, subcaption: item["subcaption"]?.text, url: item["url"]?.text,
                     media: media))
         }
-        notification.carousel = .init(orientation: carousel["orientation"]?.text?.lowercased(), items: items)
+        notification.carousel = .init(
+            orientation: readOrientation(carousel["orientation"], &notification, in: parser), items: items)
+    }
+
+    private func readOrientation(
+        _ orientation: JSONValue?, _ notification: inout PushNotification, in parser: JSONParser
+    ) -> String? {
+        guard let orientation, !orientation.isNull else { return nil }
+        let word = orientation.text?.lowercased()
+        if word == "portrait" || word == "landscape" { return word }
+        notification.warn(
+            "synerise.orientation-unknown", "A carousel is portrait or landscape.", at: orientation, in: parser)
+        return nil
     }
 }

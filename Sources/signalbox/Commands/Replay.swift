@@ -107,7 +107,10 @@ struct Replay: AsyncParsableCommand {
             let reception = Reception(from: source, at: Date())
             return eventParsers.withParser { eventParser in
                 var results: [Result<Event, Rejection>] = []
-                block.read(by: normalizer, as: reception, with: parser) { results.append($0) }
+                block.read(by: normalizer, as: reception, with: parser) {
+                    results.append($0)
+                    return true
+                }
                 return RoutedBlock(results.map { routes.route($0, with: eventParser) })
             }
         } consume: { input, block in

@@ -1,0 +1,107 @@
+import Foundation
+import SignalboxModel
+import SignalboxPipeline
+import SignalboxRouting
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+@Suite struct IntakeTests {
+    private let good = #"{"aps":{"alert":"x"}}"#
+
+    /// An intake over a real queue, routed to one destination.
+    private func withIntake(_ body: (Intake, SQLiteQueue) async throws -> Void) async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let route = Route(name: "all", match: .everything, destinations: [DestinationName("crm")])
+            let intake = Intake(
+                normalizer: TestPipeline().normalizer, routes: RouteTable(routes: [route]), queue: queue,
+                now: { TestPipeline.time })
+            try await body(intake, queue)
+        }
+    }
+
+    private func accept(_ body: String, by intake: Intake) async throws -> Intake.Report {
+        let report = try await intake.accept(Array(body.utf8), from: SourceName("mobile"))
+        for item in report.items { if case .success(let routed) = item { EventRecorder.record(routed.event.body) } }
+        return report
+    }
+
+    @Test func onePayloadIsOnDiskWithItsDeliveryWhenAccepted() async throws {
+        try await withIntake { intake, queue in
+            let report = try await accept(good, by: intake)
+            #expect(!report.isBatch)
+            #expect(report.items.count == 1)
+            let routed = try #require(report.items.first).get()
+            #expect(routed.routes == ["all"])
+            #expect(routed.event.acceptedAt == TestPipeline.time)
+            #expect(try await queue.eventCount() == 1)
+            #expect(try await queue.body(ofEvent: routed.event.id.description) == routed.event.body)
+            #expect(try await queue.counts() == [DestinationName("crm"): [.waiting: 1]])
+        }
+    }
+
+    @Test func aBatchIsAnsweredInItsOrder() async throws {
+        try await withIntake { intake, queue in
+            for body in ["[\(good), {}, \(good)]", "\(good)\n{}\n\(good)\n"] {
+                let report = try await accept(body, by: intake)
+                #expect(report.isBatch)
+                #expect(report.items.compactMap { try? $0.get().event.kind } == [.alert, .silent, .alert])
+            }
+            #expect(try await accept("[\(good)]", by: intake).isBatch)
+            #expect(try await accept("[\(good)", by: intake).isBatch)
+            #expect(try await queue.eventCount() == 8)
+        }
+    }
+
+    @Test func ofAMixedBatchTheGoodPayloadsAreKept() async throws {
+        try await withIntake { intake, queue in
+            let report = try await accept("\(good)\nnope\n\(good)\n{\"a\":\n", by: intake)
+            #expect(report.isBatch)
+            #expect(
+                report.items.map { item in
+                    switch item {
+                    case .success: "ok"
+                    case .failure(let rejection): "\(rejection.place.line) \(rejection.code.rawValue)"
+                    }
+                } == ["ok", "2 payload-not-json", "ok", "4 payload-truncated"])
+            #expect(try await queue.eventCount() == 2)
+        }
+    }
+
+    @Test func onePayloadThatIsBadLeavesNothing() async throws {
+        try await withIntake { intake, queue in
+            let report = try await accept("{\"aps\":", by: intake)
+            #expect(!report.isBatch)
+            #expect(report.items.count == 1)
+            #expect(try await queue.eventCount() == 0)
+        }
+    }
+
+    @Test func anEmptyBodyAndAnEmptyArrayHoldNothing() async throws {
+        try await withIntake { intake, queue in
+            for (body, isBatch) in [("", false), (" \n", false), ("[]", true), ("[ ]\n", true)] {
+                let report = try await accept(body, by: intake)
+                #expect(report.items.isEmpty)
+                #expect(report.isBatch == isBatch)
+            }
+            #expect(try await queue.eventCount() == 0)
+        }
+    }
+
+    @Test func aBatchOverTheLimitIsNotTakenAtAll() async throws {
+        try await withIntake { intake, queue in
+            let atLimit = String(repeating: "{}\n", count: Intake.batchLimit)
+            // Not recorded: ten thousand times the same.
+            let taken = try await intake.accept(Array(atLimit.utf8), from: .default)
+            #expect(taken.items.count == Intake.batchLimit)
+            for body in ["\(atLimit){}", String(repeating: "{}", count: Intake.batchLimit + 1)] {
+                await #expect(throws: Intake.Failure.self) { try await intake.accept(Array(body.utf8), from: .default) }
+            }
+            // Two on each line, which only cutting them shows.
+            let pairs = String(repeating: "{}{}\n", count: Intake.batchLimit / 2 + 1)
+            await #expect(throws: Intake.Failure.self) { try await intake.accept(Array(pairs.utf8), from: .default) }
+            #expect(try await queue.eventCount() == Intake.batchLimit)
+        }
+    }
+}

@@ -1,0 +1,27 @@
+import Foundation
+
+/// The inputs of the other targets' fixtures: every payload that the project has an example of.
+struct PayloadFixture: Sendable, CustomStringConvertible {
+    let description: String
+    let input: [UInt8]
+    /// What the vendors' tests expect as an event's `data`; nil for fixtures of other targets.
+    let data: [UInt8]?
+
+    static func all() throws -> [PayloadFixture] {
+        try ["SignalboxVendorsTests", "SignalboxPlatformsTests"].flatMap { try all(in: $0) }
+    }
+
+    private static func all(in target: String) throws -> [PayloadFixture] {
+        let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let root = tests.appendingPathComponent(target + "/Fixtures", isDirectory: true)
+        return try FileManager.default.subpathsOfDirectory(atPath: root.path).sorted()
+            .filter { $0.hasSuffix(".json") && !$0.hasSuffix(".expected.json") }
+            .map { path in
+                let expected = root.appendingPathComponent(String(path.dropLast(5)) + ".expected.json")
+                return try PayloadFixture(
+                    description: target + "/" + path,
+                    input: [UInt8](Data(contentsOf: root.appendingPathComponent(path))),
+                    data: target == "SignalboxVendorsTests" ? [UInt8](Data(contentsOf: expected)) : nil)
+            }
+    }
+}

@@ -1,0 +1,75 @@
+import Foundation
+import SignalboxJSON
+import SignalboxModel
+import SignalboxPipeline
+import SignalboxTesting
+import SignalboxVendors
+
+/// A normaliser with a fixed key and clock, whose events are recorded.
+struct TestPipeline {
+    static let time = Date(timeIntervalSince1970: 1_795_210_140.123)
+    static let key = [UInt8](repeating: 7, count: 32)
+
+    let normalizer = Normalizer(chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: key))
+    let reception = Reception(from: SourceName("mobile"), at: time)
+
+    /// One payload by itself.
+    func event(_ payload: [UInt8]) -> Result<Event, Rejection> {
+        let parser = Normalizer.makeParser()
+        return payload.withUnsafeBufferPointer { bytes in
+            Result { () throws(Rejection) in
+                let event = try normalizer.event(bytes, as: reception, at: Place(line: 3, offset: 40), with: parser)
+                EventRecorder.record(event.body)
+                return event
+            }
+        }
+    }
+
+    func event(_ payload: String) -> Result<Event, Rejection> { event(Array(payload.utf8)) }
+
+    /// A whole input, handed over in chunks.
+    func read(_ input: [UInt8], chunk: Int = .max) -> [Result<Event, Rejection>] {
+        var blocks = PayloadBlocks()
+        var results: [Result<Event, Rejection>] = []
+        let parser = Normalizer.makeParser()
+        func take() {
+            blocks.take().read(by: normalizer, as: reception, with: parser) { result in
+                if case .success(let event) = result { EventRecorder.record(event.body) }
+                results.append(result)
+            }
+        }
+        var rest = input[...]
+        while !rest.isEmpty {
+            rest.prefix(chunk).withUnsafeBytes { blocks.append($0) }
+            rest = rest.dropFirst(chunk)
+            take()
+        }
+        blocks.finish()
+        take()
+        return results
+    }
+
+    func read(_ input: String, chunk: Int = .max) -> [Result<Event, Rejection>] {
+        read(Array(input.utf8), chunk: chunk)
+    }
+}
+
+extension Result<Event, Rejection> {
+    /// `line kind`, or `line code`.
+    var summary: String {
+        switch self {
+        case .success(let event): event.subject
+        case .failure(let rejection): "\(rejection.place.line) \(rejection.code.rawValue)"
+        }
+    }
+
+    var rejection: Rejection? {
+        if case .failure(let rejection) = self { rejection } else { nil }
+    }
+}
+
+/// Parses an event's body; the value is good within `read`.
+func withEvent<R>(_ event: Event, _ read: (JSONValue) throws -> R) throws -> R {
+    let parser = JSONParser()
+    return try withExtendedLifetime(parser) { try read(try parser.parse(event.body)) }
+}
