@@ -33,8 +33,10 @@ struct DestinationLane: Sendable {
         queue.openLane(destination.name) { [signal] in signal.yield() }
         await withDiscardingTaskGroup { group in
             for await _ in signals {
+                // Asked first: what was appended while the queue was being read is for another turn.
+                let isDraining = gate.isDraining
                 let foundAll = await begin { lease in group.addTask { await attempt(lease) } }
-                if gate.isClosed || (gate.isDraining && foundAll) { break }
+                if gate.isClosed || (isDraining && foundAll) { break }
             }
         }
     }
