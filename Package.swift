@@ -121,6 +121,14 @@ let package = Package(
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
+            name: "SignalboxJSONTests", dependencies: ["SignalboxJSON", "SignalboxTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxModelTests", dependencies: ["SignalboxModel", "SignalboxTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxRoutingTests",
+            dependencies: ["SignalboxRouting", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
             name: "SignalboxEgressTests",
             dependencies: ["SignalboxEgress", "SignalboxModel", "SignalboxServer", "SignalboxServerTesting"],
             swiftSettings: strict),

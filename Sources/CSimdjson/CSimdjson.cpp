@@ -3,9 +3,12 @@
 #include <cstring>
 #include <memory>
 #include <new>
-#include <simdjson.h>
 #include <string>
 #include <vector>
+
+// Results are asked for, never converted: a conversion that throws would end the process on a bad payload.
+#define SIMDJSON_EXCEPTIONS 0
+#include <simdjson.h>
 
 using namespace simdjson;
 
@@ -37,6 +40,54 @@ sb_json_status status_of(error_code error) {
     return SB_JSON_MEMORY;
   default:
     return SB_JSON_SYNTAX;
+  }
+}
+
+// Goes through a value and all that is in it, up to the first error.
+error_code walk(ondemand::value value, size_t depth) {
+  if (depth == 0) return DEPTH_ERROR;
+  ondemand::json_type type;
+  SIMDJSON_TRY(value.type().get(type));
+  switch (type) {
+  case ondemand::json_type::object: {
+    ondemand::object object;
+    SIMDJSON_TRY(value.get_object().get(object));
+    for (auto field : object) {
+      std::string_view key;
+      SIMDJSON_TRY(field.unescaped_key().get(key));
+      ondemand::value child;
+      SIMDJSON_TRY(field.value().get(child));
+      SIMDJSON_TRY(walk(child, depth - 1));
+    }
+    return SUCCESS;
+  }
+  case ondemand::json_type::array: {
+    ondemand::array array;
+    SIMDJSON_TRY(value.get_array().get(array));
+    for (auto element : array) {
+      ondemand::value child;
+      SIMDJSON_TRY(element.get(child));
+      SIMDJSON_TRY(walk(child, depth - 1));
+    }
+    return SUCCESS;
+  }
+  case ondemand::json_type::string: {
+    std::string_view text;
+    return value.get_string().get(text);
+  }
+  case ondemand::json_type::number: {
+    ondemand::number number;
+    return value.get_number().get(number);
+  }
+  case ondemand::json_type::boolean: {
+    bool flag;
+    return value.get_bool().get(flag);
+  }
+  default: {
+    bool is_null;
+    SIMDJSON_TRY(value.is_null().get(is_null));
+    return is_null ? SUCCESS : N_ATOM_ERROR;
+  }
   }
 }
 
@@ -138,6 +189,25 @@ sb_json_status sb_json_parse(sb_json_parser *parser, const uint8_t *bytes, size_
   out->tape = document.tape.get();
   out->strings = document.string_buf.get();
   return SB_JSON_OK;
+}
+
+ptrdiff_t sb_json_error_offset(const uint8_t *bytes, size_t length, size_t max_depth) {
+  ondemand::parser parser;
+  padded_string text(reinterpret_cast<const char *>(bytes), length);
+  ondemand::document document;
+  error_code error = parser.iterate(text).get(document);
+  if (error == UNCLOSED_STRING) return static_cast<ptrdiff_t>(length);
+  if (error) return -1;
+  ondemand::value root;
+  error = document.get_value().get(root);
+  // A scalar at the root has no value of its own to walk.
+  if (error == SCALAR_DOCUMENT_AS_VALUE) return -1;
+  if (!error) error = walk(root, max_depth);
+  if (error == INCOMPLETE_ARRAY_OR_OBJECT) return static_cast<ptrdiff_t>(length);
+  const char *location;
+  if (document.current_location().get(location)) return error ? static_cast<ptrdiff_t>(length) : -1;
+  ptrdiff_t offset = location - text.data();
+  return offset >= 0 && offset <= static_cast<ptrdiff_t>(length) ? offset : -1;
 }
 
 ptrdiff_t sb_json_value_offset(const uint8_t *bytes, size_t length, const char *pointer, size_t pointer_length) {

@@ -3,7 +3,7 @@ internal import CSimdjson
 /// Why a text could not be read as JSON.
 package struct JSONError: Error, Equatable, Sendable {
     package enum Reason: Sendable {
-        case empty, syntax, invalidUTF8, invalidString, numberOutOfRange, tooDeep, tooLarge
+        case empty, syntax, invalidUTF8, invalidString, invalidNumber, tooDeep, tooLarge
         /// The text ends within a string.
         case unclosedString
         /// The text ends elsewhere before it is complete.
@@ -12,7 +12,7 @@ package struct JSONError: Error, Equatable, Sendable {
     }
 
     package let reason: Reason
-    /// Byte offset into the text where it stops being JSON, when that is known.
+    /// Byte offset into the text at or near which it stops being JSON, when simdjson can tell.
     package let offset: Int?
 }
 
@@ -39,6 +39,7 @@ package final class JSONParser {
     }
 
     private let handle: OpaquePointer
+    private let limits: Limits
     private var documents: [Document] = []
 
     package init(limits: Limits = Limits()) {
@@ -46,6 +47,7 @@ package final class JSONParser {
             preconditionFailure("No memory for a JSON parser.")
         }
         self.handle = handle
+        self.limits = limits
     }
 
     deinit { sb_json_parser_destroy(handle) }
@@ -83,7 +85,7 @@ package final class JSONParser {
         var tape = sb_json_tape()
         let status = sb_json_parse(handle, body.baseAddress, body.count, &tape)
         guard status == SB_JSON_OK, let words = tape.tape, let strings = tape.strings else {
-            throw JSONError(status: status, text: body, skipped: skipped)
+            throw JSONError(status: status, text: body, skipped: skipped, depth: limits.depth)
         }
         let root = JSONValue(tape: words, strings: strings, index: 1)
         documents.append(Document(root: root, origin: origin))
@@ -102,7 +104,6 @@ package final class JSONParser {
         var container = document.root
         while container.index < value.index {
             guard let step = container.step(towards: value) else { break }
-            pointer += "/"
             pointer += step.token
             container = step.child
         }
@@ -111,28 +112,46 @@ package final class JSONParser {
 }
 
 extension JSONValue {
+    /// The part of a pointer that leads from a container to the member or element in which a value stands.
     fileprivate func step(towards target: JSONValue) -> (token: String, child: JSONValue)? {
-        for (key, child) in members where child.next > target.index {
-            return (JSONPointer.escape(String(decoding: key, as: UTF8.self)), child)
-        }
+        for (key, child) in members where child.next > target.index { return (JSONPointer.token(key), child) }
         for (position, child) in elements.enumerated() where child.next > target.index {
-            return (String(position), child)
+            return ("/" + String(position), child)
         }
         return nil
     }
 }
 
 extension JSONError {
-    fileprivate init(status: sb_json_status, text: UnsafeBufferPointer<UInt8>, skipped: Int) {
+    fileprivate init(status: sb_json_status, text: UnsafeBufferPointer<UInt8>, skipped: Int, depth: Int) {
         let reason = Reason(status)
         switch reason {
-        case .syntax, .invalidString, .unclosedString, .incomplete, .numberOutOfRange:
-            let defect = JSONDefect(of: text)
-            self.init(reason: defect?.reason ?? reason, offset: defect.map { $0.offset + skipped })
+        case .invalidString, .unclosedString:
+            if let control = Self.firstRawControl(text) {
+                self.init(reason: .invalidString, offset: control + skipped)
+                return
+            }
+            fallthrough
+        case .syntax, .incomplete, .invalidNumber:
+            let offset = sb_json_error_offset(text.baseAddress, text.count, depth)
+            let endsEarly = offset == text.count && reason == .syntax
+            self.init(reason: endsEarly ? .incomplete : reason, offset: offset < 0 ? nil : offset + skipped)
         case .invalidUTF8:
             self.init(reason: reason, offset: Self.firstInvalidUTF8(text).map { $0 + skipped })
         case .empty, .tooDeep, .tooLarge, .tooManyDocuments, .outOfMemory: self.init(reason: reason, offset: nil)
         }
+    }
+
+    /// Where a string holds a line end or another raw control character, which simdjson says without the place.
+    private static func firstRawControl(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+        var inString = false
+        var escaped = false
+        for (position, byte) in text.enumerated() {
+            if inString, byte < 0x20 { return position }
+            if byte == UInt8(ascii: "\""), !escaped { inString.toggle() }
+            escaped = inString && byte == UInt8(ascii: "\\") && !escaped
+        }
+        return nil
     }
 
     private static func firstInvalidUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
@@ -153,7 +172,7 @@ extension JSONError.Reason {
             case SB_JSON_UTF8: .invalidUTF8
             case SB_JSON_STRING: .invalidString
             case SB_JSON_UNCLOSED_STRING: .unclosedString
-            case SB_JSON_NUMBER: .numberOutOfRange
+            case SB_JSON_NUMBER: .invalidNumber
             case SB_JSON_DEPTH: .tooDeep
             case SB_JSON_SIZE: .tooLarge
             case SB_JSON_DOCUMENTS: .tooManyDocuments

@@ -11,7 +11,6 @@ private struct JSONKey: Hashable {
 
 /// The keys met so far. Made for the few that payloads have; many are no more than slower.
 package struct JSONKeySet {
-    private var filter = JSONKeyFilter()
     private var few: [JSONKey] = []
     private var many: Set<JSONKey> = []
 
@@ -21,7 +20,7 @@ package struct JSONKeySet {
     package mutating func insert(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         let key = JSONKey(bytes)
         guard few.count < JSONValue.few else { return insertAmongMany(key) }
-        if filter.insert(bytes), few.contains(key) { return false }
+        if few.contains(key) { return false }
         few.append(key)
         return true
     }
@@ -34,29 +33,40 @@ package struct JSONKeySet {
 
 extension JSONValue {
     /// The members of an object, each key once and with its last value; in time linear in the object's size.
+    @inlinable
     package func forEachMember(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
-        guard !repeats(upTo: 1).isEmpty else {
+        if hasRepeats {
+            forEachLastMember(body)
+        } else {
             for (key, value) in members { body(key, value) }
-            return
         }
+    }
+
+    @usableFromInline
+    func forEachLastMember(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
         var last: [JSONKey: Int] = [:]
         for (key, value) in members { last[JSONKey(key)] = value.index }
         for (key, value) in members where last[JSONKey(key)] == value.index { body(key, value) }
     }
 
-    /// The members of an object whose key stood there before, up to a number of them.
-    package func repeats(upTo limit: Int) -> [JSONValue] {
-        guard isObject else { return [] }
-        return memberCount > Self.few ? repeatsAmongMany(upTo: limit) : repeatsAmongFew(upTo: limit)
+    /// True when a key of this object stands in it more than once.
+    @usableFromInline package var hasRepeats: Bool {
+        guard isObject else { return false }
+        guard memberCount <= Self.few else { return !repeats(upTo: 1).isEmpty }
+        var seen = JSONKeyFilter()
+        let end = next - 1
+        var cursor = index + 1
+        while cursor < end {
+            let key = JSONKeyHead(at: strings + at(cursor).payload)
+            if seen.mayContain(key), has(at(cursor).stringBytes, before: cursor) { return true }
+            seen.insert(key)
+            cursor = at(cursor + 1).next
+        }
+        return false
     }
 
-    /// Up to so many keys, looking at them again beats remembering them.
-    fileprivate static let few = 64
-
-    /// As simdjson counts, up to 2²⁴ − 1.
-    private var memberCount: Int { payload >> 32 & 0xFF_FFFF }
-
-    private func repeatsAmongMany(upTo limit: Int) -> [JSONValue] {
+    /// The members of an object whose key stood there before, up to a number of them.
+    package func repeats(upTo limit: Int) -> [JSONValue] {
         var seen = JSONKeySet()
         var found: [JSONValue] = []
         for (key, value) in members where !seen.insert(key) {
@@ -66,18 +76,11 @@ extension JSONValue {
         return found
     }
 
-    private func repeatsAmongFew(upTo limit: Int) -> [JSONValue] {
-        var filter = JSONKeyFilter()
-        var found: [JSONValue] = []
-        var cursor = index + 1
-        let end = next - 1
-        while cursor < end {
-            let key = at(cursor).stringBytes
-            if filter.insert(key), has(key, before: cursor), found.count < limit { found.append(at(cursor + 1)) }
-            cursor = at(cursor + 1).next
-        }
-        return found
-    }
+    /// Up to so many keys, looking at them again beats remembering them.
+    fileprivate static let few = 64
+
+    /// As simdjson counts, up to 2²⁴ − 1.
+    private var memberCount: Int { payload >> 32 & 0xFF_FFFF }
 
     private func has(_ key: UnsafeBufferPointer<UInt8>, before end: Int) -> Bool {
         var cursor = index + 1

@@ -5,6 +5,7 @@
 /// (it is not `Sendable`). Strings are copied only when asked for as `String`.
 ///
 /// The tape's layout: https://github.com/simdjson/simdjson/blob/master/doc/tape.md
+@usableFromInline
 package struct JSONValue {
     @usableFromInline let tape: UnsafePointer<UInt64>
     @usableFromInline let strings: UnsafePointer<UInt8>
@@ -18,6 +19,7 @@ package struct JSONValue {
     }
 
     /// What a value is, by JSON's own words; numbers are told apart by how they fit.
+    @usableFromInline
     package enum Kind: Sendable {
         case object, array, string, integer, unsigned, double, bool, null
     }
@@ -120,17 +122,38 @@ package struct JSONValue {
 
     /// The member of an object with this key, the last one where a key is repeated, as JSON.parse and Apple's and
     /// Google's parsers have it; nil when there is none or this is no object.
-    @inlinable package subscript(_ key: StaticString) -> JSONValue? {
+    @inlinable
+    package subscript(_ key: StaticString) -> JSONValue? {
+        @inline(__always) get { member(JSONKeyHead(key), key.utf8Start, key.utf8CodeUnitCount) }
+    }
+
+    @usableFromInline
+    func member(_ head: JSONKeyHead, _ key: UnsafePointer<UInt8>, _ length: Int) -> JSONValue? {
         guard isObject else { return nil }
         let end = next - 1
         var cursor = index + 1
-        var found: Int? = nil
+        var found = 0
         while cursor < end {
-            let value = at(cursor + 1)
-            if at(cursor).stringBytes.equals(key) { found = cursor + 1 }
-            cursor = value.next
+            let name = strings + at(cursor).payload
+            // What follows a name's length and its first four bytes, of which the heads speak.
+            if JSONKeyHead(at: name) == head, length <= 4 || sameBytes(name + 8, key + 4, length - 4) {
+                found = cursor + 1
+            }
+            cursor = at(cursor + 1).next
         }
-        return found.map(at)
+        return found == 0 ? nil : at(found)
+    }
+
+    /// Hands `body` the head of every key, repeated ones included.
+    @inlinable
+    func forEachKey(_ body: (JSONKeyHead) -> Void) {
+        guard isObject else { return }
+        let end = next - 1
+        var cursor = index + 1
+        while cursor < end {
+            body(JSONKeyHead(at: strings + at(cursor).payload))
+            cursor = at(cursor + 1).next
+        }
     }
 
     /// As above, for a key that is known only at run time.
@@ -153,6 +176,7 @@ package struct JSONValue {
     /// The elements of an array in order; nothing for any other value.
     @inlinable package var elements: Elements { Elements(of: self) }
 
+    @usableFromInline
     package struct Members: Sequence, IteratorProtocol {
         @usableFromInline let container: JSONValue
         @usableFromInline var cursor: Int
@@ -175,6 +199,7 @@ package struct JSONValue {
         }
     }
 
+    @usableFromInline
     package struct Elements: Sequence, IteratorProtocol {
         @usableFromInline let container: JSONValue
         @usableFromInline var cursor: Int

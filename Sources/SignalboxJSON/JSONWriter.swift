@@ -1,29 +1,39 @@
-import Foundation
-
 /// Writes compact JSON into memory that it owns and that grows as needed. Commas are its business; that keys and values
 /// alternate is the caller's.
 ///
 /// Not copyable and not an array: events are written by it, and an array's checks at every append cost more than the
 /// writing.
-package struct JSONWriter: ~Copyable {
-    private var memory: UnsafeMutablePointer<UInt8>
-    private var capacity: Int
-    private var count = 0
-    private var needsComma = false
+@usableFromInline
+package struct JSONWriter: ~Copyable, @unchecked Sendable {
+    // Sendable: nobody else has this memory.
+    @usableFromInline var memory: UnsafeMutablePointer<UInt8>
+    @usableFromInline var capacity: Int
+    @usableFromInline var count = 0
+    @usableFromInline var needsComma = false
+
+    /// Stands for memory while there is none: nothing is ever written there. Sendable for that reason.
+    private nonisolated(unsafe) static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
 
     /// With no capacity reserved, no memory is taken until something is written.
     package init(reservingCapacity capacity: Int = 0) {
         self.capacity = capacity
-        memory = .allocate(capacity: capacity)
+        memory = capacity > 0 ? .allocate(capacity: capacity) : Self.nowhere
     }
 
     /// True when nothing was written.
     package var isEmpty: Bool { count == 0 }
 
-    deinit { memory.deallocate() }
+    deinit {
+        if capacity > 0 { memory.deallocate() }
+    }
 
     /// A copy of what was written.
     package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: memory, count: count)) }
+
+    /// Lends what was written.
+    package borrowing func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+        try body(UnsafeRawBufferPointer(start: memory, count: count))
+    }
 
     /// Starts anew in the same memory.
     package mutating func removeAll() {
@@ -33,18 +43,18 @@ package struct JSONWriter: ~Copyable {
 
     // MARK: Structure
 
-    package mutating func beginObject() { open(UInt8(ascii: "{")) }
-    package mutating func endObject() { close(UInt8(ascii: "}")) }
-    package mutating func beginArray() { open(UInt8(ascii: "[")) }
-    package mutating func endArray() { close(UInt8(ascii: "]")) }
+    @inlinable package mutating func beginObject() { open(UInt8(ascii: "{")) }
+    @inlinable package mutating func endObject() { close(UInt8(ascii: "}")) }
+    @inlinable package mutating func beginArray() { open(UInt8(ascii: "[")) }
+    @inlinable package mutating func endArray() { close(UInt8(ascii: "]")) }
 
     /// A key that needs no escaping.
+    @inlinable @inline(__always)
     package mutating func key(_ name: StaticString) {
-        reserve(name.utf8CodeUnitCount + 4)
+        let length = name.utf8CodeUnitCount
+        reserve(length + 4)
         separate()
-        put(UInt8(ascii: "\""))
-        put(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-        put(UInt8(ascii: "\""))
+        putQuoted(name)
         put(UInt8(ascii: ":"))
         needsComma = false
     }
@@ -59,8 +69,7 @@ package struct JSONWriter: ~Copyable {
 
     /// Any key.
     package mutating func key(_ name: String) {
-        var name = name
-        name.withUTF8 { key(utf8: $0) }
+        name.utf8Span.span.withUnsafeBufferPointer { key(utf8: $0) }
     }
 
     /// A line end between two top-level values, as NDJSON has it.
@@ -73,8 +82,7 @@ package struct JSONWriter: ~Copyable {
     // MARK: Values
 
     package mutating func string(_ text: String) {
-        var text = text
-        text.withUTF8 { string(utf8: $0) }
+        text.utf8Span.span.withUnsafeBufferPointer { string(utf8: $0) }
     }
 
     /// One string out of several parts.
@@ -83,9 +91,8 @@ package struct JSONWriter: ~Copyable {
         for part in more {
             // The closing quote gives way to the next part.
             count -= 1
-            var part = part
-            part.withUTF8 { bytes in
-                reserve(bytes.count * 6 + 1)
+            part.utf8Span.span.withUnsafeBufferPointer { bytes in
+                reserve(Self.roomToEscape(bytes.count))
                 escape(bytes)
             }
             put(UInt8(ascii: "\""))
@@ -93,8 +100,7 @@ package struct JSONWriter: ~Copyable {
     }
 
     package mutating func string(utf8 text: UnsafeBufferPointer<UInt8>) {
-        // Room for the worst case, in which every byte becomes an escape of six.
-        reserve(text.count * 6 + 3)
+        reserve(Self.roomToEscape(text.count))
         separate()
         put(UInt8(ascii: "\""))
         escape(text)
@@ -103,11 +109,22 @@ package struct JSONWriter: ~Copyable {
     }
 
     /// A text that needs no escaping.
+    @inlinable
     package mutating func string(_ text: StaticString) {
         reserve(text.utf8CodeUnitCount + 3)
         separate()
+        putQuoted(text)
+        needsComma = true
+    }
+
+    /// A text of so many bytes that need no escaping, which `write` puts where it is told.
+    @inlinable
+    package mutating func string(length: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
+        reserve(length + 3)
+        separate()
         put(UInt8(ascii: "\""))
-        put(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
+        write(UnsafeMutableBufferPointer(start: memory + count, count: length))
+        count += length
         put(UInt8(ascii: "\""))
         needsComma = true
     }
@@ -132,32 +149,41 @@ package struct JSONWriter: ~Copyable {
 
     /// A value that is JSON already.
     package mutating func raw(_ json: [UInt8]) {
-        reserve(json.count + 1)
-        separate()
-        json.withUnsafeBufferPointer { put($0) }
+        fragment(json)
         needsComma = true
     }
 
     package mutating func text(_ json: JSONText) { raw(json.bytes) }
 
-    // MARK: Bytes
+    /// The first part of a value, or members of one, that another writer wrote up to a key: the value of that comes next.
+    package mutating func fragment(_ json: [UInt8]) {
+        reserve(json.count + 1)
+        separate()
+        json.withUnsafeBufferPointer { put($0) }
+        needsComma = false
+    }
+}
 
-    private mutating func open(_ bracket: UInt8) {
+// MARK: Bytes
+
+extension JSONWriter {
+    @inlinable
+    mutating func open(_ bracket: UInt8) {
         reserve(2)
         separate()
         put(bracket)
         needsComma = false
     }
 
-    private mutating func close(_ bracket: UInt8) {
+    @inlinable
+    mutating func close(_ bracket: UInt8) {
         reserve(1)
         put(bracket)
         needsComma = true
     }
 
     private mutating func literal(_ text: String) {
-        var text = text
-        text.withUTF8 { bytes in
+        text.utf8Span.span.withUnsafeBufferPointer { bytes in
             reserve(bytes.count + 1)
             separate()
             put(bytes)
@@ -166,26 +192,38 @@ package struct JSONWriter: ~Copyable {
     }
 
     /// Makes room; whoever puts bytes has reserved them.
-    private mutating func reserve(_ more: Int) {
+    @inlinable @inline(__always)
+    mutating func reserve(_ more: Int) {
         if capacity - count < more { grow(by: more) }
     }
 
-    private mutating func grow(by more: Int) {
+    @usableFromInline @inline(never)
+    mutating func grow(by more: Int) {
         let larger = max(capacity * 2, count + more, 256)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
         moved.update(from: memory, count: count)
-        memory.deallocate()
+        if capacity > 0 { memory.deallocate() }
         memory = moved
         capacity = larger
     }
 
-    private mutating func separate() {
+    @inlinable @inline(__always)
+    mutating func separate() {
         if needsComma { put(UInt8(ascii: ",")) }
     }
 
-    private mutating func put(_ byte: UInt8) {
+    @inlinable @inline(__always)
+    mutating func put(_ byte: UInt8) {
         memory[count] = byte
         count += 1
+    }
+
+    @inlinable @inline(__always)
+    mutating func putQuoted(_ text: StaticString) {
+        put(UInt8(ascii: "\""))
+        (memory + count).update(from: text.utf8Start, count: text.utf8CodeUnitCount)
+        count += text.utf8CodeUnitCount
+        put(UInt8(ascii: "\""))
     }
 
     private mutating func put(_ bytes: UnsafeBufferPointer<UInt8>) {
@@ -193,32 +231,46 @@ package struct JSONWriter: ~Copyable {
         (memory + count).update(from: base, count: bytes.count)
         count += bytes.count
     }
+}
+
+// MARK: Escaping
+
+extension JSONWriter {
+    /// Room for a quoted text in the worst case, in which every byte becomes an escape of six, for the comma before it,
+    /// and for the eight bytes that are written at once where fewer count.
+    private static func roomToEscape(_ length: Int) -> Int { length * 6 + 11 }
 
     /// Copies a text, eight bytes at a time where none of them needs escaping.
     private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
         guard let base = text.baseAddress else { return }
-        let raw = UnsafeRawPointer(base)
-        var cursor = 0
-        while cursor + 8 <= text.count {
-            let word = raw.loadUnaligned(fromByteOffset: cursor, as: UInt64.self)
+        var source = UnsafeRawPointer(base)
+        var left = text.count
+        while left > 0 {
+            let word = left >= 8 ? source.loadUnaligned(as: UInt64.self) : Self.lastBytes(source, left)
             let plain = Self.plainBytes(word)
             UnsafeMutableRawPointer(memory + count).storeBytes(of: word, as: UInt64.self)
             count += plain
-            cursor += plain
-            if plain < 8 {
-                escape(base[cursor])
-                cursor += 1
+            source += plain
+            left -= plain
+            if plain < 8, left > 0 {
+                escape(source.load(as: UInt8.self))
+                source += 1
+                left -= 1
             }
         }
-        while cursor < text.count {
-            let byte = base[cursor]
-            if byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") {
-                escape(byte)
-            } else {
-                put(byte)
-            }
-            cursor += 1
+    }
+
+    /// Up to seven bytes as the first of a word; the rest are zeros, which are not plain.
+    private static func lastBytes(_ source: UnsafeRawPointer, _ count: Int) -> UInt64 {
+        if count >= 4 {
+            let first = UInt64(source.loadUnaligned(as: UInt32.self))
+            let last = UInt64(source.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
+            return first | last << UInt64((count - 4) * 8)
         }
+        let first = UInt64(source.load(as: UInt8.self))
+        let middle = UInt64(source.load(fromByteOffset: count / 2, as: UInt8.self))
+        let last = UInt64(source.load(fromByteOffset: count - 1, as: UInt8.self))
+        return first | middle << UInt64(count / 2 * 8) | last << UInt64((count - 1) * 8)
     }
 
     /// How many of eight bytes, from the first on, JSON takes as they are.

@@ -1,35 +1,64 @@
 package import Foundation
+package import SignalboxJSON
 
 /// The identifier of an event: a UUID version 7 (RFC 9562), so that ids sort by time.
 package struct EventID: Sendable, Hashable, CustomStringConvertible {
-    /// The 36 characters of the usual text form, in lower case.
-    package let description: String
+    private let high: UInt64
+    private let low: UInt64
 
     /// From a time, clamped to the 48 bits of milliseconds that there are for it, and 74 random bits, of which the version
     /// and variant bits are overwritten.
     package init(at time: Date, random: (UInt64, UInt64)) {
         let exact = time.timeIntervalSince1970 * 1000
         let milliseconds = exact > 0 ? UInt64(min(exact.rounded(.down), 0xFFFF_FFFF_FFFF)) : 0
-        let high = milliseconds << 16 | 0x7000 | random.0 & 0x0FFF
-        let low = random.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
-        description = Self.text(high, low)
+        high = milliseconds << 16 | 0x7000 | random.0 & 0x0FFF
+        low = random.1 & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000
     }
 
-    private static func text(_ high: UInt64, _ low: UInt64) -> String {
-        String(unsafeUninitializedCapacity: 36) { text in
-            let digits: StaticString = "0123456789abcdef"
-            var position = 0
-            for nibble in 0..<32 {
-                if nibble == 8 || nibble == 12 || nibble == 16 || nibble == 20 {
-                    text[position] = UInt8(ascii: "-")
-                    position += 1
-                }
-                let word = nibble < 16 ? high : low
-                let shift = UInt64(60 - nibble % 16 * 4)
-                text[position] = digits.utf8Start[Int(word >> shift & 0xF)]
-                position += 1
-            }
-            return position
+    /// The 36 characters of the usual text form, in lower case.
+    package var description: String {
+        String(unsafeUninitializedCapacity: Self.length) { text in
+            spell(into: UnsafeMutableRawBufferPointer(text))
+            return Self.length
         }
+    }
+
+    fileprivate static let length = 36
+
+    fileprivate func spell(into text: UnsafeMutableRawBufferPointer) {
+        precondition(text.count >= Self.length, "The text form of an id has 36 characters.")
+        let first = Self.hexadecimal(UInt32(truncatingIfNeeded: high >> 32))
+        let second = Self.hexadecimal(UInt32(truncatingIfNeeded: high))
+        let third = Self.hexadecimal(UInt32(truncatingIfNeeded: low >> 32))
+        let dash = UInt8(ascii: "-")
+        text.storeBytes(of: first, as: UInt64.self)
+        text.storeBytes(of: dash, toByteOffset: 8, as: UInt8.self)
+        text.storeBytes(of: second, toByteOffset: 9, as: UInt64.self)
+        text.storeBytes(of: UInt32(truncatingIfNeeded: second >> 32), toByteOffset: 14, as: UInt32.self)
+        text.storeBytes(of: dash, toByteOffset: 13, as: UInt8.self)
+        text.storeBytes(of: dash, toByteOffset: 18, as: UInt8.self)
+        text.storeBytes(of: third, toByteOffset: 19, as: UInt64.self)
+        text.storeBytes(of: UInt32(truncatingIfNeeded: third >> 32), toByteOffset: 24, as: UInt32.self)
+        text.storeBytes(of: dash, toByteOffset: 23, as: UInt8.self)
+        text.storeBytes(of: Self.hexadecimal(UInt32(truncatingIfNeeded: low)), toByteOffset: 28, as: UInt64.self)
+    }
+
+    /// Eight digits in the order in which they are written.
+    private static func hexadecimal(_ number: UInt32) -> UInt64 {
+        // The digits' values spread over the bytes of a word, the first into the lowest.
+        var values = UInt64(number.byteSwapped)
+        values = (values | values << 16) & 0x0000_FFFF_0000_FFFF
+        values = (values | values << 8) & 0x00FF_00FF_00FF_00FF
+        values = (values >> 4 & 0x000F_000F_000F_000F) | (values & 0x000F_000F_000F_000F) << 8
+        // Sixteens become 1 where a letter is wanted.
+        let letters = (values &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
+        return (values &+ 0x3030_3030_3030_3030 &+ letters &* 0x27).littleEndian
+    }
+}
+
+extension JSONWriter {
+    /// Writes the text form of an id.
+    package mutating func id(_ id: EventID) {
+        string(length: EventID.length) { id.spell(into: UnsafeMutableRawBufferPointer($0)) }
     }
 }

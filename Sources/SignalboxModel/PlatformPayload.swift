@@ -1,8 +1,9 @@
-package import SignalboxJSON
+public import SignalboxJSON
 
 /// A payload whose push service and envelope are known, with the places where vendors put their keys.
 ///
 /// Everything in it is a view into ``parser``'s buffers, so it lives no longer than the closure that it is handed to.
+@usableFromInline
 package struct PlatformPayload: ~Copyable {
     package let platform: Platform
     package let envelope: Envelope
@@ -11,7 +12,7 @@ package struct PlatformPayload: ~Copyable {
     /// `aps` of the APNs side, always an object when present.
     package let aps: JSONValue?
     /// Where vendors put their keys, the platform's own keys left out.
-    package let fields: VendorFields
+    @usableFromInline package let fields: VendorFields
     /// FCM's display blocks, the most specific first: `android.notification`, `notification`.
     package let notifications: [JSONValue]
     /// Who the payload is for, as the request says it.
@@ -40,7 +41,10 @@ package struct PlatformPayload: ~Copyable {
     }
 
     /// A vendor's key, wherever the envelope puts those; see ``VendorFields``.
-    package subscript(_ key: StaticString) -> JSONValue? { fields[key] }
+    @inlinable
+    package subscript(_ key: StaticString) -> JSONValue? {
+        @inline(__always) get { fields[key] }
+    }
 
     /// The JSON Pointer of a value of this payload.
     package func pointer(to value: JSONValue) -> String { parser.pointer(to: value) }
@@ -57,6 +61,7 @@ package struct PlatformPayload: ~Copyable {
 
 /// The objects in which a vendor's keys stand, searched from the most specific to the most general:
 /// `android.data` over `data` over the keys beside `aps`.
+@usableFromInline
 package struct VendorFields {
     /// Keys that belong to the platform where they stand in a vendor's object.
     package enum Reserved: Sendable {
@@ -65,28 +70,35 @@ package struct VendorFields {
 
     /// One object and which of its keys are the platform's.
     package struct Layer {
-        package let object: JSONValue
+        package let contents: JSONObject
         package let reserved: Reserved
-        private let keys: JSONKeyFilter
 
-        package init(object: JSONValue, reserved: Reserved, keys: JSONKeyFilter? = nil) {
-            self.object = object
+        package init(_ contents: JSONObject, reserved: Reserved) {
+            self.contents = contents
             self.reserved = reserved
-            self.keys = keys ?? JSONKeyFilter(of: object)
         }
 
-        /// The value of a key, the platform's keys included.
-        package subscript(_ key: StaticString) -> JSONValue? { keys.mayContain(key) ? object[key] : nil }
+        package var object: JSONValue { contents.value }
     }
 
     package let layers: [Layer]
+    @usableFromInline let keys: JSONKeyFilter
 
-    package init(layers: [Layer]) { self.layers = layers }
+    package init(layers: [Layer]) {
+        self.layers = layers
+        keys = layers.reduce(into: JSONKeyFilter()) { $0.formUnion($1.contents.keys) }
+    }
 
     /// The value of a key in the first layer that has it.
+    @inlinable
     package subscript(_ key: StaticString) -> JSONValue? {
+        @inline(__always) get { keys.mayContain(key) ? find(key) : nil }
+    }
+
+    @usableFromInline
+    func find(_ key: StaticString) -> JSONValue? {
         for layer in layers {
-            if let value = layer[key] { return value }
+            if let value = layer.contents.value[key] { return value }
         }
         return nil
     }

@@ -52,7 +52,7 @@ package struct Rejection: Error, Sendable, Equatable {
         case empty = "payload-empty"
         case notJSON = "payload-not-json"
         case invalidUTF8 = "payload-not-utf8"
-        case numberOutOfRange = "payload-number-out-of-range"
+        case invalidNumber = "payload-number-invalid"
         case tooDeep = "payload-too-deep"
         case tooLarge = "payload-too-large"
         case truncated = "payload-truncated"

@@ -1,36 +1,50 @@
+import Foundation
 import SignalboxJSON
 import SignalboxModel
 
-/// The CloudEvents 1.0 envelope around a notification, in structured JSON.
+/// The CloudEvents 1.0 envelope, in structured JSON, of all notifications that came from one source at one time: what
+/// they have in common is written once.
 /// Source: github.com/cloudevents/spec, v1.0.2, spec.md and formats/json-format.md
-struct CloudEvent {
-    let gateway: String
-    let id: EventID
-    let reception: Reception
+struct CloudEventEnvelope {
+    let receivedAt: Date
+    private let untilID: [UInt8]
+    private let untilSubject: [UInt8]
+    private let untilData: [UInt8]
 
-    /// The whole event, ready to be stored, signed and sent.
-    func write(_ notification: PushNotification) -> [UInt8] {
-        var json = JSONWriter(reservingCapacity: 1000)
+    init(gateway: String, reception: Reception) {
+        receivedAt = reception.receivedAt
+        var json = JSONWriter()
         json.beginObject()
         json.key("specversion")
         json.string("1.0" as StaticString)
         json.key("id")
-        json.string(id.description)
+        untilID = json.bytes
+        json.removeAll()
         json.key("source")
         json.string("/signalbox/", gateway, "/", reception.source.name)
         json.key("type")
         json.string("io.signalbox.notification.received" as StaticString)
         json.key("subject")
-        json.string(notification.vendor.name, "/", notification.kind.rawValue)
+        untilSubject = json.bytes
+        json.removeAll()
         json.key("time")
-        json.string(reception.time)
+        json.string(Timestamp(reception.receivedAt).text)
         json.key("datacontenttype")
         json.string("application/json" as StaticString)
         json.key("dataschema")
         json.string("urn:signalbox:schema:notification:1" as StaticString)
         json.key("data")
+        untilData = json.bytes
+    }
+
+    /// Writes a whole event, as it is stored, signed and sent.
+    func write(_ notification: borrowing PushNotification, id: EventID, into json: inout JSONWriter) {
+        json.fragment(untilID)
+        json.id(id)
+        json.fragment(untilSubject)
+        json.string(notification.vendor.name, "/", notification.kind.rawValue)
+        json.fragment(untilData)
         json.notification(notification)
         json.endObject()
-        return json.bytes
     }
 }

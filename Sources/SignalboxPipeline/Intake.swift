@@ -56,11 +56,10 @@ package struct Intake: Sendable {
         blocks.finish()
         let reception = Reception(from: source, at: now())
         var items: [Result<Event, Rejection>] = []
-        // Counted as they come: how many payloads a line holds shows only when it is read.
-        try blocks.take().read(by: normalizer, as: reception, with: parser) { (item) throws(Failure) in
-            guard items.count < Self.batchLimit else { throw .tooManyPayloads }
-            items.append(item)
+        let isWhole = blocks.take().read(by: normalizer, as: reception, with: parser, upTo: Self.batchLimit) {
+            items.append($0)
         }
+        guard isWhole else { throw .tooManyPayloads }
         let routed = items.map { $0.map { routes.route($0, with: parser) } }
         return Report(items: routed, isBatch: blocks.isArray || items.count > 1)
     }

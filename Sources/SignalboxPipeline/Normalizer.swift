@@ -35,16 +35,41 @@ package struct Normalizer: Sendable {
     package func event(
         _ payload: UnsafeBufferPointer<UInt8>, as reception: Reception, at place: Place, with parser: JSONParser
     ) throws(Rejection) -> Event {
+        var json = JSONWriter(reservingCapacity: 1000)
+        var notification = PushNotification(platform: .unknown)
+        try read(payload, at: place, with: parser, into: &notification)
+        let id = ids.next(at: reception.receivedAt)
+        CloudEventEnvelope(gateway: gateway, reception: reception).write(notification, id: id, into: &json)
+        return Event(
+            id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
+            kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
+    }
+
+    /// The envelope of all events of one reception.
+    func envelope(of reception: Reception) -> CloudEventEnvelope {
+        CloudEventEnvelope(gateway: gateway, reception: reception)
+    }
+
+    /// Writes the event of one payload as a line; nothing when there is none.
+    func writeLine(
+        _ payload: UnsafeBufferPointer<UInt8>, in envelope: CloudEventEnvelope, at place: Place,
+        with parser: JSONParser, into lines: inout JSONWriter
+    ) throws(Rejection) {
+        var notification = PushNotification(platform: .unknown)
+        try read(payload, at: place, with: parser, into: &notification)
+        envelope.write(notification, id: ids.next(at: envelope.receivedAt), into: &lines)
+        lines.newline()
+    }
+
+    private func read(
+        _ payload: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser,
+        into notification: inout PushNotification
+    ) throws(Rejection) {
         let recognised = try recognise(payload, at: place, with: parser)
-        var notification = chain.read(recognised)
+        chain.read(recognised, into: &notification)
         if let token = recognised.target.token?.utf8, !token.isEmpty {
             notification.target = (notification.target ?? .init()).with(token: tokens.name(of: Array(token)))
         }
-        let id = ids.next(at: reception.receivedAt)
-        return Event(
-            id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
-            kind: notification.kind, warnings: notification.warnings.map(\.code),
-            body: CloudEvent(gateway: gateway, id: id, reception: reception).write(notification))
     }
 
     /// Says which push service a payload is for. The result lasts until the parser's next payload.
@@ -83,9 +108,9 @@ extension Rejection {
         case .empty: self.init(.empty, at: place, "There is nothing here: send a JSON object.")
         case .invalidUTF8:
             self.init(.invalidUTF8, at: place, "The payload is not valid UTF-8\(where_): encode it as UTF-8.")
-        case .numberOutOfRange:
+        case .invalidNumber:
             self.init(
-                .numberOutOfRange, at: place,
+                .invalidNumber, at: place,
                 "A number\(where_) is malformed or does not fit 64 bits: send it as a string.")
         case .tooDeep:
             self.init(

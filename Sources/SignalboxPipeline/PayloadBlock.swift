@@ -15,26 +15,64 @@ package struct PayloadBlock: Sendable {
     }
 
     /// Reads every payload: `each` gets an event or a rejection, in the order of the input. A bad payload costs none of
-    /// its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile. What `each` throws ends it.
-    package func read<E: Error>(
-        by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
-        _ each: (Result<Event, Rejection>) throws(E) -> Void
-    ) throws(E) {
-        try bytes.withUnsafeBufferPointer { (all) throws(E) in
+    /// its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile. False when there are more
+    /// payloads than `limit`, which are left; how many a line holds shows only when it is read.
+    @discardableResult
+    package func read(
+        by normalizer: Normalizer, as reception: Reception, with parser: JSONParser, upTo limit: Int = .max,
+        _ each: (Result<Event, Rejection>) -> Void
+    ) -> Bool {
+        var left = limit
+        forEachText(&left) { text, place throws(Rejection) in
+            each(.success(try normalizer.event(text, as: reception, at: place, with: parser)))
+        } rejected: {
+            each(.failure($0))
+        }
+        return left >= 0
+    }
+
+    /// As above, with the events as NDJSON.
+    package func read(
+        by normalizer: Normalizer, as reception: Reception, with parser: JSONParser, into lines: inout JSONWriter,
+        rejected: (Rejection) -> Void
+    ) {
+        let envelope = normalizer.envelope(of: reception)
+        var left = Int.max
+        forEachText(&left) { text, place throws(Rejection) in
+            try normalizer.writeLine(text, in: envelope, at: place, with: parser, into: &lines)
+        } rejected: {
+            rejected($0)
+        }
+    }
+
+    /// `left`: how many texts may come, negative when there are more.
+    private func forEachText(
+        _ left: inout Int,
+        _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Void, rejected: (Rejection) -> Void
+    ) {
+        bytes.withUnsafeBufferPointer { all in
             for piece in pieces {
+                guard left > 0 else {
+                    left = -1
+                    return
+                }
                 let place = Place(line: piece.line, offset: piece.offset)
                 if let fault = piece.fault {
-                    try each(.failure(Rejection(fault, at: place)))
+                    left -= 1
+                    rejected(Rejection(fault, at: place))
                     continue
                 }
                 let text = UnsafeBufferPointer(rebasing: all[piece.range])
-                let result = Result { () throws(Rejection) in
-                    try normalizer.event(text, as: reception, at: place, with: parser)
-                }
-                if case .failure = result, piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) {
-                    try parts.read(by: normalizer, as: reception, with: parser, each)
-                } else {
-                    try each(result)
+                do throws(Rejection) {
+                    try read(text, place)
+                    left -= 1
+                } catch {
+                    if piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) {
+                        parts.forEachText(&left, read, rejected: rejected)
+                    } else {
+                        left -= 1
+                        rejected(error)
+                    }
                 }
             }
         }

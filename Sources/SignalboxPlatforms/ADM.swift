@@ -6,8 +6,9 @@ struct ADM: EnvelopeFormat {
     let envelope = Envelope.adm
 
     func recognises(_ arrival: Arrival) -> Bool {
-        arrival.block("data") != nil
-            && (arrival["consolidationKey"] != nil || arrival["expiresAfter"] != nil || arrival["md5"] != nil)
+        arrival.root.block("data") != nil
+            && (arrival.root["consolidationKey"] != nil || arrival.root["expiresAfter"] != nil
+                || arrival.root["md5"] != nil)
     }
 
     func payload(of arrival: Arrival) -> PlatformPayload {

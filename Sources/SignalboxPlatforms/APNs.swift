@@ -5,7 +5,7 @@ import SignalboxModel
 struct APNs: EnvelopeFormat {
     let envelope = Envelope.apns
 
-    func recognises(_ arrival: Arrival) -> Bool { arrival.block("aps") != nil }
+    func recognises(_ arrival: Arrival) -> Bool { arrival.root.block("aps") != nil }
 
     func payload(of arrival: Arrival) -> PlatformPayload {
         arrival.payloadForAPNs(envelope)
@@ -18,8 +18,8 @@ struct APNsThroughFCM: EnvelopeFormat {
     let envelope = Envelope.apnsThroughFCM
 
     func recognises(_ arrival: Arrival) -> Bool {
-        arrival.block("aps") != nil
-            && arrival.root.members.contains { key, _ in
+        arrival.root.block("aps") != nil
+            && arrival.root.value.members.contains { key, _ in
                 key.hasPrefix("gcm.") || key.hasPrefix("google.") || key.equals("fcm_options")
             }
     }

@@ -3,30 +3,13 @@ import SignalboxModel
 
 /// A payload as it arrived, before anybody knows what it is. Borrowed like ``JSONValue``.
 struct Arrival {
-    let root: JSONValue
+    let root: JSONObject
     let size: Int
     let parser: JSONParser
-    private let keys: JSONKeyFilter
-
-    init(root: JSONValue, size: Int, parser: JSONParser) {
-        self.root = root
-        self.size = size
-        self.parser = parser
-        keys = JSONKeyFilter(of: root)
-    }
-
-    /// A value of the payload itself.
-    subscript(_ key: StaticString) -> JSONValue? { keys.mayContain(key) ? root[key] : nil }
-
-    /// As above, when the value is an object.
-    func block(_ key: StaticString) -> JSONValue? {
-        guard let block = self[key], block.isObject else { return nil }
-        return block
-    }
 
     /// The payload itself as the object in which vendors put their keys.
     func layer(_ reserved: VendorFields.Reserved) -> [VendorFields.Layer] {
-        [.init(object: root, reserved: reserved, keys: keys)]
+        [.init(root, reserved: reserved)]
     }
 
     func payload(
@@ -34,7 +17,7 @@ struct Arrival {
         notifications: [JSONValue] = [], target: PlatformPayload.Addressing = .init(), warnings: [Warning]
     ) -> PlatformPayload {
         PlatformPayload(
-            platform: platform, envelope: envelope, root: root, aps: aps, fields: VendorFields(layers: layers),
+            platform: platform, envelope: envelope, root: root.value, aps: aps, fields: VendorFields(layers: layers),
             notifications: notifications, target: target, warnings: warnings, size: size, parser: parser)
     }
 }
@@ -43,12 +26,20 @@ extension [VendorFields.Layer] {
     /// The layer that an object makes, none for anything else.
     static func of(_ object: JSONValue?, _ reserved: VendorFields.Reserved) -> Self {
         guard let object, object.isObject else { return [] }
-        return [Element(object: object, reserved: reserved)]
+        return [Element(JSONObject(object), reserved: reserved)]
+    }
+}
+
+extension JSONObject {
+    /// The value of a key when that is an object.
+    func block(_ key: StaticString) -> JSONValue? {
+        guard let block = self[key], block.isObject else { return nil }
+        return block
     }
 }
 
 extension JSONValue {
-    /// The value of a key when that is an object.
+    /// As above.
     func block(_ key: StaticString) -> JSONValue? {
         guard let block = self[key], block.isObject else { return nil }
         return block

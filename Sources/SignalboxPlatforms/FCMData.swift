@@ -6,13 +6,13 @@ struct FCMData: EnvelopeFormat {
     let envelope = Envelope.fcmData
 
     func recognises(_ arrival: Arrival) -> Bool {
-        !arrival.root.isEmptyContainer && arrival["aps"] == nil
-            && arrival.root.members.allSatisfy { _, value in value.isString }
+        !arrival.root.value.isEmptyContainer && arrival.root["aps"] == nil
+            && arrival.root.value.members.allSatisfy { _, value in value.isString }
     }
 
     func payload(of arrival: Arrival) -> PlatformPayload {
         var checks = WellFormedness(of: arrival)
-        checks.checkSizeForFCM(arrival, parts: [arrival.root])
+        checks.checkSizeForFCM(arrival, parts: [arrival.root.value])
         return arrival.payload(.fcm, envelope, layers: arrival.layer(.fcm), warnings: checks.warnings)
     }
 }

@@ -7,13 +7,13 @@ struct FCMExtras: EnvelopeFormat {
     let envelope = Envelope.fcmExtras
 
     func recognises(_ arrival: Arrival) -> Bool {
-        arrival.root.members.contains { key, _ in VendorFields.Reserved.fcm.contains(key) }
-            && arrival.root.members.allSatisfy { _, value in !value.isObject && !value.isArray }
+        arrival.root.value.members.contains { key, _ in VendorFields.Reserved.fcm.contains(key) }
+            && arrival.root.value.members.allSatisfy { _, value in !value.isObject && !value.isArray }
     }
 
     func payload(of arrival: Arrival) -> PlatformPayload {
         var checks = WellFormedness(of: arrival)
-        checks.checkSizeForFCM(arrival, parts: [arrival.root])
+        checks.checkSizeForFCM(arrival, parts: [arrival.root.value])
         return arrival.payload(.fcm, envelope, layers: arrival.layer(.fcm), warnings: checks.warnings)
     }
 }

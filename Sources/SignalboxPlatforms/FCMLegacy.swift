@@ -7,8 +7,8 @@ struct FCMLegacy: EnvelopeFormat {
     let envelope = Envelope.fcmLegacy
 
     func recognises(_ arrival: Arrival) -> Bool {
-        guard arrival.block("data") != nil || arrival.block("notification") != nil else { return false }
-        return arrival.root.members.contains { key, _ in isOwn(key) } && arrival["messageId"] == nil
+        guard arrival.root.block("data") != nil || arrival.root.block("notification") != nil else { return false }
+        return arrival.root.value.members.contains { key, _ in isOwn(key) } && arrival.root["messageId"] == nil
     }
 
     func payload(of arrival: Arrival) -> PlatformPayload {
@@ -25,7 +25,7 @@ struct FCMLegacy: EnvelopeFormat {
             || key.equals("dry_run") || key.equals("restricted_package_name")
     }
 
-    private func target(of root: JSONValue) -> PlatformPayload.Addressing {
+    private func target(of root: JSONObject) -> PlatformPayload.Addressing {
         var target = PlatformPayload.Addressing()
         target.condition = root["condition"]
         if let to = root["to"] {
@@ -45,7 +45,7 @@ struct FCMLegacy: EnvelopeFormat {
     private func warnings(for arrival: Arrival) -> [Warning] {
         let root = arrival.root
         var checks = WellFormedness(of: arrival)
-        checks.checkTargets([root["to"], root["registration_ids"], root["condition"]], of: root)
+        checks.checkTargets([root["to"], root["registration_ids"], root["condition"]], of: root.value)
         checks.checkCondition(root["condition"])
         checks.checkSizeForFCM(arrival, parts: [root["data"], root["notification"]])
         return checks.warnings

@@ -8,7 +8,7 @@ struct FCMV1: EnvelopeFormat {
     func recognises(_ arrival: Arrival) -> Bool { message(in: arrival) != nil }
 
     func payload(of arrival: Arrival) -> PlatformPayload {
-        let message = message(in: arrival) ?? arrival.root
+        let message = message(in: arrival).map { JSONObject($0) } ?? arrival.root
         let aps = message["apns"]?["payload"]?.block("aps")
         return arrival.payload(
             .fcm, envelope, aps: aps, layers: layers(of: message), notifications: notifications(of: message),
@@ -17,21 +17,23 @@ struct FCMV1: EnvelopeFormat {
 
     /// A message that stands alone is known by a target or a platform's block that the legacy API does not have.
     private func message(in arrival: Arrival) -> JSONValue? {
-        if let message = arrival.block("message") { return message }
-        if arrival.block("android") != nil || arrival.block("apns") != nil || arrival.block("webpush") != nil {
-            return arrival.root
+        if let message = arrival.root.block("message") { return message }
+        if arrival.root.block("android") != nil || arrival.root.block("apns") != nil
+            || arrival.root.block("webpush") != nil
+        {
+            return arrival.root.value
         }
-        guard arrival["token"]?.isString == true || arrival["topic"]?.isString == true else { return nil }
-        return arrival.block("data") != nil || arrival.block("notification") != nil ? arrival.root : nil
+        guard arrival.root["token"]?.isString == true || arrival.root["topic"]?.isString == true else { return nil }
+        return arrival.root.block("data") != nil || arrival.root.block("notification") != nil ? arrival.root.value : nil
     }
 
     /// `android.data` wins over `data` (REST reference of `projects.messages`); the other platforms' keys come behind.
-    private func layers(of message: JSONValue) -> [VendorFields.Layer] {
+    private func layers(of message: JSONObject) -> [VendorFields.Layer] {
         .of(message["android"]?["data"], .fcm) + .of(message["data"], .fcm)
             + .of(message["apns"]?["payload"], .apns) + .of(message["webpush"]?["data"], .fcm)
     }
 
-    private func notifications(of message: JSONValue) -> [JSONValue] {
+    private func notifications(of message: JSONObject) -> [JSONValue] {
         var blocks: [JSONValue] = []
         if let block = message["android"]?.block("notification") { blocks.append(block) }
         if let block = message.block("notification") { blocks.append(block) }
@@ -39,7 +41,7 @@ struct FCMV1: EnvelopeFormat {
         return blocks
     }
 
-    private func target(of message: JSONValue) -> PlatformPayload.Addressing {
+    private func target(of message: JSONObject) -> PlatformPayload.Addressing {
         var target = PlatformPayload.Addressing()
         target.token = message["token"]
         target.topic = message["topic"]
@@ -47,11 +49,11 @@ struct FCMV1: EnvelopeFormat {
         return target
     }
 
-    private func warnings(for message: JSONValue, aps: JSONValue?, of arrival: Arrival) -> [Warning] {
+    private func warnings(for message: JSONObject, aps: JSONValue?, of arrival: Arrival) -> [Warning] {
         var checks = WellFormedness(of: arrival)
         let data = message["data"]
         let androidData = message["android"]?["data"]
-        checks.checkTargets([message["token"], message["topic"], message["condition"]], of: message)
+        checks.checkTargets([message["token"], message["topic"], message["condition"]], of: message.value)
         checks.checkCondition(message["condition"])
         checks.checkValues(of: data)
         checks.checkValues(of: androidData)

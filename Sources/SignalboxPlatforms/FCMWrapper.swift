@@ -7,9 +7,11 @@ struct FCMWrapper: EnvelopeFormat {
     let envelope = Envelope.fcmWrapper
 
     func recognises(_ arrival: Arrival) -> Bool {
-        guard arrival.block("data") != nil || arrival.block("notification") != nil else { return false }
-        if arrival["messageId"] != nil || arrival["from"] != nil || arrival["sentTime"] != nil { return true }
-        return arrival.root.members.allSatisfy { key, _ in key.equals("data") || key.equals("notification") }
+        guard arrival.root.block("data") != nil || arrival.root.block("notification") != nil else { return false }
+        if arrival.root["messageId"] != nil || arrival.root["from"] != nil || arrival.root["sentTime"] != nil {
+            return true
+        }
+        return arrival.root.value.members.allSatisfy { key, _ in key.equals("data") || key.equals("notification") }
     }
 
     func payload(of arrival: Arrival) -> PlatformPayload {

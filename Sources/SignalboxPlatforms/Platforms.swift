@@ -17,7 +17,7 @@ package enum Platforms {
         _ root: JSONValue, size: Int, parser: JSONParser
     ) throws(PlatformError) -> PlatformPayload {
         guard root.isObject else { throw .notAnObject }
-        let arrival = Arrival(root: root, size: size, parser: parser)
+        let arrival = Arrival(root: JSONObject(root), size: size, parser: parser)
         for format in formats where format.recognises(arrival) { return format.payload(of: arrival) }
         preconditionFailure("The last envelope of the registry takes every object.")
     }

@@ -11,7 +11,7 @@ struct WellFormedness {
     /// Starts with the keys that stand twice in one object.
     init(of arrival: Arrival) {
         parser = arrival.parser
-        checkKeys(of: arrival.root)
+        checkKeys(of: arrival.root.value)
     }
 
     mutating func warn(_ code: String, _ message: String, at value: JSONValue) {
@@ -20,9 +20,12 @@ struct WellFormedness {
     }
 
     private mutating func checkKeys(of value: JSONValue) {
-        for repeated in value.repeats(upTo: Self.limit) {
-            warn(
-                "json.duplicate-key", "The key stands more than once in its object; the last one counts.", at: repeated)
+        if value.hasRepeats {
+            for repeated in value.repeats(upTo: Self.limit) {
+                warn(
+                    "json.duplicate-key", "The key stands more than once in its object; the last one counts.",
+                    at: repeated)
+            }
         }
         for (_, member) in value.members where member.isObject || member.isArray { checkKeys(of: member) }
         for element in value.elements where element.isObject || element.isArray { checkKeys(of: element) }
@@ -38,11 +41,12 @@ extension WellFormedness {
 
     mutating func checkSizeForAPNs(_ arrival: Arrival) {
         guard arrival.size > Self.largestPushToAPNs else { return }
-        warn("apns.payload-too-large", "APNs refuses payloads of more than 4096 bytes.", at: arrival.root)
+        warn("apns.payload-too-large", "APNs refuses payloads of more than 4096 bytes.", at: arrival.root.value)
     }
 
     /// The types of `aps` keys as Apple documents them.
-    mutating func checkAPS(_ aps: JSONValue) {
+    mutating func checkAPS(_ value: JSONValue) {
+        let aps = JSONObject(value)
         if let badge = aps["badge"], badge.double == nil, !badge.isNull {
             warn("apns.badge-not-a-number", "Apple takes only a number as badge.", at: badge)
         }
@@ -70,7 +74,7 @@ extension WellFormedness {
         guard arrival.size > Self.largestMessage else { return }
         let bytes = parts.reduce(0) { sum, part in sum + (part.map { JSONText($0).bytes.count } ?? 0) }
         guard bytes > Self.largestMessage else { return }
-        warn("fcm.payload-too-large", "FCM refuses messages of more than 4096 bytes.", at: arrival.root)
+        warn("fcm.payload-too-large", "FCM refuses messages of more than 4096 bytes.", at: arrival.root.value)
     }
 
     /// `data` is a map from string to string in HTTP v1 (REST reference of `projects.messages`).

@@ -34,7 +34,7 @@ extension ConfigMistake {
             case .incomplete: "the file ends too early; a closing bracket is missing"
             case .invalidString:
                 "a string has a line end, another control character or a wrong escape here; close its quote, or escape it"
-            case .numberOutOfRange: "this number does not fit 64 bits"
+            case .invalidNumber: "this number does not fit 64 bits"
             case .tooDeep: "the file is nested more than 256 levels deep"
             case .tooLarge: "the file is larger than 16 MiB"
             default: "this is not JSON from here on; look for a missing or additional comma, quote or bracket"

@@ -3,8 +3,8 @@ import SignalboxModel
 
 extension PushNotification {
     /// Reads `aps` (developer.apple.com, "Generating a remote notification"). What was read before is kept.
-    mutating func readAPS(_ aps: JSONValue?, in parser: JSONParser) {
-        guard let aps else { return }
+    mutating func readAPS(_ value: JSONValue?, in parser: JSONParser) {
+        guard let aps = value.map({ JSONObject($0) }) else { return }
         readAlert(aps["alert"], in: parser)
         let sound = aps["sound"]
         content.sound = content.sound ?? sound?.text ?? sound?["name"]?.text
@@ -16,20 +16,19 @@ extension PushNotification {
     }
 
     /// A push that neither shows, sounds nor counts is silent, whatever wakes the app.
-    private static func kind(of aps: JSONValue) -> Kind {
+    private static func kind(of aps: JSONObject) -> Kind {
         if aps["event"] != nil, aps["content-state"] != nil { return .liveActivity }
-        for value in [aps["alert"], aps["badge"], aps["sound"]] {
-            if let value, !value.isNull { return .alert }
-        }
-        return .silent
+        func says(_ key: StaticString) -> Bool { aps[key].map { !$0.isNull } ?? false }
+        return says("alert") || says("badge") || says("sound") ? .alert : .silent
     }
 
-    private mutating func readAlert(_ alert: JSONValue?, in parser: JSONParser) {
-        guard let alert else { return }
+    private mutating func readAlert(_ value: JSONValue?, in parser: JSONParser) {
+        guard let value else { return }
+        let alert = JSONObject(value)
         content.title = content.title ?? alert["title"]?.text
         content.subtitle = content.subtitle ?? alert["subtitle"]?.text
-        content.body = content.body ?? alert.text ?? alert["body"]?.text
-        guard alert.isObject else { return }
+        content.body = content.body ?? value.text ?? alert["body"]?.text
+        guard value.isObject else { return }
         content.localized.fill(
             titleKey: alert["title-loc-key"], titleArgs: alert["title-loc-args"],
             subtitleKey: alert["subtitle-loc-key"], subtitleArgs: alert["subtitle-loc-args"],

@@ -17,11 +17,11 @@ extension PushNotification {
         kind = .silent
         for block in blocks {
             if !block.isEmptyContainer { kind = .alert }
-            readBlock(block, in: parser)
+            readBlock(JSONObject(block), in: parser)
         }
     }
 
-    private mutating func readBlock(_ block: JSONValue, in parser: JSONParser) {
+    private mutating func readBlock(_ block: JSONObject, in parser: JSONParser) {
         content.title = content.title ?? block["title"]?.text
         content.subtitle = content.subtitle ?? block["subtitle"]?.text
         content.body = content.body ?? block["body"]?.text
@@ -37,7 +37,7 @@ extension PushNotification {
 
     /// Reads the display block of intent extras, spread over keys `gcm.n.…`, before 2017 `gcm.notification.…`
     /// (firebase-android-sdk, Constants.java and NotificationParams).
-    mutating func readExtras(_ extras: JSONValue, in parser: JSONParser) {
+    mutating func readExtras(_ extras: JSONObject, in parser: JSONParser) {
         content.title = (extras["gcm.n.title"] ?? extras["gcm.notification.title"])?.text
         content.body = (extras["gcm.n.body"] ?? extras["gcm.notification.body"])?.text
         content.sound = (extras["gcm.n.sound2"] ?? extras["gcm.n.sound"] ?? extras["gcm.notification.sound"])?.text

@@ -5,8 +5,8 @@ import SignalboxModel
 enum PlainReading {
     /// Reads a payload as an app without any vendor's SDK would see it. The device token is left for later stages,
     /// which alone may hash it.
-    static func read(_ payload: borrowing PlatformPayload) -> PushNotification {
-        var notification = PushNotification(platform: payload.platform)
+    static func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
+        notification.platform = payload.platform
         notification.warnings = payload.warnings
         notification.target = target(payload.target)
         switch payload.envelope {
@@ -15,11 +15,10 @@ enum PlainReading {
             notification.readAPS(payload.aps, in: payload.parser)
             _ = notification.add(payload.root["fcm_options"]?["image"], as: .attachment)
         case .fcmV1: notification.readMessage(payload)
-        case .fcmExtras: notification.readExtras(payload.root, in: payload.parser)
+        case .fcmExtras: notification.readExtras(JSONObject(payload.root), in: payload.parser)
         case .fcmLegacy, .fcmData, .fcmWrapper, .adm, .other:
             notification.readBlocks(payload.notifications, in: payload.parser)
         }
-        return notification
     }
 
     private static func target(_ addressing: PlatformPayload.Addressing) -> PushNotification.Target? {

@@ -45,6 +45,6 @@ extension PushNotification {
 extension VendorFields {
     /// The object in which a key stands that ``subscript(_:)`` finds.
     func object(with key: StaticString) -> JSONValue? {
-        layers.first { $0[key] != nil }?.object
+        layers.first { $0.contents[key] != nil }?.object
     }
 }

@@ -22,17 +22,23 @@ package struct VendorChain: Sendable {
     /// Reads a payload as the vendor with the strongest evidence has it, the first in the chain among equals. Nobody is
     /// named on a hint alone: such a payload is read as the push service has it, and the hint's vendor stands in `also`.
     package func read(_ payload: borrowing PlatformPayload) -> PushNotification {
-        var notification = PlainReading.read(payload)
+        var notification = PushNotification(platform: payload.platform)
+        read(payload, into: &notification)
+        return notification
+    }
+
+    /// As above, into a notification in which nothing stands yet; spares a copy of a value that has many parts.
+    package func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
+        PlainReading.read(payload, into: &notification)
         let (winner, others) = claims(on: payload)
         notification.detection.also = others
         guard let winner else {
             notification.custom = CustomFields.text(of: payload)
-            return notification
+            return
         }
         notification.vendor = winner.detector.vendor
         notification.detection.evidence = winner.detection.evidence
         winner.detector.read(payload, into: &notification)
-        return notification
     }
 
     private typealias Claim = (detector: any VendorDetector, detection: Detection)

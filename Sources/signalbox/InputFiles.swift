@@ -4,7 +4,7 @@ import Foundation
 /// The files that a command was given, or standard input, read one after another in large pieces.
 struct InputFiles {
     let paths: [String]
-    private static let chunk = 1024 * 1024
+    private static let chunk = 256 * 1024
 
     /// No paths, or `-`, stand for standard input.
     init(_ paths: [String]) { self.paths = paths.isEmpty ? ["-"] : paths }

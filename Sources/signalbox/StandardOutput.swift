@@ -5,30 +5,39 @@ struct StandardOutput: ~Copyable {
     private var buffer: [UInt8] = []
     private static let capacity = 256 * 1024
 
-    init() { buffer.reserveCapacity(Self.capacity + 64 * 1024) }
+    init() { buffer.reserveCapacity(Self.capacity) }
 
     /// Adds whole lines.
-    mutating func write(_ lines: [UInt8]) {
-        buffer.append(contentsOf: lines)
-        if buffer.count >= Self.capacity { flush() }
+    mutating func write(_ lines: [UInt8]) { lines.withUnsafeBytes { write($0) } }
+
+    /// As above; many at once are not gathered first.
+    mutating func write(_ lines: UnsafeRawBufferPointer) {
+        if buffer.count + lines.count < Self.capacity {
+            buffer.append(contentsOf: lines)
+        } else {
+            flush()
+            put(lines)
+        }
     }
 
     /// Writes what has gathered. A reader that went away ends the process, as it does other filters.
     mutating func flush() {
-        buffer.withUnsafeBytes { bytes in
-            var rest = bytes
-            while !rest.isEmpty {
-                let count = Foundation.write(STDOUT_FILENO, rest.baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else {
-                    StandardError.write(
-                        "signalbox: standard output cannot be written: \(String(cString: strerror(errno))).\n")
-                    exit(2)
-                }
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            }
-        }
+        buffer.withUnsafeBytes { put($0) }
         buffer.removeAll(keepingCapacity: true)
+    }
+
+    private func put(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes
+        while !rest.isEmpty {
+            let count = Foundation.write(STDOUT_FILENO, rest.baseAddress, rest.count)
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                StandardError.write(
+                    "signalbox: standard output cannot be written: \(String(cString: strerror(errno))).\n")
+                exit(2)
+            }
+            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+        }
     }
 
     /// Whether to use colours: on a terminal, unless NO_COLOR (no-color.org) or a dumb terminal says otherwise.

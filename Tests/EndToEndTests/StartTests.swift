@@ -33,7 +33,10 @@ import Testing
             try write(
                 "{\n  \"routes\": [\n    { \"name\": \"a\", \"match\": {}, \"to\": [\"crm\"] }\n  ]\n}", in: directory)
             let sentence = try await refusal(["serve"], in: directory)
-            #expect(sentence == "routes.json:3:40: /routes/0/to/0: there is no destination crm\n")
+            #expect(
+                sentence
+                    == "routes.json:3:40: /routes/0/to/0: there is no destination \"crm\"; add one under \"destinations\"\n"
+            )
         }
     }
 

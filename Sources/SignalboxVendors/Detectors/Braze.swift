@@ -3,8 +3,8 @@ import SignalboxModel
 
 /// Braze, formerly Appboy: an object `ab` beside `aps`; `_ab` among flat keys of FCM's data, of ADM and of HMS.
 struct Braze: VendorDetector {
-    let vendor = VendorID("braze")
-    let looksFor = "`_ab` that is `true`, or an object `ab` that is not empty"
+    var vendor: VendorID { VendorID("braze") }
+    var looksFor: String { "`_ab` that is `true`, or an object `ab` that is not empty" }
 
     /// The iOS SDK asks for nothing but a non-empty `ab`, whose `c` is null for pushes without a campaign
     /// (braze-swift-sdk, ABKPushUtils.m). The Android SDK compares `_ab` in any case in one place and exactly in

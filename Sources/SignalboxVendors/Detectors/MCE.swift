@@ -4,11 +4,13 @@ import SignalboxModel
 /// IBM MCE, later Acoustic Mobile Push: `notification-action` and `category-actions` beside `aps`; in FCM's data the
 /// same inside the JSON text `alert`, with the campaign in `mce`.
 struct MCE: VendorDetector {
-    let vendor = VendorID("mce")
-    let looksFor = """
+    var vendor: VendorID { VendorID("mce") }
+    var looksFor: String {
+        """
         an object `notification-action`, `mce`, or `inApp` with rules and template, a list `category-actions`, \
         or JSON text `alert` with subject, message or notification-action
         """
+    }
 
     /// Acoustic's samples route by `notification-action` alone (Acoustic-Mobile-Push/iOS, NotificationDelegate.swift),
     /// which misses pushes without an action. Its Android SDK takes every `alert` for its own, which others use too, so

@@ -4,8 +4,8 @@ import SignalboxModel
 /// Sourse smart notifications: `handler` names it, every key is a string in FCM's data, and the SDK shows the text when
 /// it finds the user receptive (Sourse, "Smart notification payload specification").
 struct Sourse: VendorDetector {
-    let vendor = VendorID("sourse")
-    let looksFor = "`handler` that is exactly `com.sourse.notification`"
+    var vendor: VendorID { VendorID("sourse") }
+    var looksFor: String { "`handler` that is exactly `com.sourse.notification`" }
 
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {
         guard let handler = payload["handler"], handler.equals("com.sourse.notification") else { return nil }

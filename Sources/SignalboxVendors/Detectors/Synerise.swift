@@ -4,8 +4,8 @@ import SignalboxModel
 /// Synerise: `issuer` names it, `content-type` says how to read `content`. On APNs `content` is an object, in FCM's data
 /// the JSON text of one (Synerise, "Campaigns: basics"; android-sdk, InjectorApiActivity).
 struct Synerise: VendorDetector {
-    let vendor = VendorID("synerise")
-    let looksFor = "`issuer` that is exactly `Synerise`"
+    var vendor: VendorID { VendorID("synerise") }
+    var looksFor: String { "`issuer` that is exactly `Synerise`" }
 
     /// Integrators opt out by writing something else as `issuer`, so nothing but the exact value counts.
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {

@@ -6,6 +6,7 @@ import SignalboxModel
 import SignalboxPipeline
 import SignalboxRouting
 import SignalboxStore
+import Synchronization
 
 struct Normalize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -32,10 +33,13 @@ struct Normalize: AsyncParsableCommand {
         let source = SourceName(source)
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var output = StandardOutput()
+        let buffers = LineBuffers()
         try await ParallelReading(inputs: inputs).run { block, parser in
-            NormalizedBlock(block, by: normalizer, as: Reception(from: source, at: Date()), with: parser)
+            NormalizedBlock(
+                block, by: normalizer, as: Reception(from: source, at: Date()), with: parser, in: buffers.take())
         } consume: { input, block in
-            output.write(block.lines)
+            block.lines.writer.withLock { $0.withBytes { output.write($0) } }
+            buffers.giveBack(block.lines)
             for rejection in block.rejections { try rejectList.add(rejection, in: input) }
         }
         output.flush()
@@ -45,18 +49,37 @@ struct Normalize: AsyncParsableCommand {
 
 /// What a block of payloads became: events as NDJSON, and what was rejected.
 private struct NormalizedBlock: Sendable {
-    private(set) var lines: [UInt8] = []
-    private(set) var rejections: [Rejection] = []
+    let lines: LineBuffers.Buffer
+    let rejections: [Rejection]
 
-    init(_ block: PayloadBlock, by normalizer: Normalizer, as reception: Reception, with parser: JSONParser) {
-        block.read(by: normalizer, as: reception, with: parser) { result in
-            switch result {
-            case .success(let event):
-                lines.append(contentsOf: event.body)
-                lines.append(UInt8(ascii: "\n"))
-            case .failure(let rejection): rejections.append(rejection)
-            }
+    init(
+        _ block: PayloadBlock, by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
+        in lines: LineBuffers.Buffer
+    ) {
+        var rejections: [Rejection] = []
+        lines.writer.withLock { writer in
+            block.read(by: normalizer, as: reception, with: parser, into: &writer) { rejections.append($0) }
         }
+        self.lines = lines
+        self.rejections = rejections
+    }
+}
+
+/// Lends memory for lines, which is used again and again: fresh memory costs the kernel more than writing into it
+/// costs us.
+private final class LineBuffers: Sendable {
+    /// A class because what it owns goes from worker to output and back.
+    final class Buffer: Sendable {
+        let writer = Mutex(JSONWriter())
+    }
+
+    private let idle = Mutex<[Buffer]>([])
+
+    func take() -> Buffer { idle.withLock { $0.popLast() } ?? Buffer() }
+
+    func giveBack(_ buffer: Buffer) {
+        buffer.writer.withLock { $0.removeAll() }
+        idle.withLock { $0.append(buffer) }
     }
 }
 
