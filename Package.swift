@@ -129,6 +129,13 @@ let package = Package(
             dependencies: ["SignalboxRouting", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
+            name: "SignalboxPipelineTests",
+            dependencies: [
+                "SignalboxPipeline", "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxRouting",
+                "SignalboxStore", "SignalboxTesting",
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "SignalboxEgressTests",
             dependencies: ["SignalboxEgress", "SignalboxModel", "SignalboxServer", "SignalboxServerTesting"],
             swiftSettings: strict),

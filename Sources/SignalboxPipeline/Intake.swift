@@ -13,7 +13,8 @@ package struct Intake: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
     private let queue: SQLiteQueue
-    private let parsers = ParserPool()
+    private let payloadParsers = ParserPool.forPayloads()
+    private let eventParsers = ParserPool.forEvents()
     private let now: @Sendable () -> Date
 
     package init(
@@ -41,7 +42,9 @@ package struct Intake: Sendable {
     /// Takes a body that holds one payload, a JSON array of them, or NDJSON. When it returns, what was accepted is
     /// durable.
     package func accept(_ body: [UInt8], from source: SourceName) async throws(Failure) -> Report {
-        let report = try parsers.withParser { (parser) throws(Failure) in try read(body, from: source, with: parser) }
+        let report = try payloadParsers.withParser { (parser) throws(Failure) in
+            try read(body, from: source, with: parser)
+        }
         do throws(StoreError) {
             try await queue.append(report.items.compactMap { try? $0.get() })
         } catch {
@@ -56,24 +59,36 @@ package struct Intake: Sendable {
         blocks.finish()
         let reception = Reception(from: source, at: now())
         var items: [Result<Event, Rejection>] = []
-        let isWhole = blocks.take().read(by: normalizer, as: reception, with: parser, upTo: Self.batchLimit) {
-            items.append($0)
+        var isTooLong = false
+        // Counted as they come: how many payloads a line holds shows only when it is read.
+        blocks.take().read(by: normalizer, as: reception, with: parser) { item in
+            isTooLong = items.count == Self.batchLimit
+            if !isTooLong { items.append(item) }
+            return !isTooLong
         }
-        guard isWhole else { throw .tooManyPayloads }
-        let routed = items.map { $0.map { routes.route($0, with: parser) } }
+        if isTooLong { throw .tooManyPayloads }
+        let routed = eventParsers.withParser { parser in items.map { routes.route($0, with: parser) } }
         return Report(items: routed, isBatch: blocks.isArray || items.count > 1)
     }
 }
 
 extension RouteTable {
-    /// Gives an event the destinations that the routes name, deciding over its bytes as they will be delivered.
-    package func route(_ event: Event, with parser: JSONParser) -> RoutedEvent {
-        parser.reset()
-        do throws(JSONError) {
-            let decision = decide(try parser.parse(event.body))
-            return RoutedEvent(event: event, routes: decision.routes, destinations: decision.destinations)
-        } catch {
-            preconditionFailure("An event of ours is no JSON: \(error.reason).")
+    /// Gives an event the destinations that the routes name, deciding over its bytes as they will be delivered; a
+    /// rejection stays one. `parser`: from ``ParserPool/forEvents()``.
+    package func route(
+        _ result: Result<Event, Rejection>, with parser: JSONParser
+    ) -> Result<RoutedEvent, Rejection> {
+        result.flatMap { event in
+            parser.reset()
+            do throws(JSONError) {
+                let decision = decide(try parser.parse(event.body))
+                return .success(
+                    RoutedEvent(event: event, routes: decision.routes, destinations: decision.destinations))
+            } catch {
+                // Well-formed for certain: what is left is an event larger than any parser of ours takes.
+                return .failure(
+                    Rejection(.tooLarge, at: Place(), "The event made of this payload is too large: send less of it."))
+            }
         }
     }
 }

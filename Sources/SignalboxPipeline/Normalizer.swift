@@ -23,13 +23,15 @@ package struct Normalizer: Sendable {
         self.ids = ids
     }
 
-    /// A parser that keeps to the limits of payloads.
-    package static func makeParser() -> JSONParser {
+    static var payloadLimits: JSONParser.Limits {
         var limits = JSONParser.Limits()
         limits.bytes = payloadLimit
         limits.depth = depthLimit
-        return JSONParser(limits: limits)
+        return limits
     }
+
+    /// A parser that keeps to the limits of payloads.
+    package static func makeParser() -> JSONParser { JSONParser(limits: payloadLimits) }
 
     /// The event of one payload.
     package func event(

@@ -1,7 +1,7 @@
 package import SignalboxJSON
 import Synchronization
 
-/// Lends parsers, whose buffers are worth keeping, to whoever has a payload to parse.
+/// Lends parsers, whose buffers are worth keeping, to whoever has something to parse.
 package final class ParserPool: Sendable {
     // A parser is used by one borrower at a time, which the pool sees to; the compiler cannot.
     private struct Idle: @unchecked Sendable {
@@ -9,13 +9,25 @@ package final class ParserPool: Sendable {
     }
 
     private let idle = Mutex(Idle())
+    private let limits: JSONParser.Limits
     private static let kept = 16
 
-    package init() {}
+    private init(limits: JSONParser.Limits) { self.limits = limits }
+
+    /// For payloads, as large and as deep as we take them.
+    package static func forPayloads() -> ParserPool { ParserPool(limits: Normalizer.payloadLimits) }
+
+    /// For events of our own making, which are deeper than their payloads and may be longer.
+    package static func forEvents() -> ParserPool {
+        var limits = Normalizer.payloadLimits
+        limits.bytes *= 16
+        limits.depth += 16
+        return ParserPool(limits: limits)
+    }
 
     /// Hands `body` a parser that nobody else uses meanwhile.
     package func withParser<R, E: Error>(_ body: (JSONParser) throws(E) -> R) throws(E) -> R {
-        let parser = idle.withLock { $0.parsers.popLast() } ?? Normalizer.makeParser()
+        let parser = idle.withLock { $0.parsers.popLast() } ?? JSONParser(limits: limits)
         defer {
             parser.reset()
             idle.withLock { if $0.parsers.count < Self.kept { $0.parsers.append(parser) } }

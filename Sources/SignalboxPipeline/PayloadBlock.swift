@@ -14,65 +14,51 @@ package struct PayloadBlock: Sendable {
         pieces = taken.pieces
     }
 
-    /// Reads every payload: `each` gets an event or a rejection, in the order of the input. A bad payload costs none of
-    /// its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile. False when there are more
-    /// payloads than `limit`, which are left; how many a line holds shows only when it is read.
-    @discardableResult
+    /// Reads the payloads: `each` gets an event or a rejection, in the order of the input, and says whether to go on. A
+    /// bad payload costs none of its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile.
     package func read(
-        by normalizer: Normalizer, as reception: Reception, with parser: JSONParser, upTo limit: Int = .max,
-        _ each: (Result<Event, Rejection>) -> Void
-    ) -> Bool {
-        var left = limit
-        forEachText(&left) { text, place throws(Rejection) in
+        by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
+        _ each: (Result<Event, Rejection>) -> Bool
+    ) {
+        forEachText { text, place throws(Rejection) in
             each(.success(try normalizer.event(text, as: reception, at: place, with: parser)))
         } rejected: {
             each(.failure($0))
         }
-        return left >= 0
     }
 
-    /// As above, with the events as NDJSON.
+    /// Writes the events of all payloads as NDJSON.
     package func read(
         by normalizer: Normalizer, as reception: Reception, with parser: JSONParser, into lines: inout JSONWriter,
         rejected: (Rejection) -> Void
     ) {
         let envelope = normalizer.envelope(of: reception)
-        var left = Int.max
-        forEachText(&left) { text, place throws(Rejection) in
+        forEachText { text, place throws(Rejection) in
             try normalizer.writeLine(text, in: envelope, at: place, with: parser, into: &lines)
+            return true
         } rejected: {
             rejected($0)
+            return true
         }
     }
 
-    /// `left`: how many texts may come, negative when there are more.
+    /// Hands every text to `read`, and what that or the cutting rejects to `rejected`, until one of them says false.
+    @discardableResult
     private func forEachText(
-        _ left: inout Int,
-        _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Void, rejected: (Rejection) -> Void
-    ) {
+        _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Bool, rejected: (Rejection) -> Bool
+    ) -> Bool {
         bytes.withUnsafeBufferPointer { all in
-            for piece in pieces {
-                guard left > 0 else {
-                    left = -1
-                    return
-                }
+            pieces.allSatisfy { piece in
                 let place = Place(line: piece.line, offset: piece.offset)
-                if let fault = piece.fault {
-                    left -= 1
-                    rejected(Rejection(fault, at: place))
-                    continue
-                }
+                if let fault = piece.fault { return rejected(Rejection(fault, at: place)) }
                 let text = UnsafeBufferPointer(rebasing: all[piece.range])
                 do throws(Rejection) {
-                    try read(text, place)
-                    left -= 1
+                    return try read(text, place)
                 } catch {
-                    if piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) {
-                        parts.forEachText(&left, read, rejected: rejected)
-                    } else {
-                        left -= 1
-                        rejected(error)
+                    guard piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) else {
+                        return rejected(error)
                     }
+                    return parts.forEachText(read, rejected: rejected)
                 }
             }
         }

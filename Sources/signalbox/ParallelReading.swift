@@ -16,7 +16,7 @@ struct ParallelReading {
         work: @escaping @Sendable (PayloadBlock, JSONParser) -> R,
         consume: (_ input: String, R) async throws -> Void
     ) async throws {
-        let parsers = ParserPool()
+        let parsers = ParserPool.forPayloads()
         try await inputs.forEach { name, read in
             var blocks = PayloadBlocks()
             var window: [Task<R, Never>] = []

@@ -66,6 +66,21 @@ import Testing
         }
     }
 
+    /// An event is deeper than its payload, and may be longer: numbers are spelled out.
+    @Test func payloadsAtTheLimitsAreTaken() async throws {
+        try await withTemporaryDirectory { directory in
+            let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
+            let deep = String(repeating: #"{"a":"#, count: 127) + "1" + String(repeating: "}", count: 127)
+            #expect(try await gateway.post(Data(deep.utf8)).status == 202)
+            let numbers = #"{"a":["# + String(repeating: "1e15,", count: 780_000) + "1]}"
+            #expect(try await gateway.post(Data(numbers.utf8)).status == 202)
+            let replay = try await binary.run(
+                ["replay", "--dry-run"], input: Data((deep + "\n" + numbers).utf8), in: directory)
+            #expect(replay.status == 0)
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
     @Test func aBadPayloadCostsNoneOfItsNeighbours() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in

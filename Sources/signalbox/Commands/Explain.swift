@@ -30,7 +30,7 @@ struct Explain: AsyncParsableCommand {
                     bytes, as: Reception(from: .default, at: Date()), at: Place(), with: parser)
             }
             print("\nEvent\n" + Self.indented(event.body))
-            print("\nRoutes\n" + Self.routing(of: event, by: config.routes, with: parser))
+            print("\nRoutes\n" + Self.routing(of: event, by: config.routes))
         } catch {
             StandardError.write("signalbox: \(error.message)\n")
             throw ExitCode.incomplete
@@ -72,11 +72,14 @@ struct Explain: AsyncParsableCommand {
         return String(decoding: pretty, as: UTF8.self)
     }
 
-    private static func routing(of event: Event, by routes: RouteTable, with parser: JSONParser) -> String {
-        parser.reset()
-        guard let value = try? parser.parse(event.body) else {
-            preconditionFailure("An event of ours is no JSON.")
+    private static func routing(of event: Event, by routes: RouteTable) -> String {
+        ParserPool.forEvents().withParser { parser in
+            guard let value = try? parser.parse(event.body) else { return "  The event is too large to be routed." }
+            return routing(of: value, by: routes)
         }
+    }
+
+    private static func routing(of value: JSONValue, by routes: RouteTable) -> String {
         var lines: [String] = []
         var isStopped = false
         for route in routes.routes {

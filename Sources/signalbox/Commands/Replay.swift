@@ -102,8 +102,17 @@ struct Replay: AsyncParsableCommand {
         let source = SourceName(source)
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var progress = Progress(totalBytes: inputs.size)
+        let eventParsers = ParserPool.forEvents()
         try await ParallelReading(inputs: inputs).run(onBytes: { progress.read($0) }) { block, parser in
-            RoutedBlock(block, by: normalizer, as: Reception(from: source, at: Date()), routes, with: parser)
+            let reception = Reception(from: source, at: Date())
+            return eventParsers.withParser { eventParser in
+                var results: [Result<Event, Rejection>] = []
+                block.read(by: normalizer, as: reception, with: parser) {
+                    results.append($0)
+                    return true
+                }
+                return RoutedBlock(results.map { routes.route($0, with: eventParser) })
+            }
         } consume: { input, block in
             try await take(block.events)
             for rejection in block.rejections { try rejectList.add(rejection, in: input) }
@@ -119,17 +128,13 @@ private struct RoutedBlock: Sendable {
     private(set) var events: [RoutedEvent] = []
     private(set) var rejections: [Rejection] = []
 
-    init(
-        _ block: PayloadBlock, by normalizer: Normalizer, as reception: Reception, _ routes: RouteTable,
-        with parser: JSONParser
-    ) {
-        block.read(by: normalizer, as: reception, with: parser) { result in
+    init(_ results: [Result<RoutedEvent, Rejection>]) {
+        for result in results {
             switch result {
-            case .success(let event): events.append(RoutedEvent(event: event, routes: [], destinations: []))
+            case .success(let event): events.append(event)
             case .failure(let rejection): rejections.append(rejection)
             }
         }
-        events = events.map { routes.route($0.event, with: parser) }
     }
 }
 
