@@ -36,6 +36,7 @@ struct TestPipeline {
             blocks.take().read(by: normalizer, as: reception, with: parser) { result in
                 if case .success(let event) = result { EventRecorder.record(event.body) }
                 results.append(result)
+                return true
             }
         }
         var rest = input[...]
