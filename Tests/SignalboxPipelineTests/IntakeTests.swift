@@ -78,6 +78,20 @@ import Testing
         }
     }
 
+    /// The event around such a payload is larger and nested deeper than the payload itself may be.
+    @Test func aPayloadAtItsLimitsIsRouted() async throws {
+        try await withIntake { intake, queue in
+            let levels = Normalizer.depthLimit - 1
+            let deep = String(repeating: "{\"a\":", count: levels) + "1" + String(repeating: "}", count: levels)
+            let large = "{\"a\":\"" + String(repeating: "\\u0001", count: Normalizer.payloadLimit / 6 - 2) + "\"}"
+            for body in [deep, large] {
+                let routed = try #require(try await accept(body, by: intake).items.first).get()
+                #expect(routed.routes == ["all"])
+            }
+            #expect(try await queue.eventCount() == 2)
+        }
+    }
+
     @Test func anEmptyBodyAndAnEmptyArrayHoldNothing() async throws {
         try await withIntake { intake, queue in
             for (body, isBatch) in [("", false), (" \n", false), ("[]", true), ("[ ]\n", true)] {

@@ -34,7 +34,7 @@ import Testing
             "\(good)\n{\"a\":\n\(good)\nnope\n[1]\n\(good)\n{\"a\":1e999}\n\(good)\n{\"a\":\"\n\(good)\n7\n\(good)",
             [
                 "unknown/alert", "2 payload-truncated", "unknown/alert", "4 payload-not-json",
-                "5 payload-not-an-object", "unknown/alert", "7 payload-number-out-of-range", "unknown/alert",
+                "5 payload-not-an-object", "unknown/alert", "7 payload-number-invalid", "unknown/alert",
                 "9 payload-truncated", "unknown/alert", "11 payload-not-an-object", "unknown/alert",
             ])
         expect(
