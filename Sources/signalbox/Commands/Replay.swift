@@ -23,8 +23,8 @@ struct Replay: AsyncParsableCommand {
 
     @OptionGroup var options: GatewayOptions
 
-    @Option(help: "Name of the source that stands in the events.")
-    var source = SourceName.default.name
+    @Option(help: "Name of the source that stands in the events.", transform: { try SourceName(argument: $0) })
+    var source = SourceName.default
 
     @Flag(help: "Decide only: print where each payload would go, send and store nothing.")
     var dryRun = false
@@ -99,7 +99,7 @@ struct Replay: AsyncParsableCommand {
         with normalizer: Normalizer, routes: RouteTable, _ take: ([RoutedEvent]) async throws -> Void
     ) async throws -> Int {
         let inputs = InputFiles(files)
-        let source = SourceName(source)
+        let source = source
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var progress = Progress(totalBytes: inputs.size)
         let eventParsers = ParserPool.forEvents()
