@@ -4,19 +4,42 @@
 package struct JSONObject {
     @usableFromInline package let value: JSONValue
     @usableFromInline package let keys: JSONKeyFilter
+    /// True when no key can stand in it twice; false when that is not known.
+    @usableFromInline let isDistinct: Bool
 
     @inlinable
     package init(_ value: JSONValue) {
         self.value = value
         var keys = JSONKeyFilter()
-        value.forEachKey { keys.insert($0) }
+        var isDistinct = true
+        value.forEachKey { key in
+            if keys.mayContain(key) { isDistinct = false }
+            keys.insert(key)
+        }
         self.keys = keys
+        self.isDistinct = isDistinct
     }
 
     /// The member with this key; see ``JSONValue/subscript(_:)``.
     @inlinable
     package subscript(_ key: StaticString) -> JSONValue? {
-        @inline(__always) get { keys.mayContain(key) ? value[key] : nil }
+        @inline(__always) get { member(JSONKey(key)) }
+    }
+
+    /// As above.
+    @inlinable @inline(__always)
+    package func member(_ key: JSONKey) -> JSONValue? {
+        keys.mayContain(key) ? value.member(key, isOnly: isDistinct) : nil
+    }
+
+    /// True when a key stands in it more than once.
+    @inlinable package var hasRepeats: Bool { !isDistinct && value.hasRepeats }
+
+    /// The members, each key once and with its last value; see ``JSONValue/forEachMember(_:)``.
+    @inlinable
+    package func forEachMember(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
+        guard isDistinct else { return value.forEachMember(body) }
+        for (key, member) in value.members { body(key, member) }
     }
 }
 
@@ -35,7 +58,7 @@ package struct JSONKeyFilter: Sendable {
 
     /// False only when the key is not among them.
     @inlinable @inline(__always)
-    package func mayContain(_ key: StaticString) -> Bool { mayContain(JSONKeyHead(key)) }
+    package func mayContain(_ key: JSONKey) -> Bool { mayContain(key.head) }
 
     @inlinable @inline(__always)
     func mayContain(_ key: JSONKeyHead) -> Bool { bits & key.bit != 0 }

@@ -41,20 +41,24 @@ package struct VendorChain: Sendable {
         winner.detector.read(payload, into: &notification)
     }
 
-    private typealias Claim = (detector: any VendorDetector, detection: Detection)
+    private struct Claim {
+        let detector: any VendorDetector
+        let detection: Detection
+    }
 
     private func claims(on payload: borrowing PlatformPayload) -> (winner: Claim?, others: [VendorID]) {
         var winner: Claim?
         var others: [VendorID] = []
-        for detector in detectors {
-            guard let detection = detector.detect(payload) else { continue }
+        for position in detectors.indices {
+            guard let detection = detectors[position].detect(payload) else { continue }
+            let detector = detectors[position]
             let beaten = winner?.detection.strength ?? .hint
             guard detection.strength > beaten else {
                 others.append(detector.vendor)
                 continue
             }
             if let winner { others.append(winner.detector.vendor) }
-            winner = (detector, detection)
+            winner = Claim(detector: detector, detection: detection)
         }
         return (winner, others)
     }
