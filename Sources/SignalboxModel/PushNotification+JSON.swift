@@ -153,7 +153,8 @@ extension JSONWriter {
         member("origin", category.origin.rawValue)
         key("actions")
         beginArray()
-        for button in category.actions { self.button(button) }
+        // By position: a loop over the values copies each.
+        for position in category.actions.indices { button(category.actions[position]) }
         endArray()
         endObject()
     }

@@ -11,7 +11,7 @@ struct WellFormedness {
     /// Starts with the keys that stand twice in one object.
     init(of arrival: Arrival) {
         parser = arrival.parser
-        checkKeys(of: arrival.root.value)
+        checkKeys(of: arrival.root.value, hasRepeats: arrival.root.hasRepeats)
     }
 
     mutating func warn(_ code: String, _ message: String, at value: JSONValue) {
@@ -19,16 +19,20 @@ struct WellFormedness {
         warnings.append(Warning(code, at: parser.pointer(to: value), message))
     }
 
-    private mutating func checkKeys(of value: JSONValue) {
-        if value.hasRepeats {
+    private mutating func checkKeys(of value: JSONValue, hasRepeats: Bool) {
+        if hasRepeats {
             for repeated in value.repeats(upTo: Self.limit) {
                 warn(
                     "json.duplicate-key", "The key stands more than once in its object; the last one counts.",
                     at: repeated)
             }
         }
-        for (_, member) in value.members where member.isObject || member.isArray { checkKeys(of: member) }
-        for element in value.elements where element.isObject || element.isArray { checkKeys(of: element) }
+        for (_, member) in value.members where member.isObject || member.isArray {
+            checkKeys(of: member, hasRepeats: member.hasRepeats)
+        }
+        for element in value.elements where element.isObject || element.isArray {
+            checkKeys(of: element, hasRepeats: element.hasRepeats)
+        }
     }
 }
 
