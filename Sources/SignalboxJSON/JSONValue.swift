@@ -4,6 +4,9 @@
 /// someone else, so it never outlives the closure or function that got it and never crosses a concurrency boundary
 /// (it is not `Sendable`). Strings are copied only when asked for as `String`.
 ///
+/// `@usableFromInline` here and on the types it is used with lets other targets inline what is `@inlinable`: members of
+/// a type that is merely `package` are called.
+///
 /// The tape's layout: https://github.com/simdjson/simdjson/blob/master/doc/tape.md
 @usableFromInline
 package struct JSONValue {

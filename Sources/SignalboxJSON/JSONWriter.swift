@@ -67,8 +67,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         needsComma = false
     }
 
-    /// Any key. Disfavoured, so that a literal is a key that needs no escaping.
-    @_disfavoredOverload
+    /// Any key.
     package mutating func key(_ name: String) {
         name.utf8Span.span.withUnsafeBufferPointer { key(utf8: $0) }
     }

@@ -1,3 +1,4 @@
+// Public, because what other targets inline may name nothing that is imported less openly.
 public import SignalboxJSON
 
 /// A payload whose push service and envelope are known, with the places where vendors put their keys.

@@ -21,8 +21,9 @@ package struct PayloadBlock: Sendable {
         by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
         _ each: (Result<Event, Rejection>) -> Void
     ) {
+        let envelope = normalizer.envelope(of: reception)
         forEachText { text, place throws(Rejection) in
-            each(.success(try normalizer.event(text, as: reception, at: place, with: parser)))
+            each(.success(try normalizer.event(text, in: envelope, at: place, with: parser)))
         } rejected: {
             each(.failure($0))
         }
@@ -34,13 +35,13 @@ package struct PayloadBlock: Sendable {
         rejected: (Rejection) -> Void
     ) {
         let envelope = normalizer.envelope(of: reception)
-        forEachText { text, place throws(Rejection) in
-            try normalizer.writeLine(text, in: envelope, at: place, with: parser, into: &lines)
-        } rejected: {
-            rejected($0)
-        }
+        forEachText(
+            { text, place throws(Rejection) in
+                try normalizer.writeLine(text, in: envelope, at: place, with: parser, into: &lines)
+            }, rejected: rejected)
     }
 
+    /// Hands every text to `read`, and what that throws to `rejected`.
     private func forEachText(
         _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Void, rejected: (Rejection) -> Void
     ) {

@@ -62,11 +62,11 @@ struct MCE: VendorDetector {
     /// `mailingId` is a number in some payloads, a string in others (Acoustic-Mobile-Push/iOS).
     func readCampaign(_ mce: JSONValue?, _ notification: inout PushNotification) {
         guard let mce else { return }
-        let known = notification.campaign
-        let campaign = PushNotification.Campaign(
-            id: known?.id ?? mce["mailingId"]?.spelled, name: known?.name ?? mce["attribution"]?.text,
-            messageId: known?.messageId ?? mce["inAppMessageId"]?.spelled)
-        if !campaign.isEmpty { notification.campaign = campaign }
+        var campaign = notification.campaign ?? .init()
+        campaign.id = campaign.id ?? mce["mailingId"]?.spelled
+        campaign.name = campaign.name ?? mce["attribution"]?.text
+        campaign.messageId = campaign.messageId ?? mce["inAppMessageId"]?.spelled
+        notification.campaign = campaign.isEmpty ? nil : campaign
     }
 
     private static func owns(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
