@@ -12,7 +12,7 @@ struct Normalize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Turn payloads into events, one a line: no network, no queue.",
         discussion: """
-            Reads NDJSON, a JSON array, or JSON texts that follow one another. Device tokens are replaced by their hash \
+            Reads NDJSON, a JSON array, or JSON texts that follow one another, also compressed by gzip or zstd. Device tokens are replaced by their hash \
             under the key in --data-dir; without it, under a key that lasts as long as the run.
             """)
 

@@ -103,7 +103,7 @@ struct Replay: AsyncParsableCommand {
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var progress = Progress(totalBytes: inputs.size)
         let eventParsers = ParserPool.forEvents()
-        try await ParallelReading(inputs: inputs).run(onBytes: { progress.read($0) }) { block, parser in
+        try await ParallelReading(inputs: inputs).run(onBytes: { progress.have(read: $0) }) { block, parser in
             let reception = Reception(from: source, at: Date())
             return eventParsers.withParser { eventParser in
                 var results: [Result<Event, Rejection>] = []
