@@ -42,7 +42,7 @@ package struct GatewayServer: Service {
         }
         router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
         router.get("/readyz") { _, _ in
-            await isReady()
+            await readiness.isReady()
                 ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
         }
         router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
