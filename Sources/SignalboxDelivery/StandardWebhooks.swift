@@ -1,50 +1,150 @@
 package import Foundation
 import SignalboxEgress
 
-/// A symmetric secret of the Standard Webhooks specification, ready to sign and to verify with.
+/// A key of the Standard Webhooks specification: `whsec_` signs and verifies (HMAC-SHA256, `v1`), `whsk_` signs and
+/// `whpk_` verifies (Ed25519, `v1a`).
 /// Source: github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md
-package struct WebhookSecret: Sendable {
-    private let authentication: MessageAuthentication
+package struct WebhookKey: Sendable {
+    private enum Algorithm: Sendable {
+        case symmetric(MessageAuthentication)
+        case signing(Ed25519PrivateKey)
+        case verifying(Ed25519PublicKey)
+    }
+
+    private let algorithm: Algorithm
+
+    /// Reads a key: its prefix and base64. 24 to 64 bytes behind `whsec_`, which may be missing as in the reference
+    /// libraries; the seed's 32 bytes behind `whsk_`, or these and the public key's 32; 32 behind `whpk_`.
+    package init(_ text: String) throws(InvalidWebhookKey) {
+        if text.hasPrefix("whsk_") {
+            let bytes = try Self.bytes(text.dropFirst(5))
+            guard bytes.count == 32 || bytes.count == 64, let key = Ed25519PrivateKey(seed: Array(bytes.prefix(32)))
+            else {
+                throw .length(bytes.count, wanted: "32 or 64 for whsk_")
+            }
+            algorithm = .signing(key)
+        } else if text.hasPrefix("whpk_") {
+            let bytes = try Self.bytes(text.dropFirst(5))
+            guard let key = Ed25519PublicKey(bytes) else { throw .length(bytes.count, wanted: "32 for whpk_") }
+            algorithm = .verifying(key)
+        } else {
+            let bytes = try Self.bytes(text.hasPrefix("whsec_") ? text.dropFirst(6) : text[...])
+            guard (24...64).contains(bytes.count) else { throw .length(bytes.count, wanted: "24 to 64 for whsec_") }
+            algorithm = .symmetric(MessageAuthentication(key: bytes))
+        }
+    }
+
+    private static func bytes(_ encoded: Substring) throws(InvalidWebhookKey) -> [UInt8] {
+        guard let data = Data(base64Encoded: String(encoded)) else { throw .notBase64 }
+        return Array(data)
+    }
+
+    /// Whether it can sign; `whpk_` cannot.
+    package var canSign: Bool {
+        if case .verifying = algorithm { false } else { true }
+    }
+
+    /// One entry of `webhook-signature`: the scheme, a comma, and the base64 of the signature over id, timestamp and body.
+    package func signature(id: String, timestamp: Int, body: [UInt8]) -> String {
+        let head = Array("\(id).\(timestamp).".utf8)
+        switch algorithm {
+        case .symmetric(let authentication):
+            return "v1," + Data(authentication.authenticate(head, body)).base64EncodedString()
+        case .signing(let key): return "v1a," + Data(key.sign(head + body)).base64EncodedString()
+        case .verifying: preconditionFailure("A public key signs nothing.")
+        }
+    }
+
+    fileprivate func matches(_ entry: Substring, id: String, timestamp: Int, body: [UInt8]) -> Bool {
+        switch algorithm {
+        case .symmetric:
+            return equalInConstantTime(
+                Array(entry.utf8), Array(signature(id: id, timestamp: timestamp, body: body).utf8))
+        case .signing(let key):
+            guard let publicKey = Ed25519PublicKey(key.publicKey) else { return false }
+            return Self.isValid(entry, by: publicKey, id: id, timestamp: timestamp, body: body)
+        case .verifying(let key): return Self.isValid(entry, by: key, id: id, timestamp: timestamp, body: body)
+        }
+    }
+
+    private static func isValid(
+        _ entry: Substring, by key: Ed25519PublicKey, id: String, timestamp: Int, body: [UInt8]
+    ) -> Bool {
+        guard entry.hasPrefix("v1a,"), let signature = Data(base64Encoded: String(entry.dropFirst(4))) else {
+            return false
+        }
+        return key.isValid(Array(signature), for: Array("\(id).\(timestamp).".utf8) + body)
+    }
+}
+
+/// The keys of one endpoint: one, or several while they are being replaced. A message bears a signature of each.
+package struct WebhookKeys: Sendable {
+    private let keys: [WebhookKey]
 
     /// How far a timestamp may lie from the present before a message counts as replayed.
     package static let tolerance: TimeInterval = 5 * 60
 
-    /// Reads `whsec_` and the base64 of 24 to 64 bytes; the prefix may be missing, as in the reference libraries.
-    package init(_ text: String) throws(InvalidWebhookSecret) {
-        let encoded = text.hasPrefix("whsec_") ? String(text.dropFirst(6)) : text
-        guard let key = Data(base64Encoded: encoded) else { throw .notBase64 }
-        guard (24...64).contains(key.count) else { throw .length(key.count) }
-        authentication = MessageAuthentication(key: Array(key))
+    package init(_ keys: [WebhookKey]) {
+        precondition(!keys.isEmpty, "Without a key nothing is signed.")
+        self.keys = keys
     }
 
-    /// The value of `webhook-signature` for a message: `v1,` and the base64 of HMAC-SHA256 over id, timestamp and body.
-    package func signature(id: String, timestamp: Int, body: [UInt8]) -> String {
-        "v1," + Data(authentication.authenticate(Array("\(id).\(timestamp).".utf8), body)).base64EncodedString()
+    /// The value of `webhook-signature` for a message: the signatures of all keys, the first one's first.
+    package func signatures(id: String, timestamp: Int, body: [UInt8]) -> String {
+        keys.map { $0.signature(id: id, timestamp: timestamp, body: body) }.joined(separator: " ")
     }
 
-    /// Checks a message as a receiver must: the timestamp, then every signature of the header in constant time.
+    /// Checks a message as a receiver must: the timestamp, then every signature of the header against every key.
     package func verify(
         id: String?, timestamp: String?, signatures: String?, body: [UInt8], now: Date
     ) throws(WebhookVerificationError) {
         guard let id, let timestamp, let signatures else { throw .missingHeader }
         guard let seconds = Int(timestamp) else { throw .malformedTimestamp }
         guard abs(now.timeIntervalSince1970 - TimeInterval(seconds)) <= Self.tolerance else { throw .timestampTooFar }
-        let expected = Array(signature(id: id, timestamp: seconds, body: body).utf8)
-        guard signatures.split(separator: " ").contains(where: { equalInConstantTime(Array($0.utf8), expected) }) else {
-            throw .noMatchingSignature
-        }
+        let entries = signatures.split(separator: " ")
+        guard
+            keys.contains(where: { key in
+                entries.contains { key.matches($0, id: id, timestamp: seconds, body: body) }
+            })
+        else { throw .noMatchingSignature }
     }
 }
 
-/// Why a text is no webhook secret. Says nothing of the text itself.
-package enum InvalidWebhookSecret: Error, Equatable, CustomStringConvertible {
+/// A new key, and what its owner needs to know of it.
+package struct NewWebhookKey: Sendable {
+    /// What the sender keeps secret: `whsec_…` or `whsk_…`.
+    package let secret: String
+    /// What receivers verify with; nil for a symmetric key, which is its own.
+    package let publicKey: String?
+
+    /// 32 random bytes.
+    package static func symmetric() -> NewWebhookKey {
+        NewWebhookKey(secret: "whsec_" + Data(randomBytes(32)).base64EncodedString(), publicKey: nil)
+    }
+
+    /// An Ed25519 pair; the secret holds the seed and the public key, as other tools write it.
+    package static func ed25519() -> NewWebhookKey {
+        let seed = randomBytes(32)
+        guard let key = Ed25519PrivateKey(seed: seed) else {
+            preconditionFailure("OpenSSL refused 32 bytes as a seed.")
+        }
+        return NewWebhookKey(
+            secret: "whsk_" + Data(seed + key.publicKey).base64EncodedString(),
+            publicKey: "whpk_" + Data(key.publicKey).base64EncodedString())
+    }
+}
+
+/// Why a text is no webhook key. Says nothing of the text itself.
+package enum InvalidWebhookKey: Error, Equatable, CustomStringConvertible {
     case notBase64
-    case length(Int)
+    case length(Int, wanted: String)
 
     package var description: String {
         switch self {
-        case .notBase64: "the secret is not base64; it should be whsec_ and the base64 of 24 to 64 random bytes"
-        case .length(let count): "the secret has \(count) bytes; Standard Webhooks wants 24 to 64"
+        case .notBase64:
+            "the secret is not base64; it should be whsec_ and the base64 of 24 to 64 random bytes, as signalbox keys new prints it"
+        case .length(let count, let wanted):
+            "the secret has \(count) bytes; Standard Webhooks wants \(wanted), as signalbox keys new prints it"
         }
     }
 }

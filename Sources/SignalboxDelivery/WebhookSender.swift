@@ -6,18 +6,18 @@ package import SignalboxStore
 /// Posts events to a webhook, signed as Standard Webhooks says.
 package struct WebhookSender: Sender {
     private let webhook: Destination.Webhook
-    private let secret: WebhookSecret
+    private let keys: WebhookKeys
     private let http: OutboundHTTP
     private let userAgent: String
     private let now: @Sendable () -> Date
 
-    /// `secret`: what the webhook's reference stands for.
+    /// `keys`: what the webhook's references stand for, all of which can sign.
     package init(
-        _ webhook: Destination.Webhook, secret: WebhookSecret, http: OutboundHTTP, version: String,
+        _ webhook: Destination.Webhook, keys: WebhookKeys, http: OutboundHTTP, version: String,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.webhook = webhook
-        self.secret = secret
+        self.keys = keys
         self.http = http
         self.now = now
         userAgent = "signalbox/\(version)"
@@ -41,7 +41,7 @@ package struct WebhookSender: Sender {
                 ("user-agent", userAgent),
                 ("webhook-id", lease.event),
                 ("webhook-timestamp", String(timestamp)),
-                ("webhook-signature", secret.signature(id: lease.event, timestamp: timestamp, body: lease.body)),
+                ("webhook-signature", keys.signatures(id: lease.event, timestamp: timestamp, body: lease.body)),
                 ("traceparent", Self.traceParent(of: lease)),
             ],
             body: lease.body, timeout: webhook.timeout)

@@ -34,7 +34,7 @@ extension ConfigReader {
             note(format, "there is only one format so far; write \"cloudevents\", or leave it out")
         }
         let url = value["url"].flatMap { webAddress($0) }
-        let secret = value["secret"].flatMap { self.secret($0) }
+        let secrets = value["secret"].map { self.secrets($0) } ?? []
         if value["url"] == nil { note(value, "a destination needs a \"url\", or \"builtin\": \"inbox\"") }
         if value["secret"] == nil {
             note(value, "a destination needs a \"secret\" to sign with, such as \"env:CRM_SECRET\"")
@@ -43,8 +43,8 @@ extension ConfigReader {
         if let value = value["timeout"] {
             timeout = duration(value, in: .milliseconds(10)...(.seconds(300)), example: "15s")
         }
-        guard let url, let secret else { return nil }
-        return Destination.Webhook(url: url, secret: secret, timeout: timeout ?? .seconds(15))
+        guard let url, !secrets.isEmpty else { return nil }
+        return Destination.Webhook(url: url, secrets: secrets, timeout: timeout ?? .seconds(15))
     }
 
     private mutating func retry(_ value: JSONValue) -> Destination.Retry {

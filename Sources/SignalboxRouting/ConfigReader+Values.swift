@@ -91,6 +91,16 @@ extension ConfigReader {
         return reference
     }
 
+    /// One reference, or an array of up to five, all of which count.
+    mutating func secrets(_ value: JSONValue) -> [SecretReference] {
+        guard value.isArray else { return secret(value).map { [$0] } ?? [] }
+        let entries = Array(value.elements.prefix(6))
+        if entries.isEmpty || entries.count > 5 {
+            note(value, "this must be one reference, or an array of 1 to 5 of them while a secret is being replaced")
+        }
+        return entries.compactMap { secret($0) }
+    }
+
     mutating func webAddress(_ value: JSONValue) -> String? {
         guard let text = text(value) else { return nil }
         guard Self.isWebAddress(text) else {

@@ -50,8 +50,8 @@ package struct Destination: Sendable, Equatable {
     package struct Webhook: Sendable, Equatable {
         /// `http` or `https`.
         package var url: String
-        /// A Standard Webhooks `whsec_` secret.
-        package var secret: SecretReference
+        /// Standard Webhooks keys to sign with, `whsec_` or `whsk_`: one, or several while they are being replaced.
+        package var secrets: [SecretReference]
         /// From the start of an attempt to the last byte of its reply.
         package var timeout: Duration = .seconds(15)
     }

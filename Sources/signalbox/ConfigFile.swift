@@ -45,17 +45,26 @@ enum ConfigFile {
         return tokens
     }
 
-    /// The signing secret of a webhook.
-    static func secret(
+    /// The keys that a webhook is signed with.
+    static func keys(
         of webhook: Destination.Webhook, named name: DestinationName, path: String
-    ) throws(ExitCode) -> WebhookSecret {
+    ) throws(ExitCode) -> WebhookKeys {
         let place = "/destinations/\(name)/secret"
-        let text = try secret(webhook.secret, for: place, path: path)
-        do throws(InvalidWebhookSecret) {
-            return try WebhookSecret(text)
-        } catch {
-            throw refuse("\(path): \(place): \(error) (it comes from \(webhook.secret)).")
+        var keys: [WebhookKey] = []
+        for reference in webhook.secrets {
+            let text = try secret(reference, for: place, path: path)
+            let key: WebhookKey
+            do throws(InvalidWebhookKey) {
+                key = try WebhookKey(text)
+            } catch {
+                throw refuse("\(path): \(place): \(error) (it comes from \(reference)).")
+            }
+            guard key.canSign else {
+                throw refuse("\(path): \(place): \(reference) is a public key, which cannot sign; use the whsk_ key.")
+            }
+            keys.append(key)
         }
+        return WebhookKeys(keys)
     }
 
     private static func secret(_ reference: SecretReference, for place: String, path: String) throws(ExitCode) -> String

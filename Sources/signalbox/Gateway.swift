@@ -50,8 +50,8 @@ struct Gateway {
         switch destination.endpoint {
         case .inbox: return InboxSender(color: StandardOutput.hasColor, show: show)
         case .webhook(let webhook):
-            let secret = try ConfigFile.secret(of: webhook, named: destination.name, path: path)
-            return WebhookSender(webhook, secret: secret, http: http, version: Version.current)
+            let keys = try ConfigFile.keys(of: webhook, named: destination.name, path: path)
+            return WebhookSender(webhook, keys: keys, http: http, version: Version.current)
         }
     }
 }

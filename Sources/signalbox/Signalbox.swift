@@ -12,7 +12,7 @@ struct Signalbox: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Serve.self, Normalize.self, Replay.self, Explain.self, Routes.self, Listen.self, Deliveries.self,
-            VendorList.self, Schema.self,
+            Keys.self, VendorList.self, Schema.self,
         ])
 }
 

@@ -25,7 +25,7 @@ import Testing
                 let message = try #require(await receiver.next().first)
                 EventRecorder.record(message.body)
                 #expect(message.id == receipt["id"] as? String)
-                try WebhookSecret(Gateway.secret).verify(
+                try WebhookKeys([WebhookKey(Gateway.secret)]).verify(
                     id: message.id, timestamp: message.timestamp, signatures: message.signature, body: message.body,
                     now: Date())
                 let event = try #require(

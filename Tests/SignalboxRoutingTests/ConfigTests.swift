@@ -92,7 +92,9 @@ extension JSONWriter {
         let limits = "x\(destination.concurrency) retry \(retry.attempts) \(retry.base.text) \(retry.max.text)"
         switch destination.endpoint {
         case .inbox: return "inbox \(limits)"
-        case .webhook(let webhook): return "\(webhook.url) \(webhook.secret) \(webhook.timeout.text) \(limits)"
+        case .webhook(let webhook):
+            return
+                "\(webhook.url) \(webhook.secrets.map(\.description).joined(separator: "+")) \(webhook.timeout.text) \(limits)"
         }
     }
 }

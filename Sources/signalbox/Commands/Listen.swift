@@ -18,7 +18,7 @@ struct Listen: AsyncParsableCommand {
 
     @Option(
         help:
-            "Where the secret is, env:NAME or file:/path (default: env:WEBHOOK_SECRET where that is set). Without one, nothing is verified."
+            "Where the secret or the public key is, env:NAME or file:/path (default: env:WEBHOOK_SECRET where that is set). Without one, nothing is verified."
     )
     var secret: String?
 
@@ -60,7 +60,7 @@ struct Listen: AsyncParsableCommand {
         if interrupted { throw ExitCode.interrupted }
     }
 
-    private func webhookSecret() throws(ExitCode) -> WebhookSecret? {
+    private func webhookSecret() throws(ExitCode) -> WebhookKeys? {
         let environment = ProcessInfo.processInfo.environment
         let implied = environment["WEBHOOK_SECRET"] == nil ? nil : "env:WEBHOOK_SECRET"
         guard let text = secret ?? implied else { return nil }
@@ -69,7 +69,7 @@ struct Listen: AsyncParsableCommand {
                 "--secret takes a reference, env:NAME or file:/path; a secret itself would show in the process list.")
         }
         do {
-            return try WebhookSecret(try reference.resolve(environment: environment))
+            return WebhookKeys([try WebhookKey(try reference.resolve(environment: environment))])
         } catch {
             throw refuse("\(error).")
         }
@@ -88,12 +88,12 @@ final class ReceivingDesk: Sendable {
     }
 
     private let counts = Mutex(Counts())
-    private let secret: WebhookSecret?
+    private let secret: WebhookKeys?
     private let status: Int
     private let delay: Duration?
     private let form: Form
 
-    init(secret: WebhookSecret?, status: Int, delay: Duration?, form: Form) {
+    init(secret: WebhookKeys?, status: Int, delay: Duration?, form: Form) {
         self.secret = secret
         self.status = status
         self.delay = delay
