@@ -11,7 +11,7 @@ RUN swift build -c release --product signalbox --static-swift-stdlib
 
 FROM debian:bookworm-slim
 RUN apt-get update -qq \
-    && apt-get install -y -qq --no-install-recommends ca-certificates libcurl4 libssl3 libsimdjson14 libsqlite3-0 \
+    && apt-get install -y -qq --no-install-recommends ca-certificates libcurl4 libssl3 libsimdjson14 libsqlite3-0 zlib1g libzstd1 \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --create-home --home-dir /var/lib/signalbox signalbox
 COPY --from=build /src/.build/release/signalbox /usr/local/bin/signalbox

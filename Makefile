@@ -4,7 +4,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 
 # Debian's names of the C libraries that Package.swift links, and of what the tests need besides.
-LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev
+LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
 TEST_TOOLS := python3-jsonschema curl
 BENCH_TOOLS := jq wrk python3-venv
 

@@ -31,6 +31,8 @@ let package = Package(
         .systemLibrary(
             name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .target(
             name: "CSimdjson",
             cxxSettings: [.treatAllWarnings(as: .error)],
@@ -83,6 +85,7 @@ let package = Package(
         .executableTarget(
             name: "signalbox",
             dependencies: [
+                "CZlib", "CZstd",
                 "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxRouting",
                 "SignalboxEgress", "SignalboxStore", "SignalboxPipeline", "SignalboxDelivery", "SignalboxServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -40,7 +40,8 @@ package final class JSONParser {
 
     private let handle: OpaquePointer
     private let limits: Limits
-    private var documents: [Document] = []
+    // Checking accesses costs more than they do; a parser has one user at a time and calls nobody meanwhile.
+    @exclusivity(unchecked) private var documents: [Document] = []
 
     package init(limits: Limits = Limits()) {
         guard let handle = sb_json_parser_create(limits.bytes, limits.depth, limits.documents) else {
@@ -104,7 +105,7 @@ package final class JSONParser {
         var container = document.root
         while container.index < value.index {
             guard let step = container.step(towards: value) else { break }
-            pointer += step.token
+            pointer = pointer.isEmpty ? step.token : pointer + step.token
             container = step.child
         }
         return pointer

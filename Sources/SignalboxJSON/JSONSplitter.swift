@@ -14,7 +14,7 @@ package struct JSONSplitter {
     /// One piece of the input.
     package struct Piece: Sendable {
         /// Where it stands in the buffer.
-        package let range: Range<Int>
+        package fileprivate(set) var range: Range<Int>
         /// Line of its first byte, from 1.
         package let line: Int
         /// Position of its first byte in the input, from 0.
@@ -24,13 +24,6 @@ package struct JSONSplitter {
         /// True for a line that was taken whole because no text can go on behind it. It may hold several: when it does not
         /// parse, cut it with a splitter that does not guess.
         package let isGuess: Bool
-
-        /// The same piece of a buffer that begins this much later.
-        fileprivate func moved(by distance: Int) -> Piece {
-            Piece(
-                range: range.lowerBound - distance..<range.upperBound - distance, line: line, offset: offset,
-                fault: fault, isGuess: isGuess)
-        }
     }
 
     package enum Fault: Sendable {
@@ -107,9 +100,12 @@ package struct JSONSplitter {
     package mutating func takeAll() -> (bytes: [UInt8], pieces: [Piece]) {
         let first = start
         var pieces: [Piece] = []
-        while let piece = next() { pieces.append(piece) }
-        let end = pieces.last?.range.upperBound ?? first
-        return (Array(buffer[first..<end]), pieces.map { $0.moved(by: first) })
+        while var piece = next() {
+            piece.range = piece.range.lowerBound - first..<piece.range.upperBound - first
+            pieces.append(piece)
+        }
+        let end = first + (pieces.last?.range.upperBound ?? 0)
+        return (Array(buffer[first..<end]), pieces)
     }
 
     /// The next piece, or nil when more input is needed or none is left.

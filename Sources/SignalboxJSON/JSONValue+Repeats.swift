@@ -1,31 +1,31 @@
 /// A key of an object, equal and hashed by its bytes. Borrowed like the value that it belongs to.
-private struct JSONKey: Hashable {
+private struct KeyBytes: Hashable {
     let bytes: UnsafeBufferPointer<UInt8>
 
     init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-    static func == (left: JSONKey, right: JSONKey) -> Bool { left.bytes.equals(right.bytes) }
+    static func == (left: KeyBytes, right: KeyBytes) -> Bool { left.bytes.equals(right.bytes) }
 
     func hash(into hasher: inout Hasher) { hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
 }
 
 /// The keys met so far. Made for the few that payloads have; many are no more than slower.
 package struct JSONKeySet {
-    private var few: [JSONKey] = []
-    private var many: Set<JSONKey> = []
+    private var few: [KeyBytes] = []
+    private var many: Set<KeyBytes> = []
 
     package init() {}
 
     /// Adds a key; false when it was there already.
     package mutating func insert(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        let key = JSONKey(bytes)
+        let key = KeyBytes(bytes)
         guard few.count < JSONValue.few else { return insertAmongMany(key) }
         if few.contains(key) { return false }
         few.append(key)
         return true
     }
 
-    private mutating func insertAmongMany(_ key: JSONKey) -> Bool {
+    private mutating func insertAmongMany(_ key: KeyBytes) -> Bool {
         if many.isEmpty { many = Set(few) }
         return many.insert(key).inserted
     }
@@ -44,9 +44,9 @@ extension JSONValue {
 
     @usableFromInline
     func forEachLastMember(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
-        var last: [JSONKey: Int] = [:]
-        for (key, value) in members { last[JSONKey(key)] = value.index }
-        for (key, value) in members where last[JSONKey(key)] == value.index { body(key, value) }
+        var last: [KeyBytes: Int] = [:]
+        for (key, value) in members { last[KeyBytes(key)] = value.index }
+        for (key, value) in members where last[KeyBytes(key)] == value.index { body(key, value) }
     }
 
     /// True when a key of this object stands in it more than once.

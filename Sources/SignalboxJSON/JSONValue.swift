@@ -4,6 +4,9 @@
 /// someone else, so it never outlives the closure or function that got it and never crosses a concurrency boundary
 /// (it is not `Sendable`). Strings are copied only when asked for as `String`.
 ///
+/// `@usableFromInline` here and on the types it is used with lets other targets inline what is `@inlinable`: members of
+/// a type that is merely `package` are called.
+///
 /// The tape's layout: https://github.com/simdjson/simdjson/blob/master/doc/tape.md
 @usableFromInline
 package struct JSONValue {
@@ -29,10 +32,12 @@ package struct JSONValue {
 
     /// The index of what follows this value on the tape.
     @inlinable var next: Int {
-        switch tag {
-        case UInt8(ascii: "{"), UInt8(ascii: "["): payload & 0xFFFF_FFFF
-        case UInt8(ascii: "l"), UInt8(ascii: "u"), UInt8(ascii: "d"): index + 2
-        default: index + 1
+        @inline(__always) get {
+            let tag = tag
+            if tag == UInt8(ascii: "\"") { return index + 1 }
+            if tag == UInt8(ascii: "{") || tag == UInt8(ascii: "[") { return payload & 0xFFFF_FFFF }
+            let isNumber = tag == UInt8(ascii: "l") || tag == UInt8(ascii: "u") || tag == UInt8(ascii: "d")
+            return isNumber ? index + 2 : index + 1
         }
     }
 
@@ -77,9 +82,7 @@ package struct JSONValue {
     }
 
     /// A copy of a string's text; nil for anything else.
-    @inlinable package var string: String? {
-        isString ? String(decoding: stringBytes, as: UTF8.self) : nil
-    }
+    package var string: String? { isString ? String(parsed: stringBytes) : nil }
 
     /// A boolean; nil for anything else (see the vendors' coercions for `1`, `"true"` and their like).
     @inlinable package var bool: Bool? {
@@ -124,20 +127,20 @@ package struct JSONValue {
     /// Google's parsers have it; nil when there is none or this is no object.
     @inlinable
     package subscript(_ key: StaticString) -> JSONValue? {
-        @inline(__always) get { member(JSONKeyHead(key), key.utf8Start, key.utf8CodeUnitCount) }
+        @inline(__always) get { member(JSONKey(key)) }
     }
 
+    /// `isOnly`: no key of this object is known to stand in it twice.
     @usableFromInline
-    func member(_ head: JSONKeyHead, _ key: UnsafePointer<UInt8>, _ length: Int) -> JSONValue? {
+    func member(_ key: JSONKey, isOnly: Bool = false) -> JSONValue? {
         guard isObject else { return nil }
         let end = next - 1
         var cursor = index + 1
         var found = 0
         while cursor < end {
-            let name = strings + at(cursor).payload
-            // What follows a name's length and its first four bytes, of which the heads speak.
-            if JSONKeyHead(at: name) == head, length <= 4 || sameBytes(name + 8, key + 4, length - 4) {
+            if key.isKey(at: strings + at(cursor).payload) {
                 found = cursor + 1
+                if isOnly { break }
             }
             cursor = at(cursor + 1).next
         }

@@ -82,7 +82,10 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
     // MARK: Values
 
     package mutating func string(_ text: String) {
-        text.utf8Span.span.withUnsafeBufferPointer { string(utf8: $0) }
+        // Every string of ours is in native memory; others, were there any, would be copied.
+        guard text.utf8.withContiguousStorageIfAvailable({ string(utf8: $0) }) == nil else { return }
+        var text = text
+        text.withUTF8 { string(utf8: $0) }
     }
 
     /// One string out of several parts.
@@ -245,22 +248,27 @@ extension JSONWriter {
         guard let base = text.baseAddress else { return }
         var source = UnsafeRawPointer(base)
         var left = text.count
+        // Kept apart from the writer's own fields, which any byte written might change as far as the compiler knows.
+        var target = UnsafeMutableRawPointer(memory + count)
         while left > 0 {
             let word = left >= 8 ? source.loadUnaligned(as: UInt64.self) : Self.lastBytes(source, left)
-            let plain = Self.plainBytes(word)
-            UnsafeMutableRawPointer(memory + count).storeBytes(of: word, as: UInt64.self)
-            count += plain
+            let escaped = Self.bytesToEscape(word)
+            target.storeBytes(of: word, as: UInt64.self)
+            let plain = escaped == 0 ? 8 : escaped.trailingZeroBitCount / 8
+            target += plain
             source += plain
             left -= plain
-            if plain < 8, left > 0 {
-                escape(source.load(as: UInt8.self))
+            if escaped != 0, left > 0 {
+                target += Self.escape(source.load(as: UInt8.self), into: target)
                 source += 1
                 left -= 1
             }
         }
+        count = target - UnsafeMutableRawPointer(memory)
     }
 
     /// Up to seven bytes as the first of a word; the rest are zeros, which are not plain.
+    @inline(__always)
     private static func lastBytes(_ source: UnsafeRawPointer, _ count: Int) -> UInt64 {
         if count >= 4 {
             let first = UInt64(source.loadUnaligned(as: UInt32.self))
@@ -273,30 +281,40 @@ extension JSONWriter {
         return first | middle << UInt64(count / 2 * 8) | last << UInt64((count - 1) * 8)
     }
 
-    /// How many of eight bytes, from the first on, JSON takes as they are.
-    private static func plainBytes(_ word: UInt64) -> Int {
+    /// The highest bit of the first of eight bytes that JSON does not take as it is, and perhaps of some behind it.
+    private static func bytesToEscape(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
         let slashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
         let controls = (word &- ones &* 0x20) & ~word
         let hits = controls | ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes)
-        return (hits & (ones &* 0x80)).trailingZeroBitCount / 8
+        return hits & (ones &* 0x80)
     }
 
-    private mutating func escape(_ byte: UInt8) {
-        put(UInt8(ascii: "\\"))
-        switch byte {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"): put(byte)
-        case 0x08: put(UInt8(ascii: "b"))
-        case 0x09: put(UInt8(ascii: "t"))
-        case 0x0A: put(UInt8(ascii: "n"))
-        case 0x0C: put(UInt8(ascii: "f"))
-        case 0x0D: put(UInt8(ascii: "r"))
-        default:
-            let digits: StaticString = "0123456789abcdef"
-            for digit in [UInt8(ascii: "u"), UInt8(ascii: "0"), UInt8(ascii: "0")] { put(digit) }
-            put(digits.utf8Start[Int(byte >> 4)])
-            put(digits.utf8Start[Int(byte & 0xF)])
+    /// Writes a byte as an escape and says how long that is.
+    private static func escape(_ byte: UInt8, into target: UnsafeMutableRawPointer) -> Int {
+        let short: UInt8? =
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
+            case 0x08: UInt8(ascii: "b")
+            case 0x09: UInt8(ascii: "t")
+            case 0x0A: UInt8(ascii: "n")
+            case 0x0C: UInt8(ascii: "f")
+            case 0x0D: UInt8(ascii: "r")
+            default: nil
+            }
+        let escape = target.assumingMemoryBound(to: UInt8.self)
+        escape[0] = UInt8(ascii: "\\")
+        if let short {
+            escape[1] = short
+            return 2
         }
+        let digits: StaticString = "0123456789abcdef"
+        escape[1] = UInt8(ascii: "u")
+        escape[2] = UInt8(ascii: "0")
+        escape[3] = UInt8(ascii: "0")
+        escape[4] = digits.utf8Start[Int(byte >> 4)]
+        escape[5] = digits.utf8Start[Int(byte & 0xF)]
+        return 6
     }
 }

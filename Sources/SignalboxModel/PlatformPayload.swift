@@ -1,3 +1,4 @@
+// Public, because what other targets inline may name nothing that is imported less openly.
 public import SignalboxJSON
 
 /// A payload whose push service and envelope are known, with the places where vendors put their keys.
@@ -92,13 +93,13 @@ package struct VendorFields {
     /// The value of a key in the first layer that has it.
     @inlinable
     package subscript(_ key: StaticString) -> JSONValue? {
-        @inline(__always) get { keys.mayContain(key) ? find(key) : nil }
+        @inline(__always) get { keys.mayContain(JSONKey(key)) ? find(JSONKey(key)) : nil }
     }
 
     @usableFromInline
-    func find(_ key: StaticString) -> JSONValue? {
+    func find(_ key: JSONKey) -> JSONValue? {
         for layer in layers {
-            if let value = layer.contents.value[key] { return value }
+            if let value = layer.contents.member(key) { return value }
         }
         return nil
     }
@@ -107,7 +108,7 @@ package struct VendorFields {
     package func forEach(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
         var seen = JSONKeySet()
         for layer in layers {
-            layer.object.forEachMember { key, value in
+            layer.contents.forEachMember { key, value in
                 guard !layer.reserved.contains(key), layers.count == 1 || seen.insert(key) else { return }
                 body(key, value)
             }

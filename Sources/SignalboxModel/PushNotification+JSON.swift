@@ -29,13 +29,13 @@ extension JSONWriter {
     // MARK: What identifies it
 
     private mutating func detection(_ detection: DetectionSummary) {
-        key("detection")
+        key("detection" as StaticString)
         beginObject()
-        key("evidence")
+        key("evidence" as StaticString)
         beginArray()
         for pointer in detection.evidence { string(pointer) }
         endArray()
-        key("also")
+        key("also" as StaticString)
         beginArray()
         for vendor in detection.also { string(vendor.name) }
         endArray()
@@ -43,7 +43,7 @@ extension JSONWriter {
     }
 
     private mutating func campaign(_ campaign: PushNotification.Campaign) {
-        key("campaign")
+        key("campaign" as StaticString)
         beginObject()
         member("id", campaign.id)
         member("name", campaign.name)
@@ -54,7 +54,7 @@ extension JSONWriter {
     }
 
     private mutating func target(_ target: PushNotification.Target) {
-        key("target")
+        key("target" as StaticString)
         beginObject()
         member("token", target.token)
         member("topic", target.topic)
@@ -66,14 +66,14 @@ extension JSONWriter {
 
     private mutating func content(_ content: PushNotification.Content) {
         guard !content.isEmpty else { return }
-        key("content")
+        key("content" as StaticString)
         beginObject()
         member("title", content.title)
         member("subtitle", content.subtitle)
         member("body", content.body)
         member("sound", content.sound)
         if let badge = content.badge {
-            key("badge")
+            key("badge" as StaticString)
             integer(badge)
         }
         member("threadId", content.threadId)
@@ -83,7 +83,7 @@ extension JSONWriter {
     }
 
     private mutating func localized(_ localized: PushNotification.Localized) {
-        key("localized")
+        key("localized" as StaticString)
         beginObject()
         member("titleKey", localized.titleKey)
         member("titleArgs", localized.titleArgs)
@@ -96,7 +96,7 @@ extension JSONWriter {
 
     private mutating func media(_ media: [Media]) {
         guard !media.isEmpty else { return }
-        key("media")
+        key("media" as StaticString)
         beginArray()
         for item in media {
             beginObject()
@@ -110,10 +110,10 @@ extension JSONWriter {
     }
 
     private mutating func carousel(_ carousel: PushNotification.Carousel) {
-        key("carousel")
+        key("carousel" as StaticString)
         beginObject()
         member("orientation", carousel.orientation)
-        key("items")
+        key("items" as StaticString)
         beginArray()
         for item in carousel.items {
             beginObject()
@@ -121,7 +121,7 @@ extension JSONWriter {
             member("subcaption", item.subcaption)
             member("url", item.url)
             if let media = item.media {
-                key("media")
+                key("media" as StaticString)
                 integer(media)
             }
             endObject()
@@ -133,7 +133,7 @@ extension JSONWriter {
     // MARK: What can be done with it
 
     private mutating func action(_ action: Action) {
-        key("action")
+        key("action" as StaticString)
         beginObject()
         actionMembers(action)
         endObject()
@@ -147,13 +147,14 @@ extension JSONWriter {
     }
 
     private mutating func category(_ category: Category) {
-        key("category")
+        key("category" as StaticString)
         beginObject()
         member("identifier", category.identifier)
         member("origin", category.origin.rawValue)
-        key("actions")
+        key("actions" as StaticString)
         beginArray()
-        for button in category.actions { self.button(button) }
+        // By position: a loop over the values copies each.
+        for position in category.actions.indices { button(category.actions[position]) }
         endArray()
         endObject()
     }
@@ -165,7 +166,7 @@ extension JSONWriter {
         actionMembers(button.action)
         options(button.options)
         if let input = button.textInput {
-            key("textInput")
+            key("textInput" as StaticString)
             beginObject()
             member("buttonTitle", input.buttonTitle)
             member("placeholder", input.placeholder)
@@ -176,7 +177,7 @@ extension JSONWriter {
 
     private mutating func options(_ options: Category.Options) {
         guard !options.isEmpty else { return }
-        key("options")
+        key("options" as StaticString)
         beginArray()
         if options.contains(.authenticationRequired) { string("authenticationRequired" as StaticString) }
         if options.contains(.destructive) { string("destructive" as StaticString) }
@@ -187,10 +188,10 @@ extension JSONWriter {
     // MARK: Where and when it is shown
 
     private mutating func inApp(_ inApp: PushNotification.InApp) {
-        key("inApp")
+        key("inApp" as StaticString)
         beginObject()
         member("layout", inApp.layout)
-        key("pages")
+        key("pages" as StaticString)
         beginArray()
         for page in inApp.pages { text(page) }
         endArray()
@@ -198,7 +199,7 @@ extension JSONWriter {
     }
 
     private mutating func inline(_ inline: PushNotification.Inline) {
-        key("inline")
+        key("inline" as StaticString)
         beginObject()
         member("name", inline.name)
         member("productId", inline.productId)
@@ -207,7 +208,7 @@ extension JSONWriter {
     }
 
     private mutating func schedule(_ schedule: PushNotification.Schedule) {
-        key("schedule")
+        key("schedule" as StaticString)
         beginObject()
         member("mode", schedule.mode?.rawValue)
         member("notBefore", schedule.notBefore)
@@ -217,7 +218,7 @@ extension JSONWriter {
 
     private mutating func warnings(_ warnings: [Warning]) {
         guard !warnings.isEmpty else { return }
-        key("warnings")
+        key("warnings" as StaticString)
         beginArray()
         for warning in warnings {
             beginObject()
@@ -231,18 +232,21 @@ extension JSONWriter {
 
     // MARK: Members
 
+    @inline(__always)
     private mutating func member(_ name: StaticString, _ text: String?) {
         guard let text else { return }
         key(name)
         string(text)
     }
 
+    @inline(__always)
     private mutating func member(_ name: StaticString, _ json: JSONText?) {
         guard let json else { return }
         key(name)
         text(json)
     }
 
+    @inline(__always)
     private mutating func member(_ name: StaticString, _ texts: [String]) {
         guard !texts.isEmpty else { return }
         key(name)

@@ -58,7 +58,9 @@ package struct PushNotification: Sendable, Equatable {
             self.messageId = messageId
         }
 
-        package var isEmpty: Bool { self == Campaign() }
+        package var isEmpty: Bool {
+            id == nil && name == nil && type == nil && variant == nil && messageId == nil
+        }
     }
 
     package struct Content: Sendable, Equatable {
@@ -84,7 +86,10 @@ package struct PushNotification: Sendable, Equatable {
         package var bodyArgs: [String] = []
 
         package init() {}
-        package var isEmpty: Bool { self == Localized() }
+        package var isEmpty: Bool {
+            titleKey == nil && titleArgs.isEmpty && subtitleKey == nil && subtitleArgs.isEmpty && bodyKey == nil
+                && bodyArgs.isEmpty
+        }
     }
 
     /// Several pictures to leaf through.

@@ -1,4 +1,3 @@
-import Foundation
 import SignalboxJSON
 import SignalboxModel
 
@@ -6,13 +5,13 @@ import SignalboxModel
 /// they have in common is written once.
 /// Source: github.com/cloudevents/spec, v1.0.2, spec.md and formats/json-format.md
 struct CloudEventEnvelope {
-    let receivedAt: Date
+    let reception: Reception
     private let untilID: [UInt8]
     private let untilSubject: [UInt8]
     private let untilData: [UInt8]
 
     init(gateway: String, reception: Reception) {
-        receivedAt = reception.receivedAt
+        self.reception = reception
         var json = JSONWriter()
         json.beginObject()
         json.key("specversion")

@@ -37,19 +37,28 @@ package struct Normalizer: Sendable {
     package func event(
         _ payload: UnsafeBufferPointer<UInt8>, as reception: Reception, at place: Place, with parser: JSONParser
     ) throws(Rejection) -> Event {
-        var json = JSONWriter(reservingCapacity: 1000)
-        var notification = PushNotification(platform: .unknown)
-        try read(payload, at: place, with: parser, into: &notification)
-        let id = ids.next(at: reception.receivedAt)
-        CloudEventEnvelope(gateway: gateway, reception: reception).write(notification, id: id, into: &json)
-        return Event(
-            id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
-            kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
+        try event(payload, in: envelope(of: reception), at: place, with: parser)
     }
 
     /// The envelope of all events of one reception.
     func envelope(of reception: Reception) -> CloudEventEnvelope {
         CloudEventEnvelope(gateway: gateway, reception: reception)
+    }
+
+    /// The event of one payload.
+    func event(
+        _ payload: UnsafeBufferPointer<UInt8>, in envelope: CloudEventEnvelope, at place: Place,
+        with parser: JSONParser
+    ) throws(Rejection) -> Event {
+        var notification = PushNotification(platform: .unknown)
+        try read(payload, at: place, with: parser, into: &notification)
+        let reception = envelope.reception
+        let id = ids.next(at: reception.receivedAt)
+        var json = JSONWriter(reservingCapacity: 1000)
+        envelope.write(notification, id: id, into: &json)
+        return Event(
+            id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
+            kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
     }
 
     /// Writes the event of one payload as a line; nothing when there is none.
@@ -59,7 +68,7 @@ package struct Normalizer: Sendable {
     ) throws(Rejection) {
         var notification = PushNotification(platform: .unknown)
         try read(payload, at: place, with: parser, into: &notification)
-        envelope.write(notification, id: ids.next(at: envelope.receivedAt), into: &lines)
+        envelope.write(notification, id: ids.next(at: envelope.reception.receivedAt), into: &lines)
         lines.newline()
     }
 

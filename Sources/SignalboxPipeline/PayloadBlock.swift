@@ -20,8 +20,9 @@ package struct PayloadBlock: Sendable {
         by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
         _ each: (Result<Event, Rejection>) -> Bool
     ) {
+        let envelope = normalizer.envelope(of: reception)
         forEachText { text, place throws(Rejection) in
-            each(.success(try normalizer.event(text, as: reception, at: place, with: parser)))
+            each(.success(try normalizer.event(text, in: envelope, at: place, with: parser)))
         } rejected: {
             each(.failure($0))
         }

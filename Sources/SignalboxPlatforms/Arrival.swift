@@ -32,6 +32,7 @@ extension [VendorFields.Layer] {
 
 extension JSONObject {
     /// The value of a key when that is an object.
+    @inline(__always)
     func block(_ key: StaticString) -> JSONValue? {
         guard let block = self[key], block.isObject else { return nil }
         return block

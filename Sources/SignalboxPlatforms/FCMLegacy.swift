@@ -45,7 +45,7 @@ struct FCMLegacy: EnvelopeFormat {
     private func warnings(for arrival: Arrival) -> [Warning] {
         let root = arrival.root
         var checks = WellFormedness(of: arrival)
-        checks.checkTargets([root["to"], root["registration_ids"], root["condition"]], of: root.value)
+        checks.checkTargets(root["to"], root["registration_ids"], root["condition"], of: root.value)
         checks.checkCondition(root["condition"])
         checks.checkSizeForFCM(arrival, parts: [root["data"], root["notification"]])
         return checks.warnings

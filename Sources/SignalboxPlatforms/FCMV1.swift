@@ -53,7 +53,7 @@ struct FCMV1: EnvelopeFormat {
         var checks = WellFormedness(of: arrival)
         let data = message["data"]
         let androidData = message["android"]?["data"]
-        checks.checkTargets([message["token"], message["topic"], message["condition"]], of: message.value)
+        checks.checkTargets(message["token"], message["topic"], message["condition"], of: message.value)
         checks.checkCondition(message["condition"])
         checks.checkValues(of: data)
         checks.checkValues(of: androidData)

@@ -11,7 +11,7 @@ struct WellFormedness {
     /// Starts with the keys that stand twice in one object.
     init(of arrival: Arrival) {
         parser = arrival.parser
-        checkKeys(of: arrival.root.value)
+        checkKeys(of: arrival.root.value, hasRepeats: arrival.root.hasRepeats)
     }
 
     mutating func warn(_ code: String, _ message: String, at value: JSONValue) {
@@ -19,16 +19,20 @@ struct WellFormedness {
         warnings.append(Warning(code, at: parser.pointer(to: value), message))
     }
 
-    private mutating func checkKeys(of value: JSONValue) {
-        if value.hasRepeats {
+    private mutating func checkKeys(of value: JSONValue, hasRepeats: Bool) {
+        if hasRepeats {
             for repeated in value.repeats(upTo: Self.limit) {
                 warn(
                     "json.duplicate-key", "The key stands more than once in its object; the last one counts.",
                     at: repeated)
             }
         }
-        for (_, member) in value.members where member.isObject || member.isArray { checkKeys(of: member) }
-        for element in value.elements where element.isObject || element.isArray { checkKeys(of: element) }
+        for (_, member) in value.members where member.isObject || member.isArray {
+            checkKeys(of: member, hasRepeats: member.hasRepeats)
+        }
+        for element in value.elements where element.isObject || element.isArray {
+            checkKeys(of: element, hasRepeats: element.hasRepeats)
+        }
     }
 }
 
@@ -70,9 +74,9 @@ extension WellFormedness {
     private static let largestMessage = 4096
 
     /// Only the parts count that travel to the device, blanks left out, however the request was written.
-    mutating func checkSizeForFCM(_ arrival: Arrival, parts: [JSONValue?]) {
+    mutating func checkSizeForFCM(_ arrival: Arrival, parts: @autoclosure () -> [JSONValue?]) {
         guard arrival.size > Self.largestMessage else { return }
-        let bytes = parts.reduce(0) { sum, part in sum + (part.map { JSONText($0).bytes.count } ?? 0) }
+        let bytes = parts().reduce(0) { sum, part in sum + (part.map { JSONText($0).bytes.count } ?? 0) }
         guard bytes > Self.largestMessage else { return }
         warn("fcm.payload-too-large", "FCM refuses messages of more than 4096 bytes.", at: arrival.root.value)
     }
@@ -101,8 +105,11 @@ extension WellFormedness {
     }
 
     /// A message has exactly one target; what was received has none left.
-    mutating func checkTargets(_ values: [JSONValue?], of message: JSONValue) {
-        guard values.count(where: { $0 != nil }) > 1 else { return }
+    mutating func checkTargets(
+        _ device: JSONValue?, _ topic: JSONValue?, _ condition: JSONValue?, of message: JSONValue
+    ) {
+        let count = (device == nil ? 0 : 1) + (topic == nil ? 0 : 1) + (condition == nil ? 0 : 1)
+        guard count > 1 else { return }
         warn("fcm.several-targets", "A message has one target: a token, a topic or a condition.", at: message)
     }
 }

@@ -1,17 +1,8 @@
 import SignalboxJSON
+import SignalboxModel
 
 /// Values of one kind each: read, or noted as a mistake.
 extension ConfigReader {
-    static let nameRule = "a name is 1 to 64 letters, digits, '-', '_' or '.'"
-
-    static func isName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count)
-            && name.unicodeScalars.allSatisfy {
-                ("a"..."z").contains($0) || ("A"..."Z").contains($0) || ("0"..."9").contains($0)
-                    || $0 == "-" || $0 == "_" || $0 == "."
-            }
-    }
-
     static func repeated(_ key: String) -> String { "\"\(key)\" stands here twice; remove one" }
 
     /// True for an object; keys that are not among those given are mistakes, as are repeated ones.
@@ -40,7 +31,7 @@ extension ConfigReader {
         var members: [(String, JSONValue)] = []
         for (name, member) in value.members {
             let key = String(decoding: name, as: UTF8.self)
-            if !Self.isName(key) { note(member, "\"\(key)\" is no name: " + Self.nameRule) }
+            if !NameRule.allows(key) { note(member, "\"\(key)\" is no name: " + NameRule.words) }
             if members.contains(where: { $0.0 == key }) { note(member, Self.repeated(key)) }
             members.append((key, member))
         }

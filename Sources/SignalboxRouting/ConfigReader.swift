@@ -88,7 +88,7 @@ struct ConfigReader {
         guard isObject(value, keys: ["name", "publicUrl", "listen", "dataDir"]) else { return gateway }
         if let name = value["name"].flatMap({ text($0) }) {
             gateway.name = name
-            if let value = value["name"], !Self.isName(name) { note(value, "this is no name: " + Self.nameRule) }
+            if let value = value["name"], !NameRule.allows(name) { note(value, "this is no name: " + NameRule.words) }
         }
         gateway.publicUrl = value["publicUrl"].flatMap { webAddress($0) }
         gateway.listen = value["listen"].flatMap { text($0) }

@@ -17,7 +17,7 @@ package struct GatewayServer: Service {
     private let intake: Intake
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let access: SourceAccess
-    private let isReady: @Sendable () async -> Bool
+    private let readiness: Readiness
     private let http: HTTPService
 
     /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
@@ -29,7 +29,7 @@ package struct GatewayServer: Service {
         precondition(!access.isOpen || address.isLoopback, "Open access is for loopback only.")
         self.intake = intake
         self.access = access
-        self.isReady = isReady
+        readiness = Readiness(isReady)
         http = HTTPService(address: address, logger: logger, onListening: onListening)
     }
 
@@ -42,7 +42,7 @@ package struct GatewayServer: Service {
         }
         router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
         router.get("/readyz") { _, _ in
-            await isReady()
+            await readiness.isReady()
                 ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
         }
         router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }

@@ -22,7 +22,7 @@ package struct SourceAccess: Sendable {
     func source(named name: String?, authorization: String?) throws(Problem) -> SourceName {
         guard !tokens.isEmpty else {
             guard let name else { return .default }
-            guard Self.isName(name) else { throw .notFound("/v1/sources/\(name)/notifications") }
+            guard NameRule.allows(name) else { throw .notFound("/v1/sources/\(name)/notifications") }
             return SourceName(name)
         }
         let presented = Array(Self.bearer(authorization).utf8)
@@ -39,15 +39,6 @@ package struct SourceAccess: Sendable {
         let parts = (authorization ?? "").split(separator: " ", maxSplits: 1)
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { return "" }
         return parts[1].trimmingCharacters(in: .whitespaces)
-    }
-
-    private static func isName(_ name: String) -> Bool {
-        (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy { byte in
-                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-                    || byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: ".")
-            }
     }
 }
 

@@ -59,6 +59,18 @@ package final class SQLiteQueue: Sendable {
         try await commits.write(.settle(lease, outcome))
     }
 
+    /// Finds out whether the queue can take events, by a small durable write of its own; throws why it cannot.
+    package func probe() async throws(StoreError) {
+        do {
+            try await pool.writeWithoutTransaction { db in
+                let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+                try db.execute(sql: "PRAGMA user_version = \(version &+ 1 & 0xFFFF)")
+            }
+        } catch {
+            throw StoreError(error, path: path)
+        }
+    }
+
     // MARK: Claiming
 
     /// Opens a destination for claiming. `wake` is called, from any thread, when there may be something to claim.

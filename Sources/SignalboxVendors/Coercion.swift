@@ -10,6 +10,18 @@ extension JSONValue {
         return string
     }
 
+    /// True when there is ``text``; makes no copy of it.
+    var hasText: Bool { utf8.map { !$0.isEmpty } ?? false }
+
+    /// True when there is something ``spelled``.
+    var isSpelled: Bool {
+        switch kind {
+        case .string: hasText
+        case .integer, .unsigned, .double, .bool: true
+        case .object, .array, .null: false
+        }
+    }
+
     /// Text, or a number or boolean as text: FCM delivers every value as a string, whatever the sender wrote.
     var spelled: String? {
         switch kind {

@@ -15,7 +15,7 @@ enum CustomFields {
     static func text(
         of payload: borrowing PlatformPayload, adding additions: [Addition] = [], except claimed: Predicate
     ) -> JSONText? {
-        var collector = Collector()
+        var collector = Collector(mayRepeat: !additions.isEmpty)
         for addition in additions { collector.add(addition) }
         payload.fields.forEach { key, value in
             if !claimed(key) { collector.add(key, value) }
@@ -27,7 +27,7 @@ enum CustomFields {
     static func text(
         of payload: borrowing PlatformPayload, stripping prefix: StaticString, except claimed: Predicate
     ) -> JSONText? {
-        var collector = Collector()
+        var collector = Collector(mayRepeat: true)
         payload.fields.forEach { key, value in
             guard key.hasPrefix(prefix), key.count > prefix.utf8CodeUnitCount else { return }
             collector.add(UnsafeBufferPointer(rebasing: key[prefix.utf8CodeUnitCount...]), value)
@@ -51,7 +51,11 @@ extension CustomFields {
     /// Writes members as they come, so that a payload without any costs nothing.
     private struct Collector: ~Copyable {
         private var writer = JSONWriter()
-        private var names = JSONKeySet()
+        /// The names that were added, where one could come twice.
+        private var names: JSONKeySet?
+
+        /// `mayRepeat`: whether members come from several objects, or under other names than they have there.
+        init(mayRepeat: Bool) { names = mayRepeat ? JSONKeySet() : nil }
 
         consuming func text() -> JSONText? {
             guard !writer.isEmpty else { return nil }
@@ -60,7 +64,7 @@ extension CustomFields {
         }
 
         mutating func add(_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
-            guard names.insert(key) else { return }
+            guard names?.insert(key) != false else { return }
             if writer.isEmpty { writer.beginObject() }
             writer.key(utf8: key)
             writer.value(value)

@@ -30,33 +30,31 @@ package struct VendorChain: Sendable {
     /// As above, into a notification in which nothing stands yet; spares a copy of a value that has many parts.
     package func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         PlainReading.read(payload, into: &notification)
-        let (winner, others) = claims(on: payload)
-        notification.detection.also = others
-        guard let winner else {
+        if let winner = detect(payload, into: &notification.detection) {
+            notification.vendor = detectors[winner].vendor
+            detectors[winner].read(payload, into: &notification)
+        } else {
             notification.custom = CustomFields.text(of: payload)
-            return
         }
-        notification.vendor = winner.detector.vendor
-        notification.detection.evidence = winner.detection.evidence
-        winner.detector.read(payload, into: &notification)
     }
 
-    private typealias Claim = (detector: any VendorDetector, detection: Detection)
-
-    private func claims(on payload: borrowing PlatformPayload) -> (winner: Claim?, others: [VendorID]) {
-        var winner: Claim?
-        var others: [VendorID] = []
-        for detector in detectors {
-            guard let detection = detector.detect(payload) else { continue }
-            let beaten = winner?.detection.strength ?? .hint
-            guard detection.strength > beaten else {
-                others.append(detector.vendor)
+    /// Notes the evidence for the vendor that is chosen, and who else matched; returns the place in the chain of the
+    /// former.
+    private func detect(_ payload: borrowing PlatformPayload, into summary: inout DetectionSummary) -> Int? {
+        var winner: Int?
+        var strongest = Detection.Strength.hint
+        for position in detectors.indices {
+            guard let detection = detectors[position].detect(payload) else { continue }
+            guard detection.strength > strongest else {
+                summary.also.append(detectors[position].vendor)
                 continue
             }
-            if let winner { others.append(winner.detector.vendor) }
-            winner = (detector, detection)
+            if let winner { summary.also.append(detectors[winner].vendor) }
+            winner = position
+            strongest = detection.strength
+            summary.evidence = detection.evidence
         }
-        return (winner, others)
+        return winner
     }
 }
 

@@ -7,7 +7,9 @@ struct Progress {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
     private var lastShown: ContinuousClock.Instant
+    /// Bytes of the files that are done.
     private var bytes = 0
+    private var lastRead = 0
     private var payloads = 0
 
     init(totalBytes: Int?) {
@@ -16,7 +18,11 @@ struct Progress {
         lastShown = start
     }
 
-    mutating func read(_ count: Int) { bytes += count }
+    /// `read`: bytes of the present file, from its start.
+    mutating func have(read: Int) {
+        if read < lastRead { bytes += lastRead }
+        lastRead = read
+    }
 
     mutating func count(_ more: Int, rejected: Int) {
         payloads += more
@@ -34,8 +40,8 @@ struct Progress {
     private func line(_ rejected: Int, elapsed: Duration) -> String {
         let seconds = max(0.001, elapsed / .seconds(1))
         var line = "\(payloads) payloads, \(Int(Double(payloads) / seconds))/s, \(rejected) rejected"
-        if let totalBytes, totalBytes > 0, bytes > 0 {
-            let share = min(1, Double(bytes) / Double(totalBytes))
+        if let totalBytes, totalBytes > 0, bytes + lastRead > 0 {
+            let share = min(1, Double(bytes + lastRead) / Double(totalBytes))
             line += ", \(Int(share * 100)) %, \(Int(seconds / share - seconds)) s left"
         }
         return line

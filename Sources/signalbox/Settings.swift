@@ -2,6 +2,7 @@ import ArgumentParser
 import Configuration
 import Foundation
 import Logging
+import SignalboxModel
 
 /// What several commands can be told: by flag, else by environment, else by the config file, else by default.
 struct GatewayOptions: ParsableArguments {
@@ -43,5 +44,13 @@ struct GatewayOptions: ParsableArguments {
         logger.logLevel =
             logLevel ?? environment.string(forKey: "logLevel").flatMap { Logger.Level(rawValue: $0) } ?? .notice
         return logger
+    }
+}
+
+extension SourceName {
+    /// A name from the command line.
+    init(argument: String) throws {
+        guard NameRule.allows(argument) else { throw ValidationError("\(argument) is no name: \(NameRule.words).") }
+        self.init(argument)
     }
 }

@@ -44,6 +44,20 @@ import Testing
         }
     }
 
+    /// Compressed by the tools that people use, several members included; `mixed.ndjson` is what is inside.
+    @Test func normalizeOpensCompressedInput() async throws {
+        for name in ["mixed.ndjson.gz", "twice.ndjson.gz", "mixed.ndjson.zst"] {
+            let url = try #require(Bundle.module.url(forResource: "Fixtures/" + name, withExtension: nil))
+            let wanted = name.hasPrefix("twice") ? expected + expected : expected
+            #expect(try subjects(await normalize(Data(), [url.path]).output) == wanted, "\(name)")
+            let input = try Data(contentsOf: url)
+            #expect(try subjects(await normalize(input).output) == wanted, "\(name)")
+            let cut = try await normalize(input.dropLast(input.count / 3))
+            #expect(cut.status == 1, "\(name)")
+            #expect(cut.errors.contains("damaged or cut off"), "\(name)")
+        }
+    }
+
     @Test func normalizeListsRejectsWithTheirLines() async throws {
         try await withTemporaryDirectory { directory in
             let input = "{\"aps\":{}}\n\n{\"aps\":\n{\"aps\":{}}\nnope\n{\"aps\":{}}"

@@ -24,6 +24,22 @@ import Testing
         }
     }
 
+    /// Appending, the lane's first look at the queue and the order to end meet in every order.
+    @Test func drainingMissesNothingThatWasAppendedBefore() async throws {
+        for _ in 0..<60 {
+            try await withTemporaryDirectory { directory in
+                let queue = try SQLiteQueue(in: directory)
+                let sender = ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) }
+                let dispatcher = makeDispatcher([(destination("crm"), sender)], queue)
+                async let running: Void = dispatcher.runUntilDrained()
+                try await queue.append([event(1, to: ["crm"])])
+                dispatcher.drain()
+                await running
+                #expect(try await queue.counts() == [DestinationName("crm"): [.delivered: 1]])
+            }
+        }
+    }
+
     @Test func triesAgainWithTheSameEvent() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)

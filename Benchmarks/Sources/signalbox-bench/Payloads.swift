@@ -12,7 +12,7 @@ struct Payloads {
 
     /// Writes so many payloads as NDJSON, in pieces: a process that is started inherits how large this one once was.
     func writeNDJSON(_ count: Int, to path: String) throws {
-        FileManager.default.createFile(atPath: path, contents: nil)
+        guard FileManager.default.createFile(atPath: path, contents: nil) else { throw CocoaError(.fileWriteUnknown) }
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         defer { try? file.close() }
         for start in stride(from: 0, to: count, by: 1000) {

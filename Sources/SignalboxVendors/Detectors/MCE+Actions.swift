@@ -7,14 +7,16 @@ import SignalboxModel
 extension MCE {
     /// The action that an object describes, with a warning when it has no type; nil when it is no object.
     func readAction(
-        _ action: JSONValue, _ notification: inout PushNotification, in parser: JSONParser
+        _ value: JSONValue, _ notification: inout PushNotification, in parser: JSONParser
     ) -> Action? {
-        guard action.isObject else {
-            notification.warn("mce.action-not-an-object", "An action is an object.", at: action, in: parser)
+        guard value.isObject else {
+            notification.warn("mce.action-not-an-object", "An action is an object.", at: value, in: parser)
             return nil
         }
+        let action = JSONObject(value)
         guard let word = action["type"]?.text else {
-            notification.warn("mce.action-type-missing", "An action has a type.", key: "type", of: action, in: parser)
+            notification.warn(
+                "mce.action-type-missing", "An action has a type.", key: "type", of: action.value, in: parser)
             return Action(
                 .custom, value: action["value"]?.spelled, arguments: arguments(of: action, except: action["value"]))
         }
@@ -48,14 +50,15 @@ extension MCE {
     }
 
     private func warnOfValue(
-        _ action: JSONValue, _ type: Action.ActionType, _ notification: inout PushNotification, in parser: JSONParser
+        _ action: JSONObject, _ type: Action.ActionType, _ notification: inout PushNotification, in parser: JSONParser
     ) {
         let value = action["value"]
         switch type {
         case .openUrl, .dial, .passbook, .webView:
-            guard value?.spelled == nil else { return }
+            guard value?.isSpelled != true else { return }
             notification.warn(
-                "mce.action-value-missing", "This type of action needs a value.", key: "value", of: action, in: parser)
+                "mce.action-value-missing", "This type of action needs a value.", key: "value", of: action.value,
+                in: parser)
         case .snooze:
             // Android spells the minutes under `time`, as a string.
             guard let value, value.double == nil else { return }
@@ -66,11 +69,11 @@ extension MCE {
     }
 
     /// What the SDK hands to the action's handler besides type and value: a calendar's dates, an e-mail's parts.
-    private func arguments(of action: JSONValue, except read: JSONValue?) -> JSONText? {
+    private func arguments(of action: JSONObject, except read: JSONValue?) -> JSONText? {
         var writer = JSONWriter()
         action.forEachMember { key, value in
             guard !Self.isAction(key) else { return }
-            if let read, read.spelled != nil, value.isSamePlace(as: read) { return }
+            if let read, value.isSamePlace(as: read), read.isSpelled { return }
             if writer.isEmpty { writer.beginObject() }
             writer.key(utf8: key)
             writer.value(value)
@@ -97,13 +100,14 @@ extension MCE {
         guard let list = notification.bounded(list, "mce.too-many-actions", in: parser) else { return [] }
         var identifiers = ButtonIdentifiers()
         var buttons: [Category.Button] = []
-        for button in list {
-            guard let action = readAction(button, &notification, in: parser) else { continue }
+        for value in list {
+            guard let action = readAction(value, &notification, in: parser) else { continue }
+            let button = JSONObject(value)
             let title = button["name"]?.text
             if title == nil {
                 notification.warn(
                     "mce.action-name-missing", "The name of an action is the title of its button.", key: "name",
-                    of: button, in: parser)
+                    of: value, in: parser)
             }
             buttons.append(
                 Category.Button(
@@ -117,7 +121,7 @@ extension MCE {
     /// `rich`, `dial` and `url` have defaults; any other type must say its flags, and is read with the same defaults
     /// when it does not.
     private func readOptions(
-        _ button: JSONValue, _ notification: inout PushNotification, in parser: JSONParser
+        _ button: JSONObject, _ notification: inout PushNotification, in parser: JSONParser
     ) -> Category.Options {
         let type = button["type"]
         let hasDefaults = type?.equals("url") == true || type?.equals("dial") == true || type?.equals("rich") == true
@@ -127,7 +131,7 @@ extension MCE {
             if !hasDefaults {
                 notification.warn(
                     "mce.action-option-missing", "Only rich, dial and url have defaults for their options.",
-                    key: key.description, of: button, in: parser)
+                    key: key.description, of: button.value, in: parser)
             }
             return standard
         }

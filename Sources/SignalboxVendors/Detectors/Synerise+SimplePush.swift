@@ -38,7 +38,7 @@ extension Synerise {
         if kind == .custom {
             notification.warn(
                 "synerise.action-type-unknown", "Synerise has no such type of action.", at: type, in: parser)
-        } else if kind != .openApp, item?.text == nil {
+        } else if kind != .openApp, item?.hasText != true {
             notification.warn(
                 "synerise.action-item-missing", "This type of action needs an item.", key: "item", of: action,
                 in: parser)
@@ -49,13 +49,14 @@ extension Synerise {
     private func readButtons(_ list: JSONValue?, _ notification: inout PushNotification, in parser: JSONParser) {
         guard let buttons = notification.bounded(list, "synerise.too-many-buttons", in: parser) else { return }
         var actions: [Category.Button] = []
-        for button in buttons where button.isObject {
+        for value in buttons where value.isObject {
+            let button = JSONObject(value)
             let action = readAction(button["action"], &notification, in: parser)
             let identifier = button["identifier"]?.spelled
             if identifier == nil {
                 notification.warn(
                     "synerise.button-identifier-missing", "A button has an identifier.", key: "identifier",
-                    of: button, in: parser)
+                    of: value, in: parser)
             }
             actions.append(
                 Category.Button(

@@ -39,10 +39,11 @@ struct Explain: AsyncParsableCommand {
 
     private func payload() async throws -> [UInt8] {
         var body: [UInt8] = []
-        try await InputFiles([file]).forEach { name, read in
-            while try read({ body.append(contentsOf: $0) }) > 0 {
+        try await InputFiles([file]).forEach { file in
+            while try file.read({ body.append(contentsOf: $0) }) {
                 guard body.count <= Normalizer.payloadLimit else {
-                    throw refuse("\(name) is larger than \(Normalizer.payloadLimit) bytes; explain takes one payload.")
+                    throw refuse(
+                        "\(file.name) is larger than \(Normalizer.payloadLimit) bytes; explain takes one payload.")
                 }
             }
         }

@@ -12,7 +12,7 @@ struct Normalize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Turn payloads into events, one a line: no network, no queue.",
         discussion: """
-            Reads NDJSON, a JSON array, or JSON texts that follow one another. Device tokens are replaced by their hash \
+            Reads NDJSON, a JSON array, or JSON texts that follow one another, also compressed by gzip or zstd. Device tokens are replaced by their hash \
             under the key in --data-dir; without it, under a key that lasts as long as the run.
             """)
 
@@ -21,8 +21,8 @@ struct Normalize: AsyncParsableCommand {
 
     @OptionGroup var options: GatewayOptions
 
-    @Option(help: "Name of the source that stands in the events.")
-    var source = SourceName.default.name
+    @Option(help: "Name of the source that stands in the events.", transform: { try SourceName(argument: $0) })
+    var source = SourceName.default
 
     @Option(help: "Write what was rejected to this file, as NDJSON.", completion: .file())
     var rejects: String?
@@ -30,7 +30,7 @@ struct Normalize: AsyncParsableCommand {
     func run() async throws {
         let normalizer = try NormalizerOptions(options).makeNormalizer()
         let inputs = InputFiles(files)
-        let source = SourceName(source)
+        let source = source
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var output = StandardOutput()
         let buffers = LineBuffers()

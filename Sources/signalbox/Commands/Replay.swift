@@ -23,8 +23,8 @@ struct Replay: AsyncParsableCommand {
 
     @OptionGroup var options: GatewayOptions
 
-    @Option(help: "Name of the source that stands in the events.")
-    var source = SourceName.default.name
+    @Option(help: "Name of the source that stands in the events.", transform: { try SourceName(argument: $0) })
+    var source = SourceName.default
 
     @Flag(help: "Decide only: print where each payload would go, send and store nothing.")
     var dryRun = false
@@ -99,11 +99,11 @@ struct Replay: AsyncParsableCommand {
         with normalizer: Normalizer, routes: RouteTable, _ take: ([RoutedEvent]) async throws -> Void
     ) async throws -> Int {
         let inputs = InputFiles(files)
-        let source = SourceName(source)
+        let source = source
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var progress = Progress(totalBytes: inputs.size)
         let eventParsers = ParserPool.forEvents()
-        try await ParallelReading(inputs: inputs).run(onBytes: { progress.read($0) }) { block, parser in
+        try await ParallelReading(inputs: inputs).run(onBytes: { progress.have(read: $0) }) { block, parser in
             let reception = Reception(from: source, at: Date())
             return eventParsers.withParser { eventParser in
                 var results: [Result<Event, Rejection>] = []

@@ -61,7 +61,7 @@ struct Serve: AsyncParsableCommand {
 
     private static func isWritable(_ queue: SQLiteQueue) async -> Bool {
         do {
-            try await queue.tick()
+            try await queue.probe()
             return true
         } catch {
             return false

@@ -1,0 +1,9 @@
+// zlib for Swift. inflateInit2 is a macro, which Swift does not see.
+#ifndef CZLIB_SHIM_H
+#define CZLIB_SHIM_H
+
+#include <zlib.h>
+
+static inline int sb_inflate_init(z_stream *stream, int window_bits) { return inflateInit2(stream, window_bits); }
+
+#endif

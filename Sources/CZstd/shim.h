@@ -1,0 +1,2 @@
+// libzstd for Swift, as it is.
+#include <zstd.h>
