@@ -66,7 +66,7 @@ let package = Package(
         .target(
             name: "SignalboxDelivery",
             dependencies: [
-                "SignalboxModel", "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
+                "SignalboxJSON", "SignalboxModel", "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],

@@ -105,16 +105,20 @@ struct DestinationLane: Sendable {
         }
     }
 
+    /// Says once when a destination begins to fail and once when it takes events again; each attempt only in detail.
     private func report(_ outcome: Outcome, of lease: Lease) {
         var metadata: Logger.Metadata = [
             "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.attempts + 1)",
         ]
         switch outcome {
-        case .delivered: logger.debug("Delivered.", metadata: metadata)
+        case .delivered:
+            logger.debug("Delivered.", metadata: metadata)
+            if gate.noteSuccess() { logger.notice("The destination takes events again.", metadata: metadata) }
         case .retry(let at, _, let reason):
             metadata["reason"] = "\(reason)"
             metadata["next"] = "\(Timestamp(at).text)"
             logger.info("Delivery failed; it will be tried again.", metadata: metadata)
+            if gate.noteFailure() { logger.warning("The destination fails; deliveries wait.", metadata: metadata) }
         case .dead(_, let reason):
             metadata["reason"] = "\(reason)"
             logger.warning("Delivery is dead.", metadata: metadata)

@@ -8,6 +8,7 @@ final class LaneGate: Sendable {
         var unsettled = 0
         var isDraining = false
         var isClosed = false
+        var isFailing = false
     }
 
     private let state = Mutex(State())
@@ -39,6 +40,22 @@ final class LaneGate: Sendable {
     func sent() { state.withLock { $0.sending -= 1 } }
 
     func settled() { state.withLock { $0.unsettled -= 1 } }
+
+    /// Notes a failed attempt; true for the first one after a success.
+    func noteFailure() -> Bool {
+        state.withLock { state in
+            defer { state.isFailing = true }
+            return !state.isFailing
+        }
+    }
+
+    /// Notes a delivery; true for the first one after a failure.
+    func noteSuccess() -> Bool {
+        state.withLock { state in
+            defer { state.isFailing = false }
+            return state.isFailing
+        }
+    }
 
     /// From now on the lane ends once nothing is due.
     func drain() { state.withLock { $0.isDraining = true } }

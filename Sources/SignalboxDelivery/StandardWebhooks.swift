@@ -35,7 +35,9 @@ package struct WebhookKey: Sendable {
     }
 
     private static func bytes(_ encoded: Substring) throws(InvalidWebhookKey) -> [UInt8] {
-        guard let data = Data(base64Encoded: String(encoded)) else { throw .notBase64 }
+        // Padding may be left out, as in the reference libraries.
+        let padding = String(repeating: "=", count: (4 - encoded.utf8.count % 4) % 4)
+        guard let data = Data(base64Encoded: encoded + padding) else { throw .notBase64 }
         return Array(data)
     }
 

@@ -47,10 +47,10 @@ package struct WebhookSender: Sender {
             body: lease.body, timeout: webhook.timeout)
     }
 
-    /// W3C Trace Context, version 00: the event's id is the trace, the attempt is the span.
+    /// W3C Trace Context, version 00: the event's id is the trace, each attempt a span of its own.
     static func traceParent(of lease: Lease) -> String {
         let trace = lease.event.filter { $0 != "-" }
-        let span = String(UInt64(bitPattern: lease.delivery) << 8 | UInt64(lease.attempts & 0xFF) + 1, radix: 16)
+        let span = String(UInt64.random(in: 1 ... .max), radix: 16)
         return "00-\(trace)-\(String(repeating: "0", count: 16 - span.count))\(span)-00"
     }
 }

@@ -27,13 +27,13 @@ package final class OutboundHTTP: @unchecked Sendable {
 
     private static let initialised = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    package init(policy: AddressPolicy, connectionsPerHost: Int = 256) {
+    package init(policy: AddressPolicy) {
         precondition(Self.initialised, "libcurl could not be initialised.")
         guard let multi = curl_multi_init() else { preconditionFailure("No memory for libcurl.") }
         self.multi = multi
         self.policy = policy
-        sb_curl_multi_set_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connectionsPerHost)
-        sb_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connectionsPerHost * 2)
+        // How many requests are under way is for those to bound who send them; this many idle connections are kept.
+        sb_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1024)
     }
 
     deinit {

@@ -14,6 +14,8 @@ final class Transfer: @unchecked Sendable {
     private var excerpt: [UInt8] = []
     private var received = 0
     private var denial: String?
+    /// Whether any of the name's addresses might be connected to: then it was not the policy that failed the request.
+    private var wasAllowed = false
     private var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 
     private static let keptBytes = 1024
@@ -105,7 +107,7 @@ final class Transfer: @unchecked Sendable {
     private func error(_ code: CURLcode) -> TransportError {
         let detail = String(decoding: errorText.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
-        if let denial { return .denied(denial) }
+        if let denial, !wasAllowed { return .denied(denial) }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .unresolved(words)
         case CURLE_COULDNT_CONNECT: return .refused(words)
@@ -141,6 +143,7 @@ final class Transfer: @unchecked Sendable {
             transfer.denial = "\(ip) is \(reason); egress.allow in the config can name it"
             return curl_socket_t(-1)
         }
+        transfer.wasAllowed = true
         return socket(
             address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), address.pointee.protocol)
     }

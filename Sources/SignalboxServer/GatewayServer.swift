@@ -15,6 +15,7 @@ package struct GatewayServer: Service {
     private static let bodyBudget = 256 * 1024 * 1024
 
     private let intake: Intake
+    private let alarm: QueueAlarm
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let access: SourceAccess
     private let readiness: Readiness
@@ -28,6 +29,7 @@ package struct GatewayServer: Service {
     ) {
         precondition(!access.isOpen || address.isLoopback, "Open access is for loopback only.")
         self.intake = intake
+        alarm = QueueAlarm(logger: logger)
         self.access = access
         readiness = Readiness(isReady)
         http = HTTPService(address: address, logger: logger, onListening: onListening)
@@ -70,8 +72,10 @@ package struct GatewayServer: Service {
         do throws(Intake.Failure) {
             report = try await intake.accept(body, from: source)
         } catch {
+            if case .store(let reason) = error { alarm.ring(reason) }
             throw Problem(error)
         }
+        alarm.silence()
         guard !report.isBatch else { return ReceiptReply(report).batch }
         guard let only = report.items.first else { throw Problem.empty }
         switch only {

@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import ServiceLifecycle
 
 /// An HTTP/1.1 server with the limits that every server of ours has.
 struct HTTPService {
@@ -13,6 +14,8 @@ struct HTTPService {
 
     private static let idleTimeout: TimeAmount = .seconds(75)
     private static let connections = 8192
+    /// How long a stop waits for requests that are under way.
+    private static let stopTime: Duration = .seconds(5)
 
     /// Serves until a graceful shutdown. Throws ``ListenError`` when the address cannot be had.
     func run(_ router: Router<BasicRequestContext>) async throws {
@@ -29,11 +32,25 @@ struct HTTPService {
             },
             logger: logger)
         do {
-            try await application.run()
+            try await Self.run { try await application.run() }
         } catch let error as IOError {
             throw ListenError(address: address, reason: String(cString: strerror(error.errnoCode)))
         } catch let error as SocketAddressError {
             throw ListenError(address: address, reason: "\(error)")
+        }
+    }
+
+    /// Runs a server, and after a graceful shutdown no longer than ``stopTime``: a client that sends its body drop by drop
+    /// must not keep the process.
+    private static func run(_ server: @Sendable @escaping () async throws -> Void) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await server() }
+            group.addTask {
+                try await gracefulShutdown()
+                try await ContinuousClock().sleep(for: stopTime)
+            }
+            try await group.next()
+            group.cancelAll()
         }
     }
 }

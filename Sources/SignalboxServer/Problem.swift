@@ -92,6 +92,13 @@ extension Problem {
             detail: "\(path) is no address of this gateway: payloads go to POST /v1/notifications.")
     }
 
+    /// What the HTTP layer itself refuses.
+    static func refused(_ status: HTTPResponse.Status) -> Problem {
+        Problem(
+            status: status, code: "request-refused", title: "The request was not accepted",
+            detail: "\(status.reasonPhrase): look at the request's address, headers and body.")
+    }
+
     static func methodNotAllowed(_ method: String, allow: String) -> Problem {
         Problem(
             status: .methodNotAllowed, code: "method-not-allowed", title: "The request was not accepted",

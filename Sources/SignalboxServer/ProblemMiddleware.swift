@@ -13,6 +13,8 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
             return problem.response
         } catch let error as HTTPError where error.status == .notFound {
             return Problem.notFound(request.uri.path).response
+        } catch let error as HTTPError where error.status.kind == .clientError {
+            return Problem.refused(error.status).response
         } catch {
             context.logger.error("A request failed.", metadata: ["error": "\(error)", "path": "\(request.uri.path)"])
             return Problem.unexpected.response

@@ -13,7 +13,8 @@ extension Request {
         while let chunk = try await next(&iterator) {
             guard bytes.count + chunk.readableBytes <= limit else { throw .bodyTooLarge(limit: limit) }
             try purse.take(chunk.readableBytes)
-            if bytes.isEmpty { bytes.reserveCapacity(max(length, chunk.readableBytes)) }
+            // What was announced is not believed beyond what is usual: nothing was paid for it yet.
+            if bytes.isEmpty { bytes.reserveCapacity(max(min(length, 64 * 1024), chunk.readableBytes)) }
             bytes.append(contentsOf: chunk.readableBytesView)
         }
         return bytes

@@ -38,14 +38,21 @@ package final class DataDirectory: Sendable {
     /// disk before it is used: what is hashed with it must stay the same.
     package func key(_ name: String, orMake make: () -> [UInt8]) throws(StoreError) -> [UInt8] {
         let file = path + "/" + name
-        if let found = FileManager.default.contents(atPath: file), !found.isEmpty { return Array(found) }
         let bytes = make()
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
+        if let found = FileManager.default.contents(atPath: file) {
+            guard found.count == bytes.count else {
+                throw .directory(
+                    path: path, reason: "its \(name) is not whole: restore it, or remove it to get a new key")
+            }
+            return Array(found)
+        }
+        // Under another name first: a crash leaves no half key behind.
+        let descriptor = open(file + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .directory(path: path, reason: Self.lastError) }
         defer { close(descriptor) }
-        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0 else {
-            throw .directory(path: path, reason: Self.lastError)
-        }
+        guard write(descriptor, bytes, bytes.count) == bytes.count, fsync(descriptor) == 0,
+            rename(file + ".new", file) == 0
+        else { throw .directory(path: path, reason: Self.lastError) }
         return bytes
     }
 

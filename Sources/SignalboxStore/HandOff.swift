@@ -8,6 +8,8 @@ import SignalboxModel
 struct HandOff {
     /// Fresh deliveries kept in memory for one destination; beyond it they are left to the file.
     static let window = 2048
+    /// Bytes of events kept in memory for one destination.
+    static let windowBytes = 16 * 1024 * 1024
 
     struct Lane {
         fileprivate(set) var fresh: [Lease] = []
@@ -15,6 +17,8 @@ struct HandOff {
         /// Leased, fresh, or about to be committed: not to be read from the file.
         fileprivate(set) var held: Set<Int64> = []
         fileprivate var pending = 0
+        /// Of the events that are fresh or about to be committed.
+        fileprivate var bytes = 0
         /// Whether the file may hold due deliveries that are not held.
         var mayHaveMore = true
         /// The earliest known time at which more may be due.
@@ -34,9 +38,12 @@ struct HandOff {
     // MARK: Appending
 
     /// Asks, before the commit, to hand this delivery over in memory. False when there is no room or no lane.
-    mutating func reserve(_ delivery: Int64, for destination: DestinationName) -> Bool {
-        guard let lane = lanes[destination], lane.freshCount + lane.pending < Self.window else { return false }
+    mutating func reserve(_ delivery: Int64, for destination: DestinationName, bytes: Int = 0) -> Bool {
+        guard let lane = lanes[destination], lane.freshCount + lane.pending < Self.window,
+            lane.bytes + bytes <= Self.windowBytes
+        else { return false }
         lanes[destination]?.pending += 1
+        lanes[destination]?.bytes += bytes
         lanes[destination]?.held.insert(delivery)
         return true
     }
@@ -50,6 +57,7 @@ struct HandOff {
     /// After a rollback.
     mutating func forget(_ lease: Lease) {
         lanes[lease.destination]?.pending -= 1
+        lanes[lease.destination]?.bytes -= lease.body.count
         lanes[lease.destination]?.held.remove(lease.delivery)
     }
 
@@ -129,6 +137,7 @@ extension HandOff.Lane {
         let end = min(freshStart + limit, fresh.count)
         let taken = Array(fresh[freshStart..<end])
         freshStart = end
+        bytes -= taken.reduce(0) { $0 + $1.body.count }
         // The array is cut back now and then, not at each take: that would move all that is left every time.
         if freshStart == fresh.count || freshStart > HandOff.window {
             fresh.removeSubrange(..<freshStart)

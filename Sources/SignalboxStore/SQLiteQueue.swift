@@ -12,6 +12,7 @@ package final class SQLiteQueue: Sendable {
     private let now: @Sendable () -> Date
     private let lanes = Lanes()
     private let commits: CommitGroup<SQLiteWriter.Write>
+    private let health = CommitHealth()
     private let lastVersion = Mutex<Int?>(nil)
 
     /// Opens or makes the queue in a data directory. `now`: the clock that decides what is due.
@@ -23,7 +24,7 @@ package final class SQLiteQueue: Sendable {
         } catch {
             throw StoreError(error, path: path)
         }
-        let writer = SQLiteWriter(pool: pool, path: path, lanes: lanes, now: now)
+        let writer = SQLiteWriter(pool: pool, path: path, lanes: lanes, now: now, health: health)
         commits = CommitGroup(limit: 512) { (writes) throws(StoreError) in try writer.commit(writes) }
     }
 
@@ -59,8 +60,10 @@ package final class SQLiteQueue: Sendable {
         try await commits.write(.settle(lease, outcome))
     }
 
-    /// Finds out whether the queue can take events, by a small durable write of its own; throws why it cannot.
+    /// Finds out whether the queue can take events, by how the last commits went and by a small durable write of its own;
+    /// throws why it cannot.
     package func probe() async throws(StoreError) {
+        if let failure = health.recentFailure { throw failure }
         do {
             try await pool.writeWithoutTransaction { db in
                 let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0

@@ -13,6 +13,7 @@ struct SQLiteWriter: Sendable {
     let path: String
     let lanes: Lanes
     let now: @Sendable () -> Date
+    let health: CommitHealth
 
     func commit(_ writes: [Write]) throws(StoreError) {
         var transaction = Transaction(now: now())
@@ -26,8 +27,11 @@ struct SQLiteWriter: Sendable {
         } catch {
             let fresh = transaction.fresh
             lanes.withHandOff { handOff in for lease in fresh { handOff.forget(lease) } }
-            throw StoreError(error, path: path)
+            let reason = StoreError(error, path: path)
+            health.failed(reason)
+            throw reason
         }
+        health.succeeded()
         settleInMemory(transaction)
     }
 
@@ -63,7 +67,7 @@ struct SQLiteWriter: Sendable {
         for destination in routed.destinations {
             try statement.execute(arguments: [sequence, destination.name, accepted])
             let delivery = db.lastInsertedRowID
-            if lanes.withHandOff({ $0.reserve(delivery, for: destination) }) {
+            if lanes.withHandOff({ $0.reserve(delivery, for: destination, bytes: event.body.count) }) {
                 transaction.fresh.append(
                     Lease(delivery: delivery, event: id, destination: destination, attempts: 0, body: event.body))
             } else {

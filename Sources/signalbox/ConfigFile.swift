@@ -39,7 +39,13 @@ enum ConfigFile {
         for (name, source) in config.sources {
             tokens[name] = []
             for reference in source.bearer {
-                tokens[name]?.append(try secret(reference, for: "/sources/\(name)/auth/bearer", path: path))
+                let token = try secret(reference, for: "/sources/\(name)/auth/bearer", path: path)
+                if let other = tokens.first(where: { $0.key != name && $0.value.contains(token) }) {
+                    throw refuse(
+                        "\(path): /sources/\(name)/auth/bearer: this is also a token of \(other.key); each source needs its own."
+                    )
+                }
+                tokens[name]?.append(token)
             }
         }
         return tokens

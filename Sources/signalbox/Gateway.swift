@@ -24,6 +24,8 @@ struct Gateway {
         _ options: GatewayOptions, config: GatewayConfig, logger: Logger, show: @escaping @Sendable (String) -> Void
     ) throws(ExitCode) {
         self.config = config
+        // What is in the queue is nobody else's business on this machine.
+        umask(0o077)
         let chain = try ConfigFile.chain(config)
         do throws(StoreError) {
             directory = try DataDirectory(path: options.dataDirectory(file: config.gateway.dataDirectory))
@@ -52,6 +54,18 @@ struct Gateway {
         case .webhook(let webhook):
             let keys = try ConfigFile.keys(of: webhook, named: destination.name, path: path)
             return WebhookSender(webhook, keys: keys, http: http, version: Version.current)
+        }
+    }
+
+    /// Says which deliveries wait for a destination that the config no longer has.
+    func reportStranded(to logger: Logger) async {
+        let known = Set(config.destinations.map(\.name))
+        guard let counts = try? await queue.counts() else { return }
+        for (name, states) in counts where !known.contains(name) {
+            guard let waiting = states[.waiting], waiting > 0 else { continue }
+            logger.warning(
+                "Deliveries wait for a destination that the config does not have.",
+                metadata: ["destination": "\(name)", "waiting": "\(waiting)"])
         }
     }
 }

@@ -74,7 +74,7 @@ struct DeliveryOutcomes {
         }
         delivered = total(after, .delivered) - total(before, .delivered)
         dead = total(after, .dead) - total(before, .dead)
-        waiting = total(after, .waiting)
+        waiting = max(0, total(after, .waiting) - total(before, .waiting))
     }
 
     var failed: Int { dead + waiting }

@@ -28,21 +28,31 @@ struct GatewayOptions: ParsableArguments {
         ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox")
     }
 
-    var configPath: String { config ?? environment.string(forKey: "config") ?? "routes.json" }
+    /// A setting of the environment; one that is empty counts as not set.
+    private func variable(_ key: ConfigKey) -> String? {
+        environment.string(forKey: key).flatMap { $0.isEmpty ? nil : $0 }
+    }
+
+    var configPath: String { config ?? variable("config") ?? "routes.json" }
 
     /// True when nobody said which config to use, so that none need exist.
-    var isConfigImplied: Bool { config == nil && environment.string(forKey: "config") == nil }
+    var isConfigImplied: Bool { config == nil && variable("config") == nil }
 
-    func dataDirectory(file: String?) -> String { dataDir ?? environment.string(forKey: "dataDir") ?? file ?? "data" }
+    func dataDirectory(file: String?) -> String { dataDir ?? variable("dataDir") ?? file ?? "data" }
 
     func listenAddress(flag: String?, file: String?) -> String {
-        flag ?? environment.string(forKey: "listen") ?? file ?? "127.0.0.1:8080"
+        flag ?? variable("listen") ?? file ?? "127.0.0.1:8080"
+    }
+
+    func validate() throws {
+        guard let text = variable("logLevel"), Logger.Level(rawValue: text) == nil else { return }
+        throw ValidationError("SIGNALBOX_LOG_LEVEL is \(text), which is no log level.")
     }
 
     func makeLogger() -> Logger {
         var logger = Logger(label: "signalbox") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel =
-            logLevel ?? environment.string(forKey: "logLevel").flatMap { Logger.Level(rawValue: $0) } ?? .notice
+            logLevel ?? variable("logLevel").flatMap { Logger.Level(rawValue: $0) } ?? .notice
         return logger
     }
 }

@@ -21,7 +21,8 @@ import Testing
         try await withTemporaryDirectory { path in
             let directory = try DataDirectory(path: path)
             #expect(try directory.key("token.key") { [1, 2, 3] } == [1, 2, 3])
-            #expect(try directory.key("token.key") { [9] } == [1, 2, 3])
+            #expect(try directory.key("token.key") { [9, 9, 9] } == [1, 2, 3])
+            #expect(throws: StoreError.self) { try directory.key("token.key") { [9] } }
             let attributes = try FileManager.default.attributesOfItem(atPath: path + "/token.key")
             #expect(attributes[.posixPermissions] as? Int == 0o600)
         }

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SignalboxJSON
 import SignalboxModel
+import SignalboxRouting
 import SignalboxStore
 
 struct Deliveries: AsyncParsableCommand {
@@ -11,8 +12,9 @@ struct Deliveries: AsyncParsableCommand {
 
     /// Opens the queue without taking the data directory away from a running gateway.
     private static func queue(_ options: GatewayOptions) throws(ExitCode) -> SQLiteQueue {
+        let directory = options.dataDirectory(file: try NormalizerOptions(options).config().gateway.dataDirectory)
         do throws(StoreError) {
-            return try SQLiteQueue.existing(in: options.dataDirectory(file: nil))
+            return try SQLiteQueue.existing(in: directory)
         } catch {
             throw refuse("\(error)")
         }

@@ -140,6 +140,6 @@ final class ReceivingDesk: Sendable {
             text =
                 EventLine(color: StandardOutput.hasColor).text(message.body) + "    \(verdict); answering \(status)\n"
         }
-        FileHandle.standardOutput.write(Data(text.utf8))
+        Terminal.show(text)
     }
 }

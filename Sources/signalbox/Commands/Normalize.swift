@@ -13,7 +13,7 @@ struct Normalize: AsyncParsableCommand {
         abstract: "Turn payloads into events, one a line: no network, no queue.",
         discussion: """
             Reads NDJSON, a JSON array, or JSON texts that follow one another, also compressed by gzip or zstd. Device tokens are replaced by their hash \
-            under the key in --data-dir; without it, under a key that lasts as long as the run.
+            under the gateway's key in --data-dir, or where there is none, under a key that lasts as long as the run.
             """)
 
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
@@ -99,12 +99,14 @@ struct NormalizerOptions {
 
     func makeNormalizer() throws(ExitCode) -> Normalizer {
         let config = try config()
+        let directory = options.dataDirectory(file: config.gateway.dataDirectory)
         return Normalizer(
-            chain: try ConfigFile.chain(config), gateway: config.gateway.name, tokens: TokenHash(key: tokenKey()))
+            chain: try ConfigFile.chain(config), gateway: config.gateway.name,
+            tokens: TokenHash(key: Self.tokenKey(in: directory)))
     }
 
-    private func tokenKey() -> [UInt8] {
-        let kept = options.dataDir.flatMap { FileManager.default.contents(atPath: $0 + "/token.key") }
-        return kept.map { Array($0) } ?? randomBytes(32)
+    /// The gateway's own key where there is one, so that tokens get the same names here; else one for this run.
+    private static func tokenKey(in directory: String) -> [UInt8] {
+        FileManager.default.contents(atPath: directory + "/token.key").map { Array($0) } ?? randomBytes(32)
     }
 }

@@ -65,7 +65,7 @@ struct Replay: AsyncParsableCommand {
         signal(SIGPIPE, SIG_IGN)
         let logger = options.makeLogger()
         let gateway = try Gateway(options, config: try ConfigFile.load(options.configPath), logger: logger) { text in
-            FileHandle.standardOutput.write(Data(text.utf8))
+            Terminal.show(text)
         }
         defer { gateway.http.stop() }
         let before = try await orRefuse { () throws(StoreError) in try await gateway.queue.counts() }

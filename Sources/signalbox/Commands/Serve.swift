@@ -22,18 +22,21 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
+        // Without a terminal nobody hung up: whoever sends this expects a service to go on.
+        if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
         let logger = options.makeLogger()
         let config = try ConfigFile.load(options.configPath)
         let address = try listenAddress(config)
         let access = try access(config, address: address)
         let gateway = try Gateway(options, config: config, logger: logger) { text in
-            FileHandle.standardOutput.write(Data(text.utf8))
+            Terminal.show(text)
         }
         let queue = gateway.queue
         let server = GatewayServer(
             intake: gateway.intake, access: access, address: address, logger: logger,
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
+        await gateway.reportStranded(to: logger)
         let interrupted = try await ServiceRun(services: [gateway.dispatcher, server], logger: logger).run()
         gateway.http.stop()
         if interrupted { throw ExitCode.interrupted }

@@ -1,0 +1,30 @@
+import Logging
+import SignalboxStore
+import Synchronization
+
+/// Tells the operator once when the queue stops taking events and once when it takes them again, however many requests
+/// meet it.
+final class QueueAlarm: Sendable {
+    // A class because all requests share it.
+    private let isRinging = Mutex(false)
+    private let logger: Logger
+
+    init(logger: Logger) { self.logger = logger }
+
+    func ring(_ reason: StoreError) {
+        guard set(true) else { return }
+        logger.error("The queue takes no events; senders are told to come back.", metadata: ["error": "\(reason)"])
+    }
+
+    func silence() {
+        if set(false) { logger.notice("The queue takes events again.") }
+    }
+
+    /// True when that is a change.
+    private func set(_ rings: Bool) -> Bool {
+        isRinging.withLock { isRinging in
+            defer { isRinging = rings }
+            return isRinging != rings
+        }
+    }
+}
