@@ -78,8 +78,7 @@ struct Serve: AsyncParsableCommand {
         StandardError.write(
             """
             signalbox \(Version.current) listening on http://\(address)
-            \(config.routes.routes.count) routes to \(config.destinations.map(\.name.name).joined(separator: ", ")), \
-            queue in \(dataDirectory)
+            destinations: \(config.destinations.map(\.name.name).joined(separator: ", ")); queue: \(dataDirectory)
             Try:  curl -H 'content-type: application/json'\(token) --data \(body) http://\(address)/v1/notifications
 
             """)
