@@ -59,6 +59,9 @@ package struct JSONSplitter {
     /// Up to this position in the input damage was found; it is cut again, every line that opens a text being taken for
     /// one. So nothing is looked at more than twice.
     private var strictUntil = 0
+    /// Before this position in the input no line can be guessed: its end was looked at once, and once is enough however
+    /// many texts stand on it.
+    private var noGuessBefore = 0
     /// In an array: an element was read and no comma since.
     private var needsComma = false
     /// What came last was damaged: brackets and commas that follow are its leftovers.
@@ -195,8 +198,12 @@ package struct JSONSplitter {
     /// A line that begins with `{`, ends with `}` and is followed by another `{` or nothing can only end there:
     /// nowhere in JSON does `{` follow `}`. So nothing in it needs to be looked at.
     private mutating func guess() -> Piece? {
-        guard guesses, layout == .sequence, buffer[start] == UInt8(ascii: "{") else { return nil }
-        guard let end = lineEnd(from: start) else { return nil }
+        guard guesses, layout == .sequence, base + start >= noGuessBefore, buffer[start] == UInt8(ascii: "{") else {
+            return nil
+        }
+        let found = lineEnd(from: start)
+        noGuessBefore = base + (found ?? buffer.count)
+        guard let end = found else { return nil }
         let last = lastSignificant(before: end)
         guard buffer[last] == UInt8(ascii: "}"), last + 1 - start <= limit else { return nil }
         let following = end + 1

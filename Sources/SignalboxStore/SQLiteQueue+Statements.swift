@@ -4,21 +4,36 @@ import SignalboxModel
 
 /// The statements of claiming and settling.
 extension SQLiteQueue {
-    static func due(_ destination: DestinationName, by now: Int64, limit: Int, in db: Database) throws -> [Lease] {
-        let rows = try Row.fetchCursor(
+    /// The deliveries that are due, the oldest first, without those held; read from the index alone. `isWhole`: there are
+    /// no more.
+    static func due(
+        _ destination: DestinationName, by now: Int64, upTo limit: Int, excluding held: Set<Int64>, in db: Database
+    ) throws -> (ids: [Int64], isWhole: Bool) {
+        let rows = try Int64.fetchCursor(
             db.cachedStatement(
                 sql: """
-                    SELECT d.id, e.id, d.attempts, e.body FROM deliveries d JOIN events e ON e.seq = d.event
-                    WHERE d.state = 'waiting' AND d.destination = ? AND d.due <= ? ORDER BY d.due, d.id LIMIT ?
-                    """), arguments: [destination.name, now, limit])
-        var leases: [Lease] = []
-        while let row = try rows.next() {
-            let body: Data = row[3]
-            leases.append(
-                Lease(
-                    delivery: row[0], event: row[1], destination: destination, attempts: row[2], body: Array(body)))
+                    SELECT id FROM deliveries WHERE state = 'waiting' AND destination = ? AND due <= ? ORDER BY due, id
+                    """), arguments: [destination.name, now])
+        var ids: [Int64] = []
+        while let id = try rows.next() {
+            if held.contains(id) { continue }
+            if ids.count == limit { return (ids, false) }
+            ids.append(id)
         }
-        return leases
+        return (ids, true)
+    }
+
+    /// One delivery with its event.
+    static func lease(_ delivery: Int64, _ destination: DestinationName, in db: Database) throws -> Lease? {
+        try Row.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT e.id, d.attempts, e.body FROM deliveries d JOIN events e ON e.seq = d.event WHERE d.id = ?"),
+            arguments: [delivery]
+        ).map { row in
+            let body: Data = row[2]
+            return Lease(
+                delivery: delivery, event: row[0], destination: destination, attempts: row[1], body: Array(body))
+        }
     }
 
     static func nextDue(_ destination: DestinationName, after now: Int64, in db: Database) throws -> Date? {

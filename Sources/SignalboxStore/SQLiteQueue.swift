@@ -85,22 +85,25 @@ package final class SQLiteQueue: Sendable {
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
         switch lanes.withHandOff({ $0.claim(from: destination, upTo: limit) }) {
         case .leases(let leases): return leases
-        case .read(let held): return try await readDue(destination, upTo: limit, held: held)
+        case .read(let held):
+            let found = try await readDue(destination, upTo: limit, excluding: held)
+            // The file's turn, but there was nothing: then it is the turn of what is in memory.
+            return found.isEmpty ? try await claim(from: destination, upTo: limit) : found
         }
     }
 
     private func readDue(
-        _ destination: DestinationName, upTo limit: Int, held: Int
+        _ destination: DestinationName, upTo limit: Int, excluding held: Set<Int64>
     ) async throws(StoreError) -> [Lease] {
         let now = now().milliseconds
         do {
-            let (found, nextDue) = try await pool.read { db in
-                let found = try Self.due(destination, by: now, limit: limit + held, in: db)
-                return (found, try Self.nextDue(destination, after: now, in: db))
+            let (found, isWhole, nextDue) = try await pool.read { db in
+                let (ids, isWhole) = try Self.due(destination, by: now, upTo: limit, excluding: held, in: db)
+                let leases = try ids.compactMap { try Self.lease($0, destination, in: db) }
+                return (leases, isWhole, try Self.nextDue(destination, after: now, in: db))
             }
             return lanes.withHandOff { handOff in
-                handOff.finishReading(
-                    found, of: destination, upTo: limit, isWhole: found.count < limit + held, nextDue: nextDue)
+                handOff.finishReading(found, of: destination, isWhole: isWhole, nextDue: nextDue)
             }
         } catch {
             lanes.withHandOff { $0.abandonReading(of: destination) }

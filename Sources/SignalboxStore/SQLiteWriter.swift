@@ -66,10 +66,10 @@ struct SQLiteWriter: Sendable {
             sql: "INSERT INTO deliveries (event, destination, due) VALUES (?, ?, ?)")
         for destination in routed.destinations {
             try statement.execute(arguments: [sequence, destination.name, accepted])
-            let delivery = db.lastInsertedRowID
-            if lanes.withHandOff({ $0.reserve(delivery, for: destination, bytes: event.body.count) }) {
-                transaction.fresh.append(
-                    Lease(delivery: delivery, event: id, destination: destination, attempts: 0, body: event.body))
+            let lease = Lease(
+                delivery: db.lastInsertedRowID, event: id, destination: destination, attempts: 0, body: event.body)
+            if lanes.withHandOff({ $0.reserve(lease) }) {
+                transaction.fresh.append(lease)
             } else {
                 transaction.spilled.insert(destination)
             }
