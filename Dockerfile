@@ -15,6 +15,8 @@ RUN apt-get update -qq \
     && rm -rf /var/lib/apt/lists/* \
     && useradd --system --create-home --home-dir /var/lib/signalbox signalbox
 COPY --from=build /src/.build/release/signalbox /usr/local/bin/signalbox
+COPY routes.json /etc/signalbox/routes.json
+ENV SIGNALBOX_CONFIG=/etc/signalbox/routes.json SIGNALBOX_DATA_DIR=/var/lib/signalbox SIGNALBOX_LISTEN=127.0.0.1:8080
 USER signalbox
 WORKDIR /var/lib/signalbox
 VOLUME /var/lib/signalbox

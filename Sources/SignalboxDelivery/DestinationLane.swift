@@ -93,11 +93,15 @@ struct DestinationLane: Sendable {
     private func settle(_ lease: Lease, _ outcome: Outcome) async {
         while true {
             do throws(StoreError) {
-                return try await queue.settle(lease, outcome)
+                try await queue.settle(lease, outcome)
+                return gate.noteRecorded()
             } catch {
-                logger.error(
-                    "An outcome cannot be recorded; trying again.",
-                    metadata: ["event": "\(lease.event)", "destination": "\(lease.destination)", "error": "\(error)"])
+                // Many outcomes wait at such a time: it is said once.
+                if gate.noteUnrecorded() {
+                    logger.error(
+                        "Outcomes cannot be recorded; trying again.",
+                        metadata: ["destination": "\(lease.destination)", "error": "\(error)"])
+                }
             }
             // Given up only when the gateway stops: the delivery is then repeated after the next start.
             if gate.isClosed { return }
@@ -119,6 +123,9 @@ struct DestinationLane: Sendable {
             metadata["next"] = "\(Timestamp(at).text)"
             logger.info("Delivery failed; it will be tried again.", metadata: metadata)
             if gate.noteFailure() { logger.warning("The destination fails; deliveries wait.", metadata: metadata) }
+        case .postponed(_, let reason):
+            metadata["reason"] = "\(reason)"
+            logger.error("An attempt could not be made.", metadata: metadata)
         case .dead(_, let reason):
             metadata["reason"] = "\(reason)"
             logger.warning("Delivery is dead.", metadata: metadata)

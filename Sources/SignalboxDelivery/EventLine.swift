@@ -53,9 +53,18 @@ package struct EventLine {
         return action["value"]?.string.map { "\(type) \($0)" } ?? type
     }
 
+    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        // Joiners shape letters and emoji; the other format characters turn text around.
+        case .format: scalar.value != 0x200C && scalar.value != 0x200D
+        default: false
+        }
+    }
+
     /// Payloads come from strangers: nothing in them may steer the terminal.
     private func printable(_ text: String) -> String {
         String(
-            String.UnicodeScalarView(text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }))
+            String.UnicodeScalarView(text.unicodeScalars.map { Self.steers($0) ? " " : $0 }))
     }
 }

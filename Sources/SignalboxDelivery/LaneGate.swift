@@ -9,6 +9,7 @@ final class LaneGate: Sendable {
         var isDraining = false
         var isClosed = false
         var isFailing = false
+        var isUnrecordable = false
     }
 
     private let state = Mutex(State())
@@ -56,6 +57,16 @@ final class LaneGate: Sendable {
             return state.isFailing
         }
     }
+
+    /// Notes an outcome that could not be recorded; true for the first one in a row.
+    func noteUnrecorded() -> Bool {
+        state.withLock { state in
+            defer { state.isUnrecordable = true }
+            return !state.isUnrecordable
+        }
+    }
+
+    func noteRecorded() { state.withLock { $0.isUnrecordable = false } }
 
     /// From now on the lane ends once nothing is due.
     func drain() { state.withLock { $0.isDraining = true } }

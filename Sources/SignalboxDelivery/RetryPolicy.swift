@@ -21,6 +21,9 @@ package struct RetryPolicy: Sendable {
     package func outcome(of attempt: Attempt, number: Int, now: Date, random: Double) -> Outcome {
         switch attempt {
         case .failed(.stopped): return .returned
+        case .failed(.exhausted(let reason)):
+            return .postponed(
+                until: now.addingTimeInterval(1 + random), reason: TransportError.exhausted(reason).description)
         case .failed(let error):
             guard error.isTemporary else { return .dead(status: nil, reason: error.description) }
             return again(number, now, random, status: nil, reason: error.description, retryAfter: nil)
@@ -38,8 +41,9 @@ package struct RetryPolicy: Sendable {
         guard number < retry.attempts else {
             return .dead(status: status, reason: "\(reason), after \(number) attempts")
         }
+        // On top of what was asked for, so that all who were told the same time do not come back at once.
         let asked = min(retryAfter?.delay(from: now) ?? 0, Self.longestRetryAfter)
-        return .retry(at: now.addingTimeInterval(max(asked, backoff(number) * random)), status: status, reason: reason)
+        return .retry(at: now.addingTimeInterval(asked + backoff(number) * random), status: status, reason: reason)
     }
 
     /// The longest wait after this attempt, in seconds: doubled each time, up to the maximum.

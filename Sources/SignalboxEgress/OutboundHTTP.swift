@@ -129,10 +129,13 @@ package final class OutboundHTTP: @unchecked Sendable {
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left) {
             guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
-            let result = sb_curl_message_result(message)
-            running.removeValue(forKey: handle)?.finish(result, handle: handle)
+            let code = sb_curl_message_result(message)
+            let transfer = running.removeValue(forKey: handle)
+            let result = transfer?.result(code, of: handle)
+            // The handle points into the transfer until it is reset.
             curl_multi_remove_handle(multi, handle)
             release(handle)
+            if let transfer, let result { transfer.finish(result) }
         }
     }
 

@@ -47,6 +47,8 @@ package enum TransportError: Error, Sendable, Equatable {
     case refused(String)
     case tls(String)
     case timeout(String)
+    /// This process has no descriptor left: the fault is ours, not the server's.
+    case exhausted(String)
     /// The connection broke off.
     case interrupted(String)
     /// The request cannot be made at all, such as for a malformed URL.
@@ -71,6 +73,7 @@ extension TransportError: CustomStringConvertible {
         case .refused(let why): "not connected: \(why)"
         case .tls(let why): "TLS failed: \(why)"
         case .timeout(let why): "timed out: \(why)"
+        case .exhausted(let why): "no connection could be opened here: \(why)"
         case .interrupted(let why): "connection lost: \(why)"
         case .unusable(let why): "request impossible: \(why)"
         case .stopped: "stopped before an answer came"

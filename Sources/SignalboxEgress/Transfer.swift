@@ -16,6 +16,8 @@ final class Transfer: @unchecked Sendable {
     private var denial: String?
     /// Whether any of the name's addresses might be connected to: then it was not the policy that failed the request.
     private var wasAllowed = false
+    /// Why the system gave us no socket.
+    private var exhaustion: String?
     private var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 
     private static let keptBytes = 1024
@@ -81,20 +83,22 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: The end
 
-    /// Answers the caller with what libcurl says of the finished transfer.
-    func finish(_ code: CURLcode, handle: UnsafeMutableRawPointer) {
+    /// What libcurl says of the finished transfer; to be asked before the handle is reset.
+    func result(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> Result<OutboundReply, TransportError> {
         var status = 0
         sb_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
         let wasCut = code == CURLE_WRITE_ERROR && received > Self.maximumBytes
-        guard code == CURLE_OK || wasCut else { return fail(error(code)) }
-        completion.resume(
-            returning: .success(
-                OutboundReply(
-                    status: status, excerpt: excerpt,
-                    retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) })))
+        guard code == CURLE_OK || wasCut else { return .failure(error(code)) }
+        return .success(
+            OutboundReply(
+                status: status, excerpt: excerpt,
+                retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) }))
     }
 
-    func fail(_ error: TransportError) { completion.resume(returning: .failure(error)) }
+    /// Answers the caller.
+    func finish(_ result: Result<OutboundReply, TransportError>) { completion.resume(returning: result) }
+
+    func fail(_ error: TransportError) { finish(.failure(error)) }
 
     private func header(_ name: String, of handle: UnsafeMutableRawPointer) -> String? {
         var found: UnsafeMutablePointer<curl_header>?
@@ -108,6 +112,7 @@ final class Transfer: @unchecked Sendable {
         let detail = String(decoding: errorText.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
         if let denial, !wasAllowed { return .denied(denial) }
+        if let exhaustion { return .exhausted(exhaustion) }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .unresolved(words)
         case CURLE_COULDNT_CONNECT: return .refused(words)
@@ -144,8 +149,10 @@ final class Transfer: @unchecked Sendable {
             return curl_socket_t(-1)
         }
         transfer.wasAllowed = true
-        return socket(
+        let descriptor = socket(
             address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), address.pointee.protocol)
+        if descriptor < 0, errno == EMFILE || errno == ENFILE { transfer.exhaustion = String(cString: strerror(errno)) }
+        return descriptor
     }
 }
 

@@ -137,7 +137,10 @@ extension Rejection {
             self.init(
                 .notJSON, at: place, "A string\(where_) holds a raw control character or a wrong escape: escape it.")
         case .syntax, .tooManyDocuments, .outOfMemory:
-            self.init(.notJSON, at: place, "This is not JSON\(where_): correct it there.")
+            self.init(
+                .notJSON, at: place,
+                position == nil
+                    ? "This is not JSON: send a JSON object." : "This is not JSON\(where_): correct it there.")
         }
     }
 }

@@ -35,8 +35,15 @@ package struct GatewayServer: Service {
         http = HTTPService(address: address, logger: logger, onListening: onListening)
     }
 
+    /// What may be asked of each address, as the `allow` header says it.
+    private static let addresses: [(path: RouterPath, allow: String)] = [
+        ("/v1/notifications", "POST"), ("/v1/sources/{source}/notifications", "POST"), ("/healthz", "GET, HEAD"),
+        ("/readyz", "GET, HEAD"), ("/schemas/{file}", "GET, HEAD"),
+    ]
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
+
     package func run() async throws {
-        let router = Router()
+        let router = Router(options: .autoGenerateHeadEndpoints)
         router.add(middleware: ProblemMiddleware())
         router.post("/v1/notifications") { request, _ in try await accept(request, from: nil) }
         router.post("/v1/sources/{source}/notifications") { request, context in
@@ -48,10 +55,10 @@ package struct GatewayServer: Service {
                 ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
         }
         router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
-        for path in ["/v1/notifications", "/v1/sources/{source}/notifications"] as [RouterPath] {
-            for method in [.get, .put, .delete, .patch] as [HTTPRequest.Method] {
+        for (path, allow) in Self.addresses {
+            for method in Self.methods where !allow.contains(method.rawValue) {
                 router.on(path, method: method) { _, _ -> Response in
-                    throw Problem.methodNotAllowed(method.rawValue, allow: "POST")
+                    throw Problem.methodNotAllowed(method.rawValue, allow: allow)
                 }
             }
         }
@@ -61,6 +68,7 @@ package struct GatewayServer: Service {
     // MARK: Payloads
 
     private func accept(_ request: Request, from source: String?) async throws -> Response {
+        if access.isOpen, !request.isFromThisMachine { throw Problem.foreignPage }
         let source = try access.source(named: source, authorization: request.headers[.authorization])
         return try await budget.withPurse { purse in
             try await accept(try await request.wholeBody(upTo: Self.bodyLimit, from: purse), from: source)
@@ -75,7 +83,8 @@ package struct GatewayServer: Service {
             if case .store(let reason) = error { alarm.ring(reason) }
             throw Problem(error)
         }
-        alarm.silence()
+        // Only an append says that the queue works again.
+        if report.items.contains(where: { if case .success = $0 { true } else { false } }) { alarm.silence() }
         guard !report.isBatch else { return ReceiptReply(report).batch }
         guard let only = report.items.first else { throw Problem.empty }
         switch only {

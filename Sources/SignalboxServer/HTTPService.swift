@@ -26,7 +26,8 @@ struct HTTPService {
             server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: address.port), backlog: 1024,
-                availableConnectionsDelegate: MaximumAvailableConnections(Self.connections)),
+                availableConnectionsDelegate: MaximumAvailableConnections(
+                    OpenFiles.connections(atMost: Self.connections))),
             onServerRunning: { channel in
                 await onListening(ListenAddress(host: host, port: channel.localAddress?.port ?? 0))
             },

@@ -69,6 +69,16 @@ extension Problem {
         status: .badRequest, code: "body-incomplete", title: "The request was not accepted",
         detail: "The request's body did not arrive in full: send it again.")
 
+    static let slowBody = Problem(
+        status: .requestTimeout, code: "body-too-slow", title: "The request was not accepted",
+        detail: "The request's body came too slowly: send it again, faster or in parts.")
+
+    static let foreignPage = Problem(
+        status: .forbidden, code: "not-from-this-machine", title: "The request was not accepted",
+        detail:
+            "Without sources in its config this gateway takes requests to localhost or a loopback address only, and "
+            + "none from other sites' pages: name sources with tokens, or use http://127.0.0.1.")
+
     static let encodedBody = Problem(
         status: .unsupportedMediaType, code: "content-encoding-unsupported", title: "The request was not accepted",
         detail: "Request bodies are taken as they are: leave content-encoding out.")

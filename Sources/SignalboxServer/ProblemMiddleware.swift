@@ -7,6 +7,15 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {
+        var response = await respond(to: request, context: context, next: next)
+        // RFC 9110, 9.3.2: a HEAD is answered without a body, problems too.
+        if request.method == .head { response.body = ResponseBody() }
+        return response
+    }
+
+    private func respond(
+        to request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async -> Response {
         do {
             return try await next(request, context)
         } catch let problem as Problem {

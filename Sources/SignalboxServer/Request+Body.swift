@@ -3,15 +3,34 @@ import Hummingbird
 import NIOCore
 
 extension Request {
+    /// Bytes a second below which a body is not waited for.
+    private static let slowestRate = 32 * 1024
+
+    /// False for a request that a page of another site had a browser send, or that came under a foreign name (DNS
+    /// rebinding): both reach a loopback address although their author cannot.
+    var isFromThisMachine: Bool {
+        let origin = headers[.origin].map { $0.replacing("http://", with: "").replacing("https://", with: "") }
+        return [head.authority, origin].allSatisfy { name in name.map { Self.isLoopback($0) } ?? true }
+    }
+
+    /// `name`: a host, and a port or none.
+    private static func isLoopback(_ name: String) -> Bool {
+        let hasPort = name.hasPrefix("[") ? !name.hasSuffix("]") : name.contains(":")
+        return ListenAddress(hasPort ? name : name + ":0")?.isLoopback ?? false
+    }
+
     /// The body as it came, all of it or a problem. `purse` pays for it as it arrives.
     func wholeBody(upTo limit: Int, from purse: borrowing BodyBudget.Purse) async throws(Problem) -> [UInt8] {
         if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" { throw .encodedBody }
         let length = headers[.contentLength].flatMap { Int($0) } ?? 0
         guard length <= limit else { throw .bodyTooLarge(limit: limit) }
         var bytes: [UInt8] = []
+        let deadline = ContinuousClock.now + .seconds(30 + max(length, limit / 8) / Self.slowestRate)
         var iterator = body.makeAsyncIterator()
         while let chunk = try await next(&iterator) {
             guard bytes.count + chunk.readableBytes <= limit else { throw .bodyTooLarge(limit: limit) }
+            // Between two pieces the idle timeout counts; this bounds how many slow pieces there may be.
+            guard ContinuousClock.now < deadline else { throw .slowBody }
             try purse.take(chunk.readableBytes)
             // What was announced is not believed beyond what is usual: nothing was paid for it yet.
             if bytes.isEmpty { bytes.reserveCapacity(max(min(length, 64 * 1024), chunk.readableBytes)) }

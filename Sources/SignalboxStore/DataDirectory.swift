@@ -46,6 +46,10 @@ package final class DataDirectory: Sendable {
             }
             return Array(found)
         }
+        // A key that is there but cannot be read must not be replaced: every token would get another name.
+        guard access(file, F_OK) != 0, errno == ENOENT else {
+            throw .directory(path: path, reason: "its \(name) cannot be read: \(Self.lastError)")
+        }
         // Under another name first: a crash leaves no half key behind.
         let descriptor = open(file + ".new", O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw .directory(path: path, reason: Self.lastError) }

@@ -24,6 +24,8 @@ package enum Outcome: Sendable, Equatable {
     case delivered(status: Int)
     case retry(at: Date, status: Int?, reason: String)
     case dead(status: Int?, reason: String)
+    /// No attempt could be made, for a reason of our own: it costs none of the budget.
+    case postponed(until: Date, reason: String)
     /// The attempt was cut short by our own stop: the lease goes back as if it had not been taken.
     case returned
 }

@@ -83,7 +83,9 @@ struct HandOff {
 
 extension HandOff.Lane {
     fileprivate mutating func reserve(_ lease: Lease) -> Bool {
-        guard fresh.count + pending < HandOff.window, bytes + lease.body.count <= HandOff.windowBytes else { return false }
+        guard fresh.count + pending < HandOff.window, bytes + lease.body.count <= HandOff.windowBytes else {
+            return false
+        }
         pending += 1
         bytes += lease.body.count
         held.insert(lease.delivery)

@@ -27,7 +27,8 @@ extension SQLiteQueue {
     static func lease(_ delivery: Int64, _ destination: DestinationName, in db: Database) throws -> Lease? {
         try Row.fetchOne(
             db.cachedStatement(
-                sql: "SELECT e.id, d.attempts, e.body FROM deliveries d JOIN events e ON e.seq = d.event WHERE d.id = ?"),
+                sql: "SELECT e.id, d.attempts, e.body FROM deliveries d JOIN events e ON e.seq = d.event WHERE d.id = ?"
+            ),
             arguments: [delivery]
         ).map { row in
             let body: Data = row[2]
@@ -63,6 +64,9 @@ extension SQLiteQueue {
                     UPDATE deliveries SET state = 'dead', attempts = attempts + 1, status = ?, reason = ? WHERE id = ?
                     """
             ).execute(arguments: [status, reason, lease.delivery])
+        case .postponed(let due, let reason):
+            try db.cachedStatement(sql: "UPDATE deliveries SET due = ?, reason = ? WHERE id = ?")
+                .execute(arguments: [due.milliseconds, reason, lease.delivery])
         case .returned: break
         }
     }

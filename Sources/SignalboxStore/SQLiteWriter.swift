@@ -90,7 +90,7 @@ extension Outcome {
     /// When the delivery is due again; nil when it has ended.
     fileprivate func nextAttempt(now: Date) -> Date? {
         switch self {
-        case .retry(let at, _, _): at
+        case .retry(let at, _, _), .postponed(let at, _): at
         case .returned: now
         case .delivered, .dead: nil
         }

@@ -16,29 +16,3 @@ func refuse(_ sentence: String) -> ExitCode {
     StandardError.write("signalbox: \(sentence)\n")
     return .unusable
 }
-
-enum StandardError {
-    static func write(_ text: String) { Terminal.write(text, to: STDERR_FILENO) }
-
-    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
-}
-
-/// Lines for whoever watches. When nobody does any more, because a pipe or a terminal was closed, they are lost: that
-/// must not end a gateway. Commands whose output is their purpose use ``StandardOutput``, which does end them.
-enum Terminal {
-    /// Writes to standard output.
-    static func show(_ text: String) { write(text, to: STDOUT_FILENO) }
-
-    fileprivate static func write(_ text: String, to descriptor: Int32) {
-        var text = text
-        text.withUTF8 { bytes in
-            var rest = UnsafeRawBufferPointer(bytes)
-            while !rest.isEmpty {
-                let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return }
-                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-            }
-        }
-    }
-}

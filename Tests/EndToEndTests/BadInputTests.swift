@@ -118,6 +118,35 @@ import Testing
         }
     }
 
+    /// Loopback keeps other machines out, not other sites' pages in a browser on this one.
+    @Test func openAccessIsNotForForeignPages() async throws {
+        try await withTemporaryDirectory { directory in
+            let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
+            let payload = Data(#"{"aps":{"alert":"x"}}"#.utf8)
+            for (name, value) in [("host", "evil.example"), ("origin", "https://evil.example"), ("origin", "null")] {
+                let (status, problem) = try await gateway.post(payload, headers: [(name, value)])
+                #expect(status == 403, "\(name): \(value)")
+                #expect(problem["code"] as? String == "not-from-this-machine")
+            }
+            for value in ["http://localhost:3000", "http://127.0.0.1", "http://[::1]:8080"] {
+                #expect(try await gateway.post(payload, headers: [("origin", value)]).status == 202, "\(value)")
+            }
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
+    /// Once this took a second for each megabyte squared: every text looked for the end of its line anew.
+    @Test func manyTextsOnOneLineCostNoMoreThanTheirLength() async throws {
+        try await withTemporaryDirectory { directory in
+            let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
+            let body = String(repeating: "{}", count: 2_000_000) + String(repeating: " ", count: 3_000_000) + "x"
+            let (status, problem) = try await gateway.post(Data(body.utf8))
+            #expect(status == 413)
+            #expect(problem["code"] as? String == "batch-too-large")
+            #expect(await gateway.stop() == 0)
+        }
+    }
+
     @Test func aSourceWithTokensTakesNothingWithoutOne() async throws {
         try await withTemporaryDirectory { directory in
             let sources = #""sources": { "ios": { "auth": { "bearer": ["env:IOS_TOKEN"] } } },"#

@@ -62,19 +62,25 @@ import Testing
         #expect(outcome(503, number: 3, random: 0.75) == .retry(at: latest, status: 503, reason: "answered 503"))
     }
 
-    @Test func waitsAtLeastAsLongAsTheServerAsks() {
-        #expect(
-            outcome(429, after: .seconds(30))
-                == .retry(at: now.addingTimeInterval(30), status: 429, reason: "answered 429"))
-        #expect(
-            outcome(429, after: .seconds(1))
-                == .retry(at: now.addingTimeInterval(2.5), status: 429, reason: "answered 429"))
+    @Test func waitsAsLongAsTheServerAsksAndThenNotAllAtOnce() {
+        for (random, wait) in [(0.0, 30.0), (0.5, 32.5)] {
+            #expect(
+                outcome(429, after: .seconds(30), random: random)
+                    == .retry(at: now.addingTimeInterval(wait), status: 429, reason: "answered 429"))
+        }
         let date = now.addingTimeInterval(90)
-        #expect(outcome(503, after: .date(date)) == .retry(at: date, status: 503, reason: "answered 503"))
+        #expect(outcome(503, after: .date(date), random: 0) == .retry(at: date, status: 503, reason: "answered 503"))
     }
 
     @Test func waitsNoLongerThanADayForAnyServer() {
         let latest = now.addingTimeInterval(24 * 3600)
-        #expect(outcome(503, after: .seconds(.max)) == .retry(at: latest, status: 503, reason: "answered 503"))
+        #expect(
+            outcome(503, after: .seconds(.max), random: 0) == .retry(at: latest, status: 503, reason: "answered 503"))
+    }
+
+    @Test func ourOwnLackOfDescriptorsCostsNoAttempt() {
+        let outcome = policy.outcome(of: .failed(.exhausted("x")), number: 4, now: now, random: 0.5)
+        #expect(
+            outcome == .postponed(until: now.addingTimeInterval(1.5), reason: "no connection could be opened here: x"))
     }
 }

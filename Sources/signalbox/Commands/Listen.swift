@@ -56,6 +56,7 @@ struct Listen: AsyncParsableCommand {
             },
             receive: { await desk.take($0) })
         let interrupted = try await ServiceRun(services: [receiver], logger: options.makeLogger()).run()
+        Terminal.finish()
         StandardError.write(desk.summary + "\n")
         if interrupted { throw ExitCode.interrupted }
     }
@@ -113,10 +114,11 @@ final class ReceivingDesk: Sendable {
             if let id = message.id { counts.distinct.insert(id) }
             if verdict.isBad { counts.unverified += 1 }
         }
-        show(message, verdict.words)
+        let answer = verdict.isBad ? 401 : status
+        show(message, verdict, answer)
         // The delay is what the developer asked for, to see how the sender takes it.
         if let delay { try? await Task.sleep(for: delay) }
-        return verdict.isBad ? 401 : status
+        return answer
     }
 
     private func verify(_ message: WebhookReceiver.Message) -> (isBad: Bool, words: String) {
@@ -131,15 +133,14 @@ final class ReceivingDesk: Sendable {
         }
     }
 
-    private func show(_ message: WebhookReceiver.Message, _ verdict: String) {
-        let text: String
+    private func show(_ message: WebhookReceiver.Message, _ verdict: (isBad: Bool, words: String), _ answer: Int) {
         switch form {
         case .none: return
-        case .json: text = String(decoding: message.body, as: UTF8.self) + "\n"
+        // What did not come from the sender we know is no event, and may be no JSON.
+        case .json: if !verdict.isBad { Terminal.show(String(decoding: message.body, as: UTF8.self) + "\n") }
         case .lines:
-            text =
-                EventLine(color: StandardOutput.hasColor).text(message.body) + "    \(verdict); answering \(status)\n"
+            let event = EventLine(color: StandardOutput.hasColor).text(message.body)
+            Terminal.show(event + "    \(verdict.words); answering \(answer)\n")
         }
-        Terminal.show(text)
     }
 }

@@ -22,6 +22,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
+        OpenFiles.raiseLimit()
         // Without a terminal nobody hung up: whoever sends this expects a service to go on.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
         let logger = options.makeLogger()
@@ -39,6 +40,7 @@ struct Serve: AsyncParsableCommand {
         await gateway.reportStranded(to: logger)
         let interrupted = try await ServiceRun(services: [gateway.dispatcher, server], logger: logger).run()
         gateway.http.stop()
+        Terminal.finish()
         if interrupted { throw ExitCode.interrupted }
     }
 

@@ -1,0 +1,62 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Diagnostics, for people.
+enum StandardError {
+    static func write(_ text: String) { Terminal.write(text, to: STDERR_FILENO) }
+
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+}
+
+/// Lines for whoever watches. A gateway must neither end nor wait because nobody does any more, so they are written
+/// behind everybody's back and lost when they cannot be. Commands whose output is their purpose use ``StandardOutput``.
+enum Terminal {
+    // A queue of its own, because a write blocks for as long as the terminal or the pipe is stopped.
+    private static let queue = DispatchQueue(label: "signalbox.terminal")
+    private static let waiting = Mutex((bytes: 0, lost: 0))
+    private static let mostWaiting = 1024 * 1024
+
+    /// Writes to standard output when it can be written; says how many pieces were lost once it can again.
+    static func show(_ text: String) {
+        let size = text.utf8.count
+        let hasRoom = waiting.withLock { waiting in
+            guard waiting.bytes + size <= mostWaiting else {
+                waiting.lost += 1
+                return false
+            }
+            waiting.bytes += size
+            return true
+        }
+        guard hasRoom else { return }
+        queue.async {
+            let lost = waiting.withLock { waiting in
+                defer { waiting.lost = 0 }
+                return waiting.lost
+            }
+            if lost > 0 { write("(\(lost) not shown: this output was not read)\n", to: STDOUT_FILENO) }
+            write(text, to: STDOUT_FILENO)
+            waiting.withLock { $0.bytes -= size }
+        }
+    }
+
+    /// Waits until all that can be shown is, but not longer than a moment.
+    static func finish() {
+        let done = DispatchSemaphore(value: 0)
+        queue.async { done.signal() }
+        _ = done.wait(timeout: .now() + .seconds(1))
+    }
+
+    fileprivate static func write(_ text: String, to descriptor: Int32) {
+        var text = text
+        text.withUTF8 { bytes in
+            var rest = UnsafeRawBufferPointer(bytes)
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+                if count < 0, errno == EINTR { continue }
+                guard count > 0 else { return }
+                rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+            }
+        }
+    }
+}
