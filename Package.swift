@@ -40,7 +40,10 @@ let package = Package(
         .target(
             name: "SignalboxPlatforms", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
         .target(
-            name: "SignalboxVendors", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
+            name: "SignalboxVendors",
+            dependencies: ["SignalboxModel", "SignalboxJSON"],
+            resources: [.embedInCode("Catalogue/catalogue.json")],
+            swiftSettings: strict),
         .target(
             name: "SignalboxRouting", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
         .target(
@@ -119,7 +122,7 @@ let package = Package(
             dependencies: [
                 "SignalboxVendors", "SignalboxPlatforms", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
             ],
-            resources: [.copy("Fixtures")], swiftSettings: strict),
+            resources: [.copy("Fixtures"), .copy("Samples")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxJSONTests", dependencies: ["SignalboxJSON", "SignalboxTesting"], swiftSettings: strict),
         .testTarget(
