@@ -42,7 +42,7 @@ let package = Package(
         .target(
             name: "SignalboxVendors",
             dependencies: ["SignalboxModel", "SignalboxJSON"],
-            resources: [.embedInCode("Catalogue/catalogue.json")],
+            resources: [.embedInCode("Catalogue/catalogue.json"), .embedInCode("Catalogue/detector-1.json")],
             swiftSettings: strict),
         .target(
             name: "SignalboxRouting", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),

@@ -116,6 +116,9 @@ extension Catalogue {
         }
     }()
 
+    /// The JSON Schema of an entry.
+    package static var entrySchema: [UInt8] { PackageResources.detector_1_json }
+
     /// What is wrong in a user's own entries, the list `detectors.custom` of a config.
     package static func mistakes(in list: JSONValue, with parser: JSONParser) -> [CatalogueMistake] {
         var form = CatalogueForm(parser: parser, reserved: builtInNames)

@@ -14,6 +14,8 @@ struct CatalogueEntry: Sendable {
     let fields: CatalogueFields
     /// The keys on which markers and paths look, and those that the entry names besides: not the app's own.
     let claims: [CatalogueClaim]
+    /// Objects whose members are the app's own, those left out that other paths read.
+    let custom: [CatalogueOwnObject]
 
     init(
         vendor: VendorID, name: String, source: String, confidence: String, markers: [CatalogueMarker],
@@ -25,10 +27,29 @@ struct CatalogueEntry: Sendable {
         self.confidence = confidence
         self.markers = markers
         self.fields = fields
+        custom = fields.custom.map { CatalogueOwnObject(at: $0, among: fields.paths) }
         let conditions = markers.filter { $0.strength > .hint }.flatMap(\.conditions) + fields.silent + fields.control
         claims = Set(fields.claims + fields.paths.compactMap(\.claim) + conditions.compactMap(\.claim))
             .sorted { $0.key.lexicographicallyPrecedes($1.key) }
     }
+}
+
+/// An object that a vendor keeps for the app, and which of its members are the vendor's all the same.
+struct CatalogueOwnObject: Sendable {
+    let path: CataloguePath
+    let taken: Set<[UInt8]>
+
+    fileprivate init(at path: CataloguePath, among others: CataloguePaths) {
+        self.path = path
+        let depth = path.tokens.count
+        let inside = others.filter { $0.tokens.count > depth && $0.tokens.prefix(depth) == path.tokens[...] }
+        taken = Set(
+            inside.compactMap { other in
+                if case .key(let key) = other.tokens[depth] { key } else { nil }
+            })
+    }
+
+    func isTaken(_ key: UnsafeBufferPointer<UInt8>) -> Bool { !taken.isEmpty && taken.contains(Array(key)) }
 }
 
 /// Alternatives, of which the first that yields counts.

@@ -110,9 +110,9 @@ struct CatalogueReading {
     /// What the vendor neither claims nor leaves out: the members of the objects that it keeps for the app come first.
     private func custom(of payload: borrowing PlatformPayload) -> JSONText? {
         var additions: [CustomFields.Addition] = []
-        for path in fields.custom {
-            guard let object = payload.value(at: path).flatMap({ payload.parser.container($0) }) else { continue }
-            additions.append(.members(object) { _ in false })
+        for own in entry.custom {
+            guard let value = payload.value(at: own.path) else { continue }
+            additions.append(.members(payload.parser.container(value)) { own.isTaken($0) })
         }
         var claims: [CatalogueClaim] = []
         for claim in entry.claims where payload.has(claim.place) { claims.append(claim) }
