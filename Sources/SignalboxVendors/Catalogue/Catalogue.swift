@@ -7,12 +7,15 @@ package struct Catalogue: ChainLink {
     let entries: [CatalogueEntry]
     /// The markers of all entries, and whose they are.
     let markers: [(entry: Int, marker: CatalogueMarker)]
+    /// Where each marker's first key must stand.
+    private let places: [CataloguePath.Place]
     private let fieldIndex: CatalogueIndex
     private let payloadIndex: CatalogueIndex
 
     init(_ entries: [CatalogueEntry]) {
         self.entries = entries
         markers = entries.enumerated().flatMap { position, entry in entry.markers.map { (position, $0) } }
+        places = markers.map { $0.marker.conditions.first?.place ?? .anywhere }
         let wanted = markers.enumerated().compactMap { position, marker in
             marker.marker.conditions.first.flatMap { condition in
                 condition.wanted(by: position).map { (place: condition.place, wanted: $0) }
@@ -67,7 +70,7 @@ package struct Catalogue: ChainLink {
         for layer in payload.fields.layers {
             for (key, _) in layer.object.members {
                 fieldIndex.forEachMarker(of: key) { position in
-                    guard markers[position].marker.conditions[0].place.admits(layer.reserved), asked.insert(position)
+                    guard places[position].admits(layer.reserved), asked.insert(position)
                     else { return }
                     body(position)
                 }
