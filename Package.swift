@@ -43,7 +43,10 @@ let package = Package(
         .target(
             name: "SignalboxPlatforms", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
         .target(
-            name: "SignalboxVendors", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
+            name: "SignalboxVendors",
+            dependencies: ["SignalboxModel", "SignalboxJSON"],
+            resources: [.embedInCode("Catalogue/catalogue.json"), .embedInCode("Catalogue/detector-1.json")],
+            swiftSettings: strict),
         .target(
             name: "SignalboxRouting", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
         .target(
@@ -126,7 +129,7 @@ let package = Package(
             dependencies: [
                 "SignalboxVendors", "SignalboxPlatforms", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
             ],
-            resources: [.copy("Fixtures")], swiftSettings: strict),
+            resources: [.copy("Fixtures"), .copy("Samples")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxJSONTests", dependencies: ["SignalboxJSON", "SignalboxTesting"], swiftSettings: strict),
         .testTarget(

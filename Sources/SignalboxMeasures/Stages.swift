@@ -36,6 +36,38 @@ public enum Stages {
         return recognised
     }
 
+    /// What the chain alone takes for every payload, without and with the catalogue: detecting and reading, of payloads
+    /// that are parsed already. Both are measured payload by payload in turn, so that neither meets a slower machine.
+    public static func chain(_ payloads: [[UInt8]]) -> (without: Duration, with: Duration) {
+        let without = Vendors.all.filter { !($0 is Catalogue) }.map(\.name)
+        guard let small = try? VendorChain(named: without) else { preconditionFailure("The registry knows its names.") }
+        let large = VendorChain()
+        let parser = Normalizer.makeParser()
+        var times = (without: Duration.zero, with: Duration.zero)
+        for (number, payload) in payloads.enumerated() {
+            parser.reset()
+            guard let root = try? parser.parse(payload),
+                let platformPayload = try? Platforms.recognise(root, size: payload.count, parser: parser)
+            else { continue }
+            // Whoever comes second finds the payload in the processor's cache.
+            if number.isMultiple(of: 2) {
+                times.without += time(small, platformPayload)
+                times.with += time(large, platformPayload)
+            } else {
+                times.with += time(large, platformPayload)
+                times.without += time(small, platformPayload)
+            }
+        }
+        return times
+    }
+
+    private static func time(_ chain: VendorChain, _ payload: borrowing PlatformPayload) -> Duration {
+        let clock = ContinuousClock()
+        let start = clock.now
+        for _ in 0..<8 { _ = chain.read(payload) }
+        return (clock.now - start) / 8
+    }
+
     /// Turns every payload into the bytes of its event. Returns the bytes written.
     public static func events(_ payloads: [[UInt8]]) -> Int {
         let parser = Normalizer.makeParser()

@@ -1,9 +1,12 @@
-import SignalboxJSON
+package import SignalboxJSON
 import SignalboxModel
 
 extension GatewayConfig {
-    /// Reads and checks a config. `detectors`: the names that `detectors.chain` may use. Fails with every mistake found.
-    package static func read(_ text: [UInt8], detectors: [String]) throws(InvalidConfig) -> GatewayConfig {
+    /// Reads and checks a config. `detectors`: the names that `detectors.chain` may use; `checkingEntries` finds what is
+    /// wrong in the list `detectors.custom`. Fails with every mistake found.
+    package static func read(
+        _ text: [UInt8], detectors: [String], checkingEntries: ConfigReader.EntryCheck = { _, _ in [] }
+    ) throws(InvalidConfig) -> GatewayConfig {
         let parser = JSONParser()
         let root: JSONValue
         do throws(JSONError) {
@@ -13,6 +16,7 @@ extension GatewayConfig {
         }
         var reader = ConfigReader(parser: parser, detectors: detectors)
         let config = reader.config(root)
+        if let custom = root["detectors"]?["custom"] { reader.note(checkingEntries(custom, parser)) }
         guard reader.mistakes.isEmpty else {
             throw InvalidConfig(
                 mistakes: reader.mistakes.map {
@@ -45,10 +49,14 @@ extension ConfigMistake {
 }
 
 /// Goes through a config and notes what is wrong, so that one run shows every mistake.
-struct ConfigReader {
+package struct ConfigReader {
+    /// What is wrong, with its JSON Pointer.
+    package typealias Finding = (pointer: String, message: String)
+    package typealias EntryCheck = (_ list: JSONValue, _ parser: JSONParser) -> [Finding]
+
     let parser: JSONParser
     let detectors: [String]
-    private(set) var mistakes: [(pointer: String, message: String)] = []
+    private(set) var mistakes: [Finding] = []
 
     init(parser: JSONParser, detectors: [String]) {
         self.parser = parser
@@ -59,6 +67,8 @@ struct ConfigReader {
         mistakes.append((parser.pointer(to: value), message))
     }
 
+    mutating func note(_ findings: [Finding]) { mistakes += findings }
+
     mutating func config(_ root: JSONValue) -> GatewayConfig {
         var config = GatewayConfig()
         let keys = [
@@ -67,8 +77,9 @@ struct ConfigReader {
         guard isObject(root, keys: keys) else { return config }
         if let gateway = root["gateway"] { config.gateway = self.gateway(gateway) }
         if let sources = root["sources"] { config.sources = self.sources(sources) }
-        if let detectors = root["detectors"], isObject(detectors, keys: ["chain"]) {
+        if let detectors = root["detectors"], isObject(detectors, keys: ["chain", "custom"]) {
             config.chain = detectors["chain"].map { chain($0) }
+            config.customDetectors = detectors["custom"].map { JSONText($0) }
         }
         if let egress = root["egress"], isObject(egress, keys: ["allow"]) {
             config.egressAllow = egress["allow"].map { ranges($0) } ?? []

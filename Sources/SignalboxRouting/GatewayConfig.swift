@@ -1,3 +1,4 @@
+package import SignalboxJSON
 package import SignalboxModel
 
 /// What `routes.json` says, checked: names are resolved, patterns compiled, nothing in it can fail later.
@@ -6,6 +7,8 @@ package struct GatewayConfig: Sendable {
     package var sources: [SourceName: Source] = [:]
     /// Names of the detectors to ask, in order; nil asks all of them in the registry's order.
     package var chain: [String]?
+    /// The user's own entries for the catalogue of vendors, as written.
+    package var customDetectors: JSONText?
     /// Special-purpose address ranges that may be connected to all the same.
     package var egressAllow: [AddressRange] = []
     package var destinations: [Destination] = []

@@ -1,22 +1,23 @@
 package import SignalboxModel
 
-/// The detectors in the order in which they are asked.
+/// The links in the order in which they are asked.
 package struct VendorChain: Sendable {
-    package let detectors: [any VendorDetector]
+    package let links: [any ChainLink]
 
     /// Every vendor in the registry's order.
-    package init() { detectors = Vendors.all }
+    package init() { links = Vendors.all }
 
-    /// The vendors named, in the order named. Fails with the first name that the registry does not know.
-    package init(named names: [String]) throws(UnknownVendor) {
-        var chosen: [any VendorDetector] = []
-        for name in names {
-            guard let detector = Vendors.all.first(where: { $0.vendor.name == name }) else {
-                throw UnknownVendor(name: name)
+    /// The links named, in the order named; `custom` stands before what the catalogue has. Fails with the first name
+    /// that the registry does not know.
+    package init(named names: [String]?, custom: Catalogue? = nil) throws(UnknownDetector) {
+        var chosen: [any ChainLink] = []
+        for name in names ?? Vendors.names {
+            guard let link = Vendors.all.first(where: { $0.name == name }) else {
+                throw UnknownDetector(name: name)
             }
-            chosen.append(detector)
+            chosen.append(link)
         }
-        detectors = chosen
+        links = custom.map { custom in chosen.map { ($0 as? Catalogue)?.behind(custom) ?? $0 } } ?? chosen
     }
 
     /// Reads a payload as the vendor with the strongest evidence has it, the first in the chain among equals. Nobody is
@@ -30,37 +31,31 @@ package struct VendorChain: Sendable {
     /// As above, into a notification in which nothing stands yet; spares a copy of a value that has many parts.
     package func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         PlainReading.read(payload, into: &notification)
-        if let winner = detect(payload, into: &notification.detection) {
-            notification.vendor = detectors[winner].vendor
-            detectors[winner].read(payload, into: &notification)
+        let claims = claims(on: payload)
+        notification.detection.also = claims.also
+        if let (claim, link) = claims.winner {
+            notification.vendor = claim.vendor
+            notification.detection.evidence = claim.detection.evidence
+            links[link].read(payload, as: claim, into: &notification)
         } else {
             notification.custom = CustomFields.text(of: payload)
         }
     }
 
-    /// Notes the evidence for the vendor that is chosen, and who else matched; returns the place in the chain of the
-    /// former.
-    private func detect(_ payload: borrowing PlatformPayload, into summary: inout DetectionSummary) -> Int? {
-        var winner: Int?
-        var strongest = Detection.Strength.hint
-        for position in detectors.indices {
-            guard let detection = detectors[position].detect(payload) else { continue }
-            guard detection.strength > strongest else {
-                summary.also.append(detectors[position].vendor)
-                continue
-            }
-            if let winner { summary.also.append(detectors[winner].vendor) }
-            winner = position
-            strongest = detection.strength
-            summary.evidence = detection.evidence
+    /// Who claims a payload.
+    package func claims(on payload: borrowing PlatformPayload) -> Claims {
+        var claims = Claims()
+        for position in links.indices {
+            claims.link = position
+            links[position].recognise(payload, into: &claims)
         }
-        return winner
+        return claims
     }
 }
 
-/// A chain names a vendor that does not exist.
-package struct UnknownVendor: Error, Equatable, Sendable {
+/// A chain names a detector that does not exist.
+package struct UnknownDetector: Error, Equatable, Sendable {
     package let name: String
-    /// Who could have been meant.
-    package var known: [String] { Vendors.all.map(\.vendor.name) }
+    /// What could have been meant.
+    package var known: [String] { Vendors.names }
 }

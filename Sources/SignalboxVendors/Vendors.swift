@@ -1,7 +1,13 @@
-/// The registry: every vendor that has a detector, in the order in which they are asked by default. Exact values come
-/// before keys, keys before shapes.
+/// The registry: every link of the chain, in the order in which they are asked by default. Exact values come before
+/// keys, keys before shapes, code before data.
 package enum Vendors {
-    package static let all: [any VendorDetector] = [
-        Synerise(), Sourse(), MCE(), Braze(),
+    package static let all: [any ChainLink] = [
+        Synerise(), Sourse(), MCE(), Braze(), Catalogue.builtIn,
     ]
+
+    /// The names that a chain may have.
+    package static var names: [String] { all.map(\.name) }
+
+    /// Everybody who is recognised.
+    package static var portraits: [VendorPortrait] { all.flatMap(\.portraits) }
 }

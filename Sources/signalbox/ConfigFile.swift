@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SignalboxDelivery
+import SignalboxJSON
 import SignalboxModel
 import SignalboxRouting
 import SignalboxVendors
@@ -16,7 +17,7 @@ enum ConfigFile {
                     : "\(path): there is no such file. Write one, or name another with --config.")
         }
         do throws(InvalidConfig) {
-            return try GatewayConfig.read(Array(text), detectors: Vendors.all.map(\.vendor.name))
+            return try GatewayConfig.read(Array(text), detectors: Vendors.names, checkingEntries: mistakes)
         } catch {
             for mistake in error.mistakes { StandardError.write("\(path):\(mistake.description)\n") }
             throw .unusable
@@ -25,12 +26,16 @@ enum ConfigFile {
 
     /// The chain that a config asks for.
     static func chain(_ config: GatewayConfig) throws(ExitCode) -> VendorChain {
-        guard let names = config.chain else { return VendorChain() }
-        do throws(UnknownVendor) {
-            return try VendorChain(named: names)
+        do throws(UnknownDetector) {
+            return try VendorChain(named: config.chain, custom: config.customDetectors.map { Catalogue($0) })
         } catch {
             throw refuse("detectors.chain names \(error.name); known are \(error.known.joined(separator: ", ")).")
         }
+    }
+
+    /// What is wrong in a user's own entries of the catalogue.
+    private static func mistakes(_ entries: JSONValue, _ parser: JSONParser) -> [ConfigReader.Finding] {
+        Catalogue.mistakes(in: entries, with: parser).map { ($0.pointer, $0.message) }
     }
 
     /// The tokens of all sources.

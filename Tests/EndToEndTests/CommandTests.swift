@@ -139,9 +139,29 @@ import Testing
             let result = try await binary.run(["explain"], input: payload, in: directory)
             #expect(result.status == 0)
             #expect(result.output.contains("synerise: yes, proof at /issuer"))
-            #expect(result.output.contains("braze: no; it looks for"))
+            #expect(result.output.contains("braze: no; there is no `_ab`, `ab`, `ab_uri`; it looks for"))
+            #expect(result.output.contains("catalogue: 2 of its 53 vendors asked, by aps"))
+            #expect(result.output.contains("mindbox: no; /aps has no uniqueKey"))
+            #expect(result.output.contains("So it is synerise's."))
             #expect(result.output.contains(#"braze-only: no; /data/vendor is "synerise""#))
             #expect(result.output.contains("It would go nowhere."))
+        }
+    }
+
+    @Test func aUsersOwnVendorIsRecognisedAndItsMistakesAreTold() async throws {
+        try await withTemporaryDirectory { directory in
+            let path = directory + "/routes.json"
+            let good =
+                #"{"detectors":{"custom":[{"vendor":"acme","markers":[{"strength":"signature","at":"/acme"}],"fields":{"title":"/acme/t"}}]}}"#
+            try Data(good.utf8).write(to: URL(fileURLWithPath: path))
+            let result = try await binary.run(
+                ["normalize", "--config", path], input: Data(#"{"aps":{},"acme":{"t":"Hello"}}"#.utf8), in: directory)
+            #expect(result.output.contains(#""vendor":"acme""#))
+            #expect(result.output.contains(#""title":"Hello""#))
+            try Data(good.replacing("/acme/t", with: "acme").utf8).write(to: URL(fileURLWithPath: path))
+            let refused = try await binary.run(["routes", "check", path], in: directory)
+            #expect(refused.status != 0)
+            #expect(refused.errors.contains("/detectors/custom/0/fields/title: \"acme\" is no path"))
         }
     }
 
@@ -179,7 +199,10 @@ import Testing
 
     @Test func vendorsAndSchemas() async throws {
         let vendors = try await binary.run(["vendors"]).output
-        for name in ["synerise", "sourse", "mce", "braze"] { #expect(vendors.contains(name)) }
+        for name in ["synerise", "sourse", "mce", "braze", "klaviyo"] { #expect(vendors.contains(name)) }
+        #expect(try await binary.run(["vendors", "--markdown"]).output.hasPrefix("| Vendor |"))
+        let detector = try await binary.run(["schema", "detector"]).output
+        #expect(detector.contains("urn:signalbox:schema:detector:1"))
         let schema = try await binary.run(["schema", "notification"]).output
         #expect((try JSONSerialization.jsonObject(with: Data(schema.utf8)) as? [String: Any])?["$id"] != nil)
         #expect(try await binary.run(["schema", "nothing"]).status == 64)

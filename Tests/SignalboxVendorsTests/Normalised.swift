@@ -24,7 +24,7 @@ struct Normalised {
         let parser = JSONParser()
         let opened = try Platforms.recognise(try parser.parse(payload), size: payload.count, parser: parser)
         var strengths: [VendorID: Detection.Strength] = [:]
-        for detector in Vendors.all { strengths[detector.vendor] = detector.detect(opened)?.strength }
+        for claim in VendorChain().claims(on: opened).all { strengths[claim.vendor] = claim.detection.strength }
         return strengths
     }
 }

@@ -46,6 +46,29 @@ import Testing
         }
     }
 
+    /// Any value of a sample replaced by one of another type.
+    @Test(arguments: try Sample.all())
+    func editedSamplesAreReadWithoutTrapping(_ sample: Sample) throws {
+        var random = Seeded(Self.seed)
+        for _ in 0..<40 {
+            var tree = try Tree(sample.payload)
+            for _ in 0...Int.random(in: 0...2, using: &random) { tree.damage(using: &random) }
+            let read = try Normalised(tree.bytes)
+            #expect(try Tree(read.json).isObject, "seed \(Self.seed)")
+        }
+    }
+
+    /// As with fixtures.
+    @Test(arguments: try Sample.all())
+    func theOrderOfASamplesKeysDoesNotMatter(_ sample: Sample) throws {
+        var random = Seeded(Self.seed)
+        let plain = try Normalised(sample.payload)
+        var tree = try Tree(sample.payload)
+        tree.shuffle(using: &random)
+        let other = try Normalised(tree.bytes)
+        #expect(Unordered(other.notification) == Unordered(plain.notification), "seed \(Self.seed)")
+    }
+
     /// Any value of a fixture replaced by one of another type.
     @Test(arguments: try Fixture.all(in: .module))
     func valuesOfWrongTypesAreReadWithoutTrapping(_ fixture: Fixture) throws {
@@ -73,6 +96,9 @@ private struct Unordered: Equatable {
         plain.custom = nil
         plain.inApp = plain.inApp.map { .init(layout: $0.layout, pages: []) }
         plain.action?.arguments = nil
+        for position in plain.category?.actions.indices ?? 0..<0 {
+            plain.category?.actions[position].action.arguments = nil
+        }
         notification = plain
     }
 }

@@ -98,6 +98,12 @@ extension Tree {
         }
     }
 
+    /// A text with the members of its object the other way round.
+    static func reversed(_ text: String) throws -> [UInt8] {
+        guard case .object(let members) = try Tree(Array(text.utf8)) else { return Array(text.utf8) }
+        return Tree.object(members.reversed()).bytes
+    }
+
     /// Replaces one value by anything.
     mutating func damage(using random: inout Seeded) {
         switch self {
@@ -166,6 +172,9 @@ extension Tree {
         "notification-action", "category-actions", "mce", "inApp", "rules", "template", "subject", "expandable", "_ab",
         "ab", "ab_cat", "c_items", "ab_a0_a", "ab_a999_a", "ab_a99999999999999999999_a", "ab_c", "ab_c0_i", "t", "a",
         "cid", "pab", "extra", "att", "url", "value", "",
+        "custom", "i", "k.message", "os_data", "itbl", "defaultAction", "actionButtons", "wzrk_pn", "wzrk_id", "nm",
+        "com.batch", "com.urbanairship.metadata", "pw_msg", "pw_stories", "pages", "es_interaction_id", "es_buttons",
+        "ems", "actions", "_sw", "_p", "_wp", "c", "body", "_k", "messageSource", "source", "uniqueKey", "clickUrl",
     ]
 
     private static let texts = [

@@ -5,6 +5,7 @@ import SignalboxModel
 struct Braze: VendorDetector {
     var vendor: VendorID { VendorID("braze") }
     var looksFor: String { "`_ab` that is `true`, or an object `ab` that is not empty" }
+    var looksAt: [StaticString] { ["_ab", "ab", "ab_uri"] }
 
     /// The iOS SDK asks for nothing but a non-empty `ab`, whose `c` is null for pushes without a campaign
     /// (braze-swift-sdk, ABKPushUtils.m). The Android SDK compares `_ab` in any case in one place and exactly in

@@ -5,6 +5,7 @@ import SignalboxModel
 /// same inside the JSON text `alert`, with the campaign in `mce`.
 struct MCE: VendorDetector {
     var vendor: VendorID { VendorID("mce") }
+    var looksAt: [StaticString] { ["notification-action", "category-actions", "alert", "mce", "inApp"] }
     var looksFor: String {
         """
         an object `notification-action`, `mce`, or `inApp` with rules and template, a list `category-actions`, \

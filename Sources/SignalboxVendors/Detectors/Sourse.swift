@@ -6,6 +6,7 @@ import SignalboxModel
 struct Sourse: VendorDetector {
     var vendor: VendorID { VendorID("sourse") }
     var looksFor: String { "`handler` that is exactly `com.sourse.notification`" }
+    var looksAt: [StaticString] { ["handler"] }
 
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {
         guard let handler = payload["handler"], handler.equals("com.sourse.notification") else { return nil }

@@ -6,6 +6,7 @@ import SignalboxModel
 struct Synerise: VendorDetector {
     var vendor: VendorID { VendorID("synerise") }
     var looksFor: String { "`issuer` that is exactly `Synerise`" }
+    var looksAt: [StaticString] { ["issuer"] }
 
     /// Integrators opt out by writing something else as `issuer`, so nothing but the exact value counts.
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {

@@ -54,15 +54,25 @@ struct Explain: AsyncParsableCommand {
 
     private static func recognition(_ payload: borrowing PlatformPayload, by chain: VendorChain) -> String {
         var lines = ["Platform\n  \(payload.platform.rawValue), as \(payload.envelope.rawValue)", "\nDetectors"]
-        for detector in chain.detectors {
-            if let detection = detector.detect(payload) {
-                lines.append(
-                    "  \(detector.vendor): yes, \(detection.strength) at \(detection.evidence.joined(separator: ", "))")
-            } else {
-                lines.append("  \(detector.vendor): no; it looks for \(detector.looksFor)")
-            }
+        let claims = chain.claims(on: payload)
+        for claim in claims.all {
+            let evidence = claim.detection.evidence.joined(separator: ", ")
+            lines.append("  \(claim.vendor): yes, \(claim.detection.strength) at \(evidence)")
         }
+        for link in chain.links { lines += link.explain(payload).map { "  " + $0 } }
+        lines.append("  So it is " + Self.verdict(claims))
         return lines.joined(separator: "\n")
+    }
+
+    private static func verdict(_ claims: Claims) -> String {
+        guard let winner = claims.winner?.claim else {
+            return claims.all.isEmpty ? "nobody's." : "nobody's: a hint alone names nobody."
+        }
+        let equals = claims.all.filter { $0.detection.strength == winner.detection.strength }
+        let reason =
+            claims.all.count == 1
+            ? "" : equals.count == 1 ? ", whose evidence is the strongest" : ", the first among equals"
+        return "\(winner.vendor)'s\(reason)."
     }
 
     private static func indented(_ body: [UInt8]) -> String {

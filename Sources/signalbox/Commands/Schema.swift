@@ -1,15 +1,19 @@
 import ArgumentParser
 import SignalboxPipeline
+import SignalboxVendors
 
 struct Schema: ParsableCommand {
-    static let configuration = CommandConfiguration(abstract: "Print the JSON Schema of what the gateway sends.")
+    static let configuration = CommandConfiguration(
+        abstract: "Print the JSON Schema of what the gateway sends, or of a vendor in a config.")
 
-    @Argument(help: "Which one: \(EventSchema.names.joined(separator: ", ")).", completion: .list(EventSchema.names))
+    private static let names = EventSchema.names + ["detector"]
+
+    @Argument(help: "Which one: \(names.joined(separator: ", ")).", completion: .list(names))
     var name: String
 
     func run() throws {
-        guard let text = EventSchema.text(named: name) else {
-            throw ValidationError("There is no schema \(name). Known: \(EventSchema.names.joined(separator: ", ")).")
+        guard let text = name == "detector" ? Catalogue.entrySchema : EventSchema.text(named: name) else {
+            throw ValidationError("There is no schema \(name). Known: \(Self.names.joined(separator: ", ")).")
         }
         print(String(decoding: text, as: UTF8.self), terminator: "")
     }

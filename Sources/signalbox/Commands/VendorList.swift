@@ -7,10 +7,14 @@ struct VendorList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vendors", abstract: "List who is recognised, and by which evidence.")
 
+    @Flag(help: "Print a table for a page of documentation.")
+    var markdown = false
+
     func run() {
-        let width = Vendors.all.map(\.vendor.name.count).max() ?? 0
-        for detector in Vendors.all {
-            print(detector.vendor.name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + detector.looksFor)
+        if markdown { return print(VendorTable.markdown) }
+        let width = Vendors.portraits.map(\.vendor.name.count).max() ?? 0
+        for portrait in Vendors.portraits {
+            print(portrait.vendor.name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + portrait.looksFor)
         }
     }
 }

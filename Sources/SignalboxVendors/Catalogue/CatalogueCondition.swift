@@ -1,0 +1,113 @@
+import SignalboxJSON
+import SignalboxModel
+
+/// Something that holds of a payload or does not: a value at a path, or a key with a prefix.
+struct CatalogueCondition: Sendable, Equatable {
+    enum Subject: Sendable, Equatable {
+        case path(CataloguePath)
+        case keyPrefix([UInt8], CataloguePath.Place)
+    }
+
+    enum Test: Sendable, Equatable {
+        /// Anything but null.
+        case present
+        case absent
+        /// A text, list or object that is not empty; any number or boolean.
+        case filled
+        case text
+        /// An object, or the JSON text of one.
+        case object
+        case filledObject
+        case list
+        /// A flag as Apple's `boolValue` reads it.
+        case isTrue
+        /// Text, or a number or boolean whose text is this.
+        case equals(String)
+        case equalsIgnoringCase(String)
+        case startsWith(String)
+    }
+
+    let subject: Subject
+    let test: Test
+
+    var place: CataloguePath.Place {
+        switch subject {
+        case .path(let path): path.place
+        case .keyPrefix(_, let place): place
+        }
+    }
+
+    func holds(in payload: borrowing PlatformPayload) -> Bool {
+        guard payload.has(place) else { return false }
+        guard let value = value(in: payload) else { return test == .absent }
+        return test.holds(of: value, in: payload.parser)
+    }
+
+    /// As above, of an element of a list, in which `find` follows a path.
+    func holds(_ find: (CataloguePath) -> JSONValue?) -> Bool {
+        guard case .path(let path) = subject else { return false }
+        guard let value = find(path) else { return test == .absent }
+        return test.holds(of: value)
+    }
+
+    /// The value that it speaks of.
+    func value(in payload: borrowing PlatformPayload) -> JSONValue? {
+        switch subject {
+        case .path(let path): payload.value(at: path)
+        case .keyPrefix(let prefix, let place): payload.member(withPrefix: prefix, in: place)
+        }
+    }
+}
+
+extension CatalogueCondition.Test {
+    func holds(of value: JSONValue, in parser: JSONParser? = nil) -> Bool {
+        switch self {
+        case .present: true
+        case .absent: false
+        case .filled: value.isSpelled || (value.isObject || value.isArray) && !value.isEmptyContainer
+        case .text: value.hasText
+        case .object: (parser?.container(value) ?? value).isObject
+        case .filledObject:
+            (parser?.container(value) ?? value).isObject && !(parser?.container(value) ?? value).isEmptyContainer
+        case .list: (parser?.container(value) ?? value).isArray
+        case .isTrue: value.appleFlag
+        case .equals(let text): value.spelled == text
+        case .equalsIgnoringCase(let text): value.spelled?.lowercased() == text.lowercased()
+        case .startsWith(let text): value.utf8?.starts(with: text.utf8) == true
+        }
+    }
+
+    /// What a value must be, in words.
+    var words: String {
+        switch self {
+        case .present: "any value"
+        case .absent: "nothing"
+        case .filled: "a value that is not empty"
+        case .text: "a text"
+        case .object: "an object"
+        case .filledObject: "an object that is not empty"
+        case .list: "a list"
+        case .isTrue: "true"
+        case .equals(let text): "\"\(text)\""
+        case .equalsIgnoringCase(let text): "\"\(text)\" in any case"
+        case .startsWith(let text): "a text that begins with \"\(text)\""
+        }
+    }
+}
+
+/// Something by which a vendor is known: all conditions hold.
+struct CatalogueMarker: Sendable {
+    let strength: Detection.Strength
+    /// At least one; by the first a payload's keys lead here.
+    let conditions: [CatalogueCondition]
+
+    /// The values that were recognised; nil when a condition does not hold.
+    func evidence(in payload: borrowing PlatformPayload) -> [JSONValue]? {
+        for condition in conditions where !condition.holds(in: payload) { return nil }
+        var values: [JSONValue] = []
+        for condition in conditions {
+            if let value = condition.value(in: payload) { values.append(value) }
+        }
+        return values
+    }
+}

@@ -1,0 +1,137 @@
+import SignalboxJSON
+import SignalboxModel
+
+extension CatalogueForm {
+    mutating func fields(_ value: JSONValue) -> CatalogueFields {
+        var fields = CatalogueFields()
+        let keys = [
+            "title", "subtitle", "body", "vendorKind", "link", "word", "types", "media", "buttons", "carousel",
+            "campaign", "silent", "control", "custom", "claims",
+        ]
+        guard isObject(value, keys: keys) else { return fields }
+        fields.title = paths("title", of: value)
+        fields.subtitle = paths("subtitle", of: value)
+        fields.body = paths("body", of: value)
+        fields.vendorKind = paths("vendorKind", of: value)
+        fields.tap = tap(value)
+        for media in objects("media", of: value) { fields.media.append(self.media(media)) }
+        for buttons in objects("buttons", of: value) { fields.buttons.append(self.buttons(buttons)) }
+        for carousel in objects("carousel", of: value) { fields.carousel.append(self.carousel(carousel)) }
+        if let campaign = value["campaign"] { fields.campaign = self.campaign(campaign) }
+        if let silent = value["silent"] { fields.silent = conditions(silent) }
+        if let control = value["control"] { fields.control = conditions(control) }
+        fields.custom = paths("custom", of: value)
+        if let claims = value["claims"] { fields.claims = list(claims).compactMap { claim($0) } }
+        return fields
+    }
+
+    private mutating func tap(_ value: JSONValue) -> CatalogueTap {
+        var tap = CatalogueTap(link: paths("link", of: value), word: paths("word", of: value))
+        guard let types = value["types"] else { return tap }
+        if !types.isObject { note(types, "this must be an object from the vendor's words to types of action") }
+        for (word, type) in types.members {
+            guard let known = type.text.flatMap({ Action.ActionType(rawValue: $0) }) else {
+                let all = Action.ActionType.allCases.map(\.rawValue)
+                note(type, "there is no such type of action; known: \(Self.names(all))")
+                continue
+            }
+            tap.types[String(decoding: word, as: UTF8.self)] = known
+        }
+        return tap
+    }
+
+    private mutating func media(_ value: JSONValue) -> CatalogueFields.MediaField {
+        var media = CatalogueFields.MediaField()
+        guard isObject(value, keys: ["url", "type", "role", "first"]) else { return media }
+        media.url = paths("url", of: value)
+        media.type = paths("type", of: value)
+        let roles = Dictionary(uniqueKeysWithValues: Media.Role.allCases.map { ($0.rawValue, $0) })
+        media.role = word("role", of: value, among: roles) ?? .attachment
+        media.first = whole("first", of: value, in: 0...1) ?? 0
+        if value["url"] == nil { note(value, "\"url\" is missing: the path of what is to be shown") }
+        return media
+    }
+
+    private mutating func buttons(_ value: JSONValue) -> CatalogueFields.ButtonsField {
+        var buttons = CatalogueFields.ButtonsField()
+        let keys = [
+            "list", "first", "most", "needs", "id", "title", "link", "word", "types", "options", "textInput",
+            "inputButton", "placeholder",
+        ]
+        guard isObject(value, keys: keys) else { return buttons }
+        buttons.list = paths("list", of: value)
+        buttons.first = whole("first", of: value, in: 0...1) ?? 0
+        buttons.most = whole("most", of: value, in: 1...longestList) ?? longestList
+        buttons.needs = paths("needs", of: value)
+        buttons.identifier = paths("id", of: value)
+        buttons.title = paths("title", of: value)
+        buttons.tap = tap(value)
+        if let options = value["options"] { buttons.options = self.options(options) }
+        buttons.textInput = value["textInput"].flatMap { condition($0) }
+        buttons.placeholder = paths("placeholder", of: value)
+        buttons.inputButton = paths("inputButton", of: value)
+        let isCounted = (buttons.title + buttons.identifier).contains(where: \.isCounted)
+        if buttons.list.isEmpty, !isCounted {
+            note(value, "buttons need a \"list\", or a \"title\" with {i} in its path")
+        }
+        return buttons
+    }
+
+    private mutating func options(_ value: JSONValue) -> [(Category.Options, CatalogueCondition)] {
+        guard isObject(value, keys: ["foreground", "destructive", "authenticationRequired"]) else { return [] }
+        var options: [(Category.Options, CatalogueCondition)] = []
+        let known: [(StaticString, Category.Options)] = [
+            ("foreground", .foreground), ("destructive", .destructive),
+            ("authenticationRequired", .authenticationRequired),
+        ]
+        for (key, option) in known {
+            if let condition = value[key].flatMap({ condition($0) }) { options.append((option, condition)) }
+        }
+        return options
+    }
+
+    private mutating func carousel(_ value: JSONValue) -> CatalogueFields.CarouselField {
+        var carousel = CatalogueFields.CarouselField()
+        guard isObject(value, keys: ["list", "first", "url", "caption", "subcaption", "link"]) else { return carousel }
+        carousel.list = paths("list", of: value)
+        carousel.first = whole("first", of: value, in: 0...1) ?? 0
+        carousel.url = paths("url", of: value)
+        carousel.caption = paths("caption", of: value)
+        carousel.subcaption = paths("subcaption", of: value)
+        carousel.link = paths("link", of: value)
+        if carousel.url.isEmpty { note(value, "\"url\" is missing: the path of an item's picture") }
+        if carousel.list.isEmpty, !carousel.url.contains(where: \.isCounted) {
+            note(value, "a carousel needs a \"list\", or a \"url\" with {i} in its path")
+        }
+        return carousel
+    }
+
+    private mutating func campaign(_ value: JSONValue) -> CatalogueFields.CampaignField {
+        var campaign = CatalogueFields.CampaignField()
+        guard isObject(value, keys: ["id", "name", "type", "variant", "messageId", "numeric"]) else { return campaign }
+        campaign.id = paths("id", of: value)
+        campaign.name = paths("name", of: value)
+        campaign.type = paths("type", of: value)
+        campaign.variant = paths("variant", of: value)
+        campaign.messageId = paths("messageId", of: value)
+        if let numeric = value["numeric"] {
+            campaign.isNumeric = numeric.bool ?? false
+            if numeric.bool == nil { note(numeric, "this must be true or false") }
+        }
+        return campaign
+    }
+
+    /// `acme_*` for all keys that begin so; `fcm:` or `apns:` in front as in paths.
+    private mutating func claim(_ value: JSONValue) -> CatalogueClaim? {
+        guard var key = text(value) else { return nil }
+        var place = CataloguePath.Place.anywhere
+        for named in [CataloguePath.Place.apns, .fcm] where key.hasPrefix(named.rawValue + ":") {
+            place = named
+            key.removeFirst(named.rawValue.count + 1)
+        }
+        let isPrefix = key.hasSuffix("*")
+        if isPrefix { key.removeLast() }
+        if key.isEmpty { note(value, "this would claim every key of the app; write what they begin with") }
+        return CatalogueClaim(key: Array(key.utf8), isPrefix: isPrefix, place: place)
+    }
+}

@@ -1,0 +1,122 @@
+import SignalboxJSON
+import SignalboxVendors
+import Testing
+
+/// What is said of a user's entries when they are wrong.
+@Suite struct CatalogueFormTests {
+    @Test(arguments: [
+        (#"{}"#, "", "this must be an array, in brackets"),
+        (#"[7]"#, "/0", "this must be an object, in braces"),
+        (
+            #"[{"markers":[{"strength":"hint","at":"/a"}]}]"#, "/0",
+            #""vendor" is missing: a short name for events, such as "acme""#
+        ),
+        (
+            #"[{"vendor":"a b","markers":[{"strength":"hint","at":"/a"}]}]"#, "/0/vendor",
+            #""a b" is no name: a name is 1 to 64 letters, digits, '-', '_' or '.'"#
+        ),
+        (
+            #"[{"vendor":"braze","markers":[{"strength":"hint","at":"/a"}]}]"#, "/0/vendor",
+            #""braze" is the name of a detector that is built in; take another"#
+        ),
+        (#"[{"vendor":"a"}]"#, "/0", #""markers" is missing; it says by what the vendor is recognised"#),
+        (#"[{"vendor":"a","markers":[]}]"#, "/0/markers", "there is no marker here; without one nothing is recognised"),
+        (
+            #"[{"vendor":"a","markers":["/a"]}]"#, "/0/markers/0",
+            #"a marker must be an object, such as {"strength": "signature", "at": "/acme"}"#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"at":"/a"}]}]"#, "/0/markers/0",
+            #""strength" is missing; write "proof", "signature" or "hint""#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"sure","at":"/a"}]}]"#, "/0/markers/0/strength",
+            #"this must be one of "hint", "proof", "signature""#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"a"}]}]"#, "/0/markers/0/at",
+            #""a" is no path; write it like "/acme/id", with "apns:", "fcm:" or "payload:" in front where it holds only there"#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint"}]}]"#, "/0/markers/0",
+            #"a condition has either "at", a path such as "/acme/id", or "keyPrefix""#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/*/x"}]}]"#, "/0/markers/0",
+            "a marker's first path begins with a key, not with * or {i}"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","is":"absent"}]}]"#, "/0/markers/0",
+            #"the first condition of a marker says what is there; put "absent" behind it"#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","is":"text","equals":"x"}]}]"#, "/0/markers/0",
+            "this asks for several things at once; write one of is, equals"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","equals":{}}]}]"#, "/0/markers/0/equals",
+            "this must be a text that is not empty, a number or a boolean"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","all":[]}]}]"#, "/0/markers/0/all",
+            "there is no condition here; name at least one"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"titel":"/t"}}]"#, "/0/fields/titel",
+            #"there is no "titel" here; known here: title, subtitle, body, vendorKind, link, word, types, media, buttons, carousel, campaign, silent, control, custom, claims"#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"title":"/*/*"}}]"#, "/0/fields/title",
+            "a path may have one * only"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"types":{"x":"fly"}}}]"#,
+            "/0/fields/types/x",
+            "there is no such type of action; known: openApp, openUrl, deepLink, dial, calendar, snooze, passbook, webView, showActions, richContent, dismiss, reply, custom"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"buttons":{"title":"/t"}}}]"#,
+            "/0/fields/buttons", #"buttons need a "list", or a "title" with {i} in its path"#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"media":{"role":"hero"}}}]"#,
+            "/0/fields/media/role", #"this must be one of "attachment", "background", "carousel", "icon""#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"claims":["*"]}}]"#,
+            "/0/fields/claims/0", "this would claim every key of the app; write what they begin with"
+        ),
+    ])
+    func saysWhatIsWrongAndWhere(_ entries: String, _ pointer: String, _ message: String) throws {
+        let parser = JSONParser()
+        let mistakes = Catalogue.mistakes(in: try parser.parse(Array(entries.utf8)), with: parser)
+        #expect(mistakes.contains { $0.pointer == pointer && $0.message == message }, "\(mistakes)")
+        #expect(mistakes.allSatisfy { !$0.message.hasSuffix(".") })
+    }
+
+    @Test func saysThatANameIsTakenTwice() throws {
+        let one = #"{"vendor":"a","markers":[{"strength":"hint","at":"/a"}]}"#
+        let parser = JSONParser()
+        let mistakes = Catalogue.mistakes(in: try parser.parse(Array("[\(one),\(one)]".utf8)), with: parser)
+        #expect(mistakes.map(\.pointer) == ["/1"])
+    }
+
+    @Test func entriesOfAnyShapeAreReadWithoutTrapping() throws {
+        var random = Seeded(20_261_121)
+        let good = """
+            [{"vendor":"a","name":"A","markers":[{"strength":"proof","at":"/a","equals":"x"},{"strength":"hint","all":[{"keyPrefix":"b_"},{"at":"fcm:/c","is":"list"}]}],
+              "fields":{"title":["/t","fcm:/u"],"link":"/l","word":"/w","types":{"o":"openApp"},"media":[{"url":"/m/*","type":"/n","role":"icon"}],
+              "buttons":{"list":"/b","id":"/i","title":"/t","options":{"foreground":{"at":"/f","is":"true"}},"textInput":{"at":"/x"}},
+              "carousel":{"url":"/c{i}","first":1},"campaign":{"id":"/id","numeric":true},"silent":[{"at":"/s"}],"custom":"/e","claims":["b_*"]}}]
+            """
+        for _ in 0..<2000 {
+            var tree = try Tree(Array(good.utf8))
+            for _ in 0...Int.random(in: 0...2, using: &random) { tree.damage(using: &random) }
+            let parser = JSONParser()
+            _ = Catalogue.mistakes(in: try parser.parse(tree.bytes), with: parser)
+            let chain = try VendorChain(
+                named: nil, custom: Catalogue(try JSONText(parsing: String(decoding: tree.bytes, as: UTF8.self))))
+            _ = try Normalised(Tree.random(using: &random).bytes, by: chain)
+        }
+    }
+}

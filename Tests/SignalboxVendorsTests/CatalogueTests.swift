@@ -1,0 +1,137 @@
+import Foundation
+import SignalboxJSON
+import SignalboxModel
+import SignalboxPlatforms
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxVendors
+
+@Suite struct CatalogueTests {
+    private static let acme = """
+        [{"vendor": "acme", "markers": [{"strength": "signature", "at": "/acme/id"}],
+          "fields": {"title": "/acme/title", "link": "/acme/link", "silent": [{"at": "/acme/quiet", "is": "true"}],
+                     "buttons": {"title": "/acme_b{i}", "link": "/acme_l{i}", "first": 1},
+                     "media": {"url": "/acme/pictures"}, "custom": "/acme/extras"}}]
+        """
+
+    private func chain(_ entries: String) throws -> VendorChain {
+        try VendorChain(named: nil, custom: Catalogue(JSONText(parsing: entries)))
+    }
+
+    // MARK: The built-in one
+
+    @Test func theCatalogueInTheBinaryIsRight() {
+        let entries = Catalogue.builtIn.entries
+        #expect(entries.count == 53)
+        #expect(Set(entries.map(\.vendor)).count == entries.count)
+        #expect(entries.allSatisfy { !$0.name.isEmpty && !$0.source.isEmpty && !$0.confidence.isEmpty })
+        #expect(entries.filter(\.markers.isEmpty).map(\.vendor.name) == ["azure-notification-hubs"])
+    }
+
+    /// Proofs stand before signatures, so that the order says what the strength says.
+    @Test func theIndexAsksOnlyWhoseKeysAreThere() throws {
+        #expect(try asked(by: #"{"aps":{"alert":"x"},"order":{"id":1},"wzrk":"1","custo":1,"customs":1}"#) == [])
+        #expect(try asked(by: #"{"wzrk_pn":"true"}"#) == ["clevertap"])
+        #expect(try asked(by: #"{"aps":{},"source":"x"}"#) == ["bloomreach", "webengage"])
+        #expect(try asked(by: #"{"itbl":"{}","itbl2":"x","bsft_message_uuid":"u"}"#) == ["iterable", "blueshift"])
+    }
+
+    /// Those that look inside `aps` are asked of every APNs payload and not counted here.
+    private func asked(by payload: String) throws -> Set<String> {
+        let parser = JSONParser()
+        let opened = try Platforms.recognise(
+            try parser.parse(Array(payload.utf8)), size: payload.utf8.count, parser: parser)
+        var names: Set<String> = []
+        let catalogue = Catalogue.builtIn
+        catalogue.forEachMarker(askedBy: opened) {
+            names.insert(catalogue.entries[catalogue.markers[$0].entry].vendor.name)
+        }
+        return names.subtracting(["mindbox", "ometria"])
+    }
+
+    // MARK: A user's own
+
+    @Test func aUsersEntryIsReadLikeTheOthers() throws {
+        let payload = #"""
+            {"aps":{"alert":"x"},"acme":"{\"id\":1,\"title\":\"T\",\"link\":\"shop://x\",\"pictures\":[\"https://a.example/1.png\",7],\"extras\":{\"k\":\"v\"}}",
+             "acme_b1":"One","acme_l1":"https://a.example","acme_b2":"Two","acme_b4":"Four","mine":1}
+            """#
+        let read = try Normalised(Array(payload.utf8), by: chain(Self.acme)).notification
+        #expect(read.vendor.name == "acme")
+        #expect(read.detection.evidence == ["/acme/id"])
+        #expect(read.content.title == "T")
+        #expect(read.action == Action(.deepLink, value: "shop://x"))
+        #expect(read.category?.actions.map(\.title) == ["One", "Two"])
+        #expect(read.media.map(\.url) == ["https://a.example/1.png"])
+        #expect(read.custom?.string == #"{"k":"v","mine":1}"#)
+    }
+
+    @Test func aUsersEntryComesFirstAndHidesItsNamesake() throws {
+        let own = """
+            [{"vendor": "zeta", "markers": [{"strength": "signature", "at": "/itbl"}]},
+             {"vendor": "klaviyo", "markers": [{"strength": "signature", "at": "/kl"}]}]
+            """
+        let iterable = try Normalised(Array(#"{"aps":{},"itbl":{"campaignId":1}}"#.utf8), by: chain(own)).notification
+        #expect(iterable.vendor.name == "zeta")
+        #expect(iterable.detection.also.map(\.name) == ["iterable"])
+        let klaviyo = try Normalised(Array(#"{"aps":{},"body":{"_k":"x"}}"#.utf8), by: chain(own)).notification
+        #expect(klaviyo.vendor == .unknown)
+    }
+
+    // MARK: Hostile payloads
+
+    @Test func manyKeysWithAPrefixAskOnce() throws {
+        let keys = (0..<20_000).map { #""wzrk_\#($0)":"x""# }.joined(separator: ",")
+        let read = try Normalised(#"{"aps":{},\#(keys)}"#).notification
+        #expect(read.vendor.name == "clevertap")
+        #expect(read.detection.evidence == ["/wzrk_0"])
+    }
+
+    @Test func manyRepeatedMarkersAskOnce() throws {
+        let keys = Array(repeating: #""custom":{"i":7}"#, count: 20_000).joined(separator: ",")
+        #expect(try Normalised(#"{"aps":{},\#(keys)}"#).notification.vendor == .unknown)
+    }
+
+    @Test func ofTenThousandButtonsAThousandAreRead() throws {
+        let buttons = Array(repeating: #"{"n":"x"}"#, count: 10_000).joined(separator: ",")
+        let read = try Normalised(#"{"aps":{},"custom":{"i":"7"},"buttons":[\#(buttons)]}"#).notification
+        #expect(read.category?.actions.count == 1000)
+        #expect(read.warnings.map(\.code).contains("onesignal.too-many-buttons"))
+    }
+
+    @Test func textsInTextsStayTexts() throws {
+        let read = try Normalised(#"{"aps":{},"custom":"{\"i\":\"7\",\"a\":\"{\\\"k\\\":1}\"}"}"#).notification
+        #expect(read.vendor.name == "onesignal")
+    }
+
+    // MARK: Words
+
+    @Test(arguments: [
+        (#"{"aps":{},"body":"text"}"#, #"klaviyo: no; /body is "text", an object with _k is needed"#),
+        (#"{"aps":{},"body":{"k":1}}"#, "klaviyo: no; /body has no _k"),
+        (#"{"aps":{},"source":"mine"}"#, #"webengage: no; /source is "mine", "webengage" is needed"#),
+        (
+            #"{"aps":{},"com.batch":{}}"#,
+            "batch: no; /com.batch is an empty object, an object that is not empty is needed"
+        ),
+        (#"{"aps":{},"CIO-Delivery-ID":"1"}"#, "customerio: no; there is no /CIO-Delivery-Token"),
+        (#"{"aps":{},"custom":{"i":7}}"#, "onesignal: no; /custom/i is the number 7, a text is needed"),
+    ])
+    func saysWhoNearlyMatchedAndWhyNot(_ payload: String, _ line: String) throws {
+        let parser = JSONParser()
+        let opened = try Platforms.recognise(
+            try parser.parse(Array(payload.utf8)), size: payload.utf8.count, parser: parser)
+        let lines = Catalogue.builtIn.explain(opened)
+        #expect(lines.contains("  " + line), "\(lines)")
+        #expect(lines[0].contains("of its 53 vendors"))
+    }
+}
+
+extension JSONText {
+    /// The text of a literal in a test.
+    init(parsing text: String) throws {
+        let parser = JSONParser()
+        self = try withExtendedLifetime(parser) { JSONText(try parser.parse(Array(text.utf8))) }
+    }
+}
