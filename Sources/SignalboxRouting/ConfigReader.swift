@@ -2,8 +2,11 @@ import SignalboxJSON
 import SignalboxModel
 
 extension GatewayConfig {
-    /// Reads and checks a config. `detectors`: the names that `detectors.chain` may use. Fails with every mistake found.
-    package static func read(_ text: [UInt8], detectors: [String]) throws(InvalidConfig) -> GatewayConfig {
+    /// Reads and checks a config. `detectors`: the names that `detectors.chain` may use; `sourceVendors`: those that a
+    /// source's `vendor` may. Fails with every mistake found.
+    package static func read(
+        _ text: [UInt8], detectors: [String], sourceVendors: [String] = []
+    ) throws(InvalidConfig) -> GatewayConfig {
         let parser = JSONParser()
         let root: JSONValue
         do throws(JSONError) {
@@ -11,7 +14,7 @@ extension GatewayConfig {
         } catch {
             throw InvalidConfig(mistakes: [ConfigMistake(error, in: text)])
         }
-        var reader = ConfigReader(parser: parser, detectors: detectors)
+        var reader = ConfigReader(parser: parser, detectors: detectors, sourceVendors: sourceVendors)
         let config = reader.config(root)
         guard reader.mistakes.isEmpty else {
             throw InvalidConfig(
@@ -48,11 +51,13 @@ extension ConfigMistake {
 struct ConfigReader {
     let parser: JSONParser
     let detectors: [String]
+    let sourceVendors: [String]
     private(set) var mistakes: [(pointer: String, message: String)] = []
 
-    init(parser: JSONParser, detectors: [String]) {
+    init(parser: JSONParser, detectors: [String], sourceVendors: [String]) {
         self.parser = parser
         self.detectors = detectors
+        self.sourceVendors = sourceVendors
     }
 
     mutating func note(_ value: JSONValue, _ message: String) {
@@ -99,7 +104,7 @@ struct ConfigReader {
     private mutating func sources(_ value: JSONValue) -> [SourceName: GatewayConfig.Source] {
         var sources: [SourceName: GatewayConfig.Source] = [:]
         for (name, value) in namedObjects(value) {
-            guard isObject(value, keys: ["auth"]) else { continue }
+            guard isObject(value, keys: ["auth", "vendor"]) else { continue }
             var source = GatewayConfig.Source()
             let auth = value["auth"]
             let tokens = auth.flatMap { isObject($0, keys: ["bearer"]) ? $0["bearer"] : nil }
@@ -109,9 +114,23 @@ struct ConfigReader {
                     tokens ?? auth ?? value,
                     "a source needs at least one token: \"auth\": {\"bearer\": [\"env:TOKEN\"]}")
             }
+            source.vendor = value["vendor"].flatMap { sourceVendor($0) }
             sources[SourceName(name)] = source
         }
         return sources
+    }
+
+    private mutating func sourceVendor(_ value: JSONValue) -> VendorID? {
+        guard let name = text(value) else { return nil }
+        guard !sourceVendors.contains(name) else { return VendorID(name) }
+        if detectors.contains(name) {
+            note(value, "payloads of \"\(name)\" are recognised by themselves; leave out \"vendor\"")
+        } else {
+            note(
+                value,
+                "no source can be of \"\(name)\"" + Self.suggestion(for: name, among: sourceVendors))
+        }
+        return nil
     }
 
     private mutating func chain(_ value: JSONValue) -> [String] {

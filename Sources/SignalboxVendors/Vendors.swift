@@ -2,6 +2,6 @@
 /// before keys, keys before shapes.
 package enum Vendors {
     package static let all: [any VendorDetector] = [
-        Synerise(), Sourse(), MCE(), Braze(),
+        Synerise(), Sourse(), MCE(), Braze(), Granify(),
     ]
 }

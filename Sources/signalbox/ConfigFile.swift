@@ -16,7 +16,8 @@ enum ConfigFile {
                     : "\(path): there is no such file. Write one, or name another with --config.")
         }
         do throws(InvalidConfig) {
-            return try GatewayConfig.read(Array(text), detectors: Vendors.all.map(\.vendor.name))
+            return try GatewayConfig.read(
+                Array(text), detectors: Vendors.all.map(\.vendor.name), sourceVendors: Vendors.namedBySource)
         } catch {
             for mistake in error.mistakes { StandardError.write("\(path):\(mistake.description)\n") }
             throw .unusable
