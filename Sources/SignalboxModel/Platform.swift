@@ -21,6 +21,8 @@ package enum Envelope: String, Sendable, CaseIterable {
     case fcmWrapper = "fcm-wrapper"
     /// A request to Amazon Device Messaging.
     case adm
+    /// In-app messages with the events that trigger them, as a vendor's backend hands them to its SDK.
+    case inApp = "in-app"
     /// Anything else: web push bodies, in-app content.
     case other
 }

@@ -55,6 +55,8 @@ package struct PlatformPayload: ~Copyable {
         package var token: JSONValue?
         package var topic: JSONValue?
         package var condition: JSONValue?
+        /// What the condition says; nil when there is none or when Google would refuse it.
+        package var topics: TopicCondition?
 
         package init() {}
     }

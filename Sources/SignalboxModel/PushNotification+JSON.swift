@@ -18,6 +18,7 @@ extension JSONWriter {
         if let carousel = notification.carousel { self.carousel(carousel) }
         if let inApp = notification.inApp { self.inApp(inApp) }
         if let inline = notification.inline { self.inline(inline) }
+        if let activity = notification.liveActivity { liveActivity(activity) }
         if let schedule = notification.schedule { self.schedule(schedule) }
         if let target = notification.target { self.target(target) }
         member("tag", notification.tag)
@@ -78,6 +79,13 @@ extension JSONWriter {
         }
         member("threadId", content.threadId)
         member("interruptionLevel", content.interruptionLevel)
+        if let score = content.relevanceScore {
+            key("relevanceScore" as StaticString)
+            double(score)
+        }
+        member("targetContentId", content.targetContentId)
+        member("filterCriteria", content.filterCriteria)
+        member("channelId", content.channelId)
         if !content.localized.isEmpty { localized(content.localized) }
         endObject()
     }
@@ -207,6 +215,19 @@ extension JSONWriter {
         endObject()
     }
 
+    private mutating func liveActivity(_ activity: PushNotification.LiveActivity) {
+        key("liveActivity" as StaticString)
+        beginObject()
+        member("event", activity.event)
+        member("timestamp", activity.timestamp)
+        member("staleDate", activity.staleDate)
+        member("dismissalDate", activity.dismissalDate)
+        member("contentState", activity.contentState)
+        member("attributesType", activity.attributesType)
+        member("attributes", activity.attributes)
+        endObject()
+    }
+
     private mutating func schedule(_ schedule: PushNotification.Schedule) {
         key("schedule" as StaticString)
         beginObject()
@@ -259,6 +280,7 @@ extension JSONWriter {
 extension PushNotification.Content {
     fileprivate var isEmpty: Bool {
         title == nil && subtitle == nil && body == nil && sound == nil && badge == nil && threadId == nil
-            && interruptionLevel == nil && localized.isEmpty
+            && interruptionLevel == nil && relevanceScore == nil && targetContentId == nil && filterCriteria == nil
+            && channelId == nil && localized.isEmpty
     }
 }

@@ -19,6 +19,7 @@ package struct PushNotification: Sendable, Equatable {
     package var carousel: Carousel?
     package var inApp: InApp?
     package var inline: Inline?
+    package var liveActivity: LiveActivity?
     package var schedule: Schedule?
     package var target: Target?
     package var tag: String?
@@ -71,6 +72,14 @@ package struct PushNotification: Sendable, Equatable {
         package var badge: Int64?
         package var threadId: String?
         package var interruptionLevel: String?
+        /// How high the system sorts it in a summary, 0 to 1; Live Activities may go beyond.
+        package var relevanceScore: Double?
+        /// The window or screen of the app that shows what it is about.
+        package var targetContentId: String?
+        /// What a Focus decides by whether to show it.
+        package var filterCriteria: String?
+        /// Android's notification channel.
+        package var channelId: String?
         package var localized = Localized()
 
         package init() {}
@@ -142,6 +151,34 @@ package struct PushNotification: Sendable, Equatable {
             self.name = name
             self.productId = productId
             self.sku = sku
+        }
+    }
+
+    /// What becomes of a Live Activity on the lock screen, and what it shows.
+    package struct LiveActivity: Sendable, Equatable {
+        /// `start`, `update` or `end`.
+        package var event: String?
+        /// RFC 3339, UTC, milliseconds, like all dates here.
+        package var timestamp: String?
+        package var staleDate: String?
+        package var dismissalDate: String?
+        /// An object in the app's own terms.
+        package var contentState: JSONText?
+        package var attributesType: String?
+        /// An object in the app's own terms.
+        package var attributes: JSONText?
+
+        package init(
+            event: String? = nil, timestamp: String? = nil, staleDate: String? = nil, dismissalDate: String? = nil,
+            contentState: JSONText? = nil, attributesType: String? = nil, attributes: JSONText? = nil
+        ) {
+            self.event = event
+            self.timestamp = timestamp
+            self.staleDate = staleDate
+            self.dismissalDate = dismissalDate
+            self.contentState = contentState
+            self.attributesType = attributesType
+            self.attributes = attributes
         }
     }
 

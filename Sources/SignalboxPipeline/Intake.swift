@@ -13,16 +13,20 @@ package struct Intake: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
     private let queue: SQLiteQueue
+    private let vendors: [SourceName: VendorID]
     private let payloadParsers = ParserPool.forPayloads()
     private let eventParsers = ParserPool.forEvents()
     private let now: @Sendable () -> Date
 
+    /// `vendors`: whose payloads a source hands in, where the config says so.
     package init(
-        normalizer: Normalizer, routes: RouteTable, queue: SQLiteQueue, now: @escaping @Sendable () -> Date = { Date() }
+        normalizer: Normalizer, routes: RouteTable, queue: SQLiteQueue, vendors: [SourceName: VendorID] = [:],
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.normalizer = normalizer
         self.routes = routes
         self.queue = queue
+        self.vendors = vendors
         self.now = now
     }
 
@@ -57,7 +61,7 @@ package struct Intake: Sendable {
         var blocks = PayloadBlocks()
         body.withUnsafeBytes { blocks.append($0) }
         blocks.finish()
-        let reception = Reception(from: source, at: now())
+        let reception = Reception(from: source, at: now(), vendor: vendors[source])
         var items: [Result<Event, Rejection>] = []
         var isTooLong = false
         // Counted as they come: how many payloads a line holds shows only when it is read.

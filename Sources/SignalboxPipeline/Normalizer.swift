@@ -51,8 +51,8 @@ package struct Normalizer: Sendable {
         with parser: JSONParser
     ) throws(Rejection) -> Event {
         var notification = PushNotification(platform: .unknown)
-        try read(payload, at: place, with: parser, into: &notification)
         let reception = envelope.reception
+        try read(payload, of: reception.vendor, at: place, with: parser, into: &notification)
         let id = ids.next(at: reception.receivedAt)
         var json = JSONWriter(reservingCapacity: 1000)
         envelope.write(notification, id: id, into: &json)
@@ -67,17 +67,21 @@ package struct Normalizer: Sendable {
         with parser: JSONParser, into lines: inout JSONWriter
     ) throws(Rejection) {
         var notification = PushNotification(platform: .unknown)
-        try read(payload, at: place, with: parser, into: &notification)
+        try read(payload, of: envelope.reception.vendor, at: place, with: parser, into: &notification)
         envelope.write(notification, id: ids.next(at: envelope.reception.receivedAt), into: &lines)
         lines.newline()
     }
 
     private func read(
-        _ payload: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser,
+        _ payload: UnsafeBufferPointer<UInt8>, of vendor: VendorID?, at place: Place, with parser: JSONParser,
         into notification: inout PushNotification
     ) throws(Rejection) {
         let recognised = try recognise(payload, at: place, with: parser)
-        chain.read(recognised, into: &notification)
+        if let vendor {
+            chain.read(recognised, as: vendor, into: &notification)
+        } else {
+            chain.read(recognised, into: &notification)
+        }
         if let token = recognised.target.token?.utf8, !token.isEmpty {
             notification.target = (notification.target ?? .init()).with(token: tokens.name(of: Array(token)))
         }

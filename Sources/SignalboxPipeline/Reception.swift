@@ -5,9 +5,12 @@ package import SignalboxModel
 package struct Reception: Sendable {
     package let source: SourceName
     package let receivedAt: Date
+    /// Whose payloads the source hands in, where the config says so and the payloads do not.
+    package let vendor: VendorID?
 
-    package init(from source: SourceName, at receivedAt: Date) {
+    package init(from source: SourceName, at receivedAt: Date, vendor: VendorID? = nil) {
         self.source = source
         self.receivedAt = receivedAt
+        self.vendor = vendor
     }
 }

@@ -13,10 +13,15 @@ struct FCMLegacy: EnvelopeFormat {
 
     func payload(of arrival: Arrival) -> PlatformPayload {
         let root = arrival.root
+        var checks = WellFormedness(of: arrival)
+        checks.checkTargets(root["to"], root["registration_ids"], root["condition"], of: root.value)
+        checks.checkSizeForFCM(arrival, parts: [root["data"], root["notification"]])
+        var target = target(of: root)
+        target.topics = checks.checkCondition(root["condition"])
         return arrival.payload(
             .fcm, envelope, layers: .of(root["data"], .fcm),
             notifications: root.block("notification").map { [$0] } ?? [],
-            target: target(of: root), warnings: warnings(for: arrival))
+            target: target, warnings: checks.warnings)
     }
 
     private func isOwn(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -40,14 +45,5 @@ struct FCMLegacy: EnvelopeFormat {
         var elements = list?.elements
         guard let first = elements?.next(), elements?.next() == nil else { return nil }
         return first
-    }
-
-    private func warnings(for arrival: Arrival) -> [Warning] {
-        let root = arrival.root
-        var checks = WellFormedness(of: arrival)
-        checks.checkTargets(root["to"], root["registration_ids"], root["condition"], of: root.value)
-        checks.checkCondition(root["condition"])
-        checks.checkSizeForFCM(arrival, parts: [root["data"], root["notification"]])
-        return checks.warnings
     }
 }

@@ -10,9 +10,13 @@ struct FCMV1: EnvelopeFormat {
     func payload(of arrival: Arrival) -> PlatformPayload {
         let message = message(in: arrival).map { JSONObject($0) } ?? arrival.root
         let aps = message["apns"]?["payload"]?.block("aps")
+        var checks = WellFormedness(of: arrival)
+        check(message, aps: aps, of: arrival, &checks)
+        var target = target(of: message)
+        target.topics = checks.checkCondition(message["condition"])
         return arrival.payload(
             .fcm, envelope, aps: aps, layers: layers(of: message), notifications: notifications(of: message),
-            target: target(of: message), warnings: warnings(for: message, aps: aps, of: arrival))
+            target: target, warnings: checks.warnings)
     }
 
     /// A message that stands alone is known by a target or a platform's block that the legacy API does not have.
@@ -49,16 +53,15 @@ struct FCMV1: EnvelopeFormat {
         return target
     }
 
-    private func warnings(for message: JSONObject, aps: JSONValue?, of arrival: Arrival) -> [Warning] {
-        var checks = WellFormedness(of: arrival)
+    private func check(
+        _ message: JSONObject, aps: JSONValue?, of arrival: Arrival, _ checks: inout WellFormedness
+    ) {
         let data = message["data"]
         let androidData = message["android"]?["data"]
         checks.checkTargets(message["token"], message["topic"], message["condition"], of: message.value)
-        checks.checkCondition(message["condition"])
         checks.checkValues(of: data)
         checks.checkValues(of: androidData)
         checks.checkSizeForFCM(arrival, parts: [data, androidData, message["notification"]])
         if let aps { checks.checkAPS(aps) }
-        return checks.warnings
     }
 }

@@ -90,17 +90,20 @@ extension WellFormedness {
         }
     }
 
-    /// At most five topics in a condition (firebase.google.com, "Send messages to topics"). Their names are quoted.
-    mutating func checkCondition(_ condition: JSONValue?) {
-        guard let condition, let text = condition.utf8 else { return }
-        let quotes = text.count { $0 == UInt8(ascii: "'") }
-        if quotes > 10 {
-            warn("fcm.condition-too-long", "A condition names at most five topics.", at: condition)
+    /// The condition as a tree, with a warning when Google would refuse it
+    /// (firebase.google.com, "Send messages to topics").
+    mutating func checkCondition(_ condition: JSONValue?) -> TopicCondition? {
+        guard let condition, !condition.isNull else { return nil }
+        guard let text = condition.utf8 else {
+            warn("fcm.condition-malformed", "A condition is a string.", at: condition)
+            return nil
         }
-        let opened = text.count { $0 == UInt8(ascii: "(") }
-        let closed = text.count { $0 == UInt8(ascii: ")") }
-        if !quotes.isMultiple(of: 2) || opened != closed {
-            warn("fcm.condition-malformed", "A quote or a parenthesis of the condition is left open.", at: condition)
+        do throws(InvalidCondition) {
+            return try TopicCondition(parsing: text)
+        } catch {
+            let isTooLong = error.reason == .tooManyTopics
+            warn(isTooLong ? "fcm.condition-too-long" : "fcm.condition-malformed", error.message, at: condition)
+            return nil
         }
     }
 

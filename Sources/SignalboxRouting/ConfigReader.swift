@@ -2,10 +2,12 @@ package import SignalboxJSON
 import SignalboxModel
 
 extension GatewayConfig {
-    /// Reads and checks a config. `detectors`: the names that `detectors.chain` may use; `checkingEntries` finds what is
-    /// wrong in the list `detectors.custom`. Fails with every mistake found.
+    /// Reads and checks a config. `detectors`: the names that `detectors.chain` may use; `sourceVendors`: those that a
+    /// source's `vendor` may; `checkingEntries` finds what is wrong in the list `detectors.custom`. Fails with every mistake
+    /// found.
     package static func read(
-        _ text: [UInt8], detectors: [String], checkingEntries: ConfigReader.EntryCheck = { _, _ in [] }
+        _ text: [UInt8], detectors: [String], sourceVendors: [String] = [],
+        checkingEntries: ConfigReader.EntryCheck = { _, _ in [] }
     ) throws(InvalidConfig) -> GatewayConfig {
         let parser = JSONParser()
         let root: JSONValue
@@ -14,7 +16,7 @@ extension GatewayConfig {
         } catch {
             throw InvalidConfig(mistakes: [ConfigMistake(error, in: text)])
         }
-        var reader = ConfigReader(parser: parser, detectors: detectors)
+        var reader = ConfigReader(parser: parser, detectors: detectors, sourceVendors: sourceVendors)
         let config = reader.config(root)
         if let custom = root["detectors"]?["custom"] { reader.note(checkingEntries(custom, parser)) }
         guard reader.mistakes.isEmpty else {
@@ -56,11 +58,13 @@ package struct ConfigReader {
 
     let parser: JSONParser
     let detectors: [String]
+    let sourceVendors: [String]
     private(set) var mistakes: [Finding] = []
 
-    init(parser: JSONParser, detectors: [String]) {
+    init(parser: JSONParser, detectors: [String], sourceVendors: [String]) {
         self.parser = parser
         self.detectors = detectors
+        self.sourceVendors = sourceVendors
     }
 
     mutating func note(_ value: JSONValue, _ message: String) {
@@ -110,7 +114,7 @@ package struct ConfigReader {
     private mutating func sources(_ value: JSONValue) -> [SourceName: GatewayConfig.Source] {
         var sources: [SourceName: GatewayConfig.Source] = [:]
         for (name, value) in namedObjects(value) {
-            guard isObject(value, keys: ["auth"]) else { continue }
+            guard isObject(value, keys: ["auth", "vendor"]) else { continue }
             var source = GatewayConfig.Source()
             let auth = value["auth"]
             let tokens = auth.flatMap { isObject($0, keys: ["bearer"]) ? $0["bearer"] : nil }
@@ -120,9 +124,23 @@ package struct ConfigReader {
                     tokens ?? auth ?? value,
                     "a source needs at least one token: \"auth\": {\"bearer\": [\"env:TOKEN\"]}")
             }
+            source.vendor = value["vendor"].flatMap { sourceVendor($0) }
             sources[SourceName(name)] = source
         }
         return sources
+    }
+
+    private mutating func sourceVendor(_ value: JSONValue) -> VendorID? {
+        guard let name = text(value) else { return nil }
+        guard !sourceVendors.contains(name) else { return VendorID(name) }
+        if detectors.contains(name) {
+            note(value, "payloads of \"\(name)\" are recognised by themselves; leave out \"vendor\"")
+        } else {
+            note(
+                value,
+                "no source can be of \"\(name)\"" + Self.suggestion(for: name, among: sourceVendors))
+        }
+        return nil
     }
 
     private mutating func chain(_ value: JSONValue) -> [String] {

@@ -28,7 +28,12 @@ package struct GatewayConfig: Sendable {
     package struct Source: Sendable, Equatable {
         /// Any of these tokens is good.
         package var bearer: [SecretReference] = []
+        /// Whose payloads it hands in, for vendors whose payloads do not say so.
+        package var vendor: VendorID?
     }
+
+    /// The sources that are configured for a vendor.
+    package var sourceVendors: [SourceName: VendorID] { sources.compactMapValues(\.vendor) }
 }
 
 /// A webhook endpoint, or what is built in instead of one.

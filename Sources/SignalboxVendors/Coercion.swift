@@ -39,6 +39,12 @@ extension JSONValue {
         return Int64(string) ?? Double(string).flatMap { Int64(exactly: $0) }
     }
 
+    /// A number with its fraction, or a string that spells one.
+    var decimal: Double? {
+        guard let string else { return double }
+        return Double(string).flatMap { $0.isFinite ? $0 : nil }
+    }
+
     /// A flag as Apple's `boolValue` reads it, which the iOS SDKs use: numbers other than zero, strings that begin with
     /// Y, y, T, t or, after a sign and zeros, with a digit (Braze, ABKPushUtils.m).
     var appleFlag: Bool {

@@ -1,7 +1,10 @@
 import SignalboxJSON
 import SignalboxModel
 
-/// What stands in a payload that no detector claimed: the app's own keys and values.
+/// What stands in a payload that no detector claimed: the app's own keys and values; and what nobody read within the
+/// objects of the vendor and of the push service, under the same path (`ab.att.width`, `aps.url-args`). Elements of lists
+/// stand under their index. What nobody
+/// read of a request to FCM stands under `fcm`, or `gcm.request` where the app has a key of that name.
 enum CustomFields {
     typealias Predicate = (UnsafeBufferPointer<UInt8>) -> Bool
 
@@ -20,6 +23,35 @@ enum CustomFields {
         payload.fields.forEach { key, value in
             if !claimed(key) { collector.add(key, value) }
         }
+        collector.addPlatform(payload)
+        return collector.text()
+    }
+
+    /// As above, where a shape says what is read; of what is of a wrong type the notification gets a warning.
+    static func text(
+        of payload: borrowing PlatformPayload, except shape: Shape, _ notification: inout PushNotification,
+        adding additions: [Addition] = [], stripping prefix: StaticString? = nil,
+        claiming claimed: Predicate = { _ in false }
+    ) -> JSONText? {
+        var collector = Collector(mayRepeat: !additions.isEmpty || prefix != nil)
+        for addition in additions { collector.add(addition) }
+        if let prefix { collector.add(payload, stripping: prefix) }
+        let parser = payload.parser
+        let component = notification.vendor.name
+        payload.fields.forEach { key, value in
+            guard let expected = shape[key] else {
+                let isStripped = prefix.map { key.hasPrefix($0) && key.count > $0.utf8CodeUnitCount } ?? false
+                if !isStripped, !claimed(key) { collector.add(key, value) }
+                return
+            }
+            guard !expected.covers(value, in: parser) else { return }
+            if expected.leavesRest(of: value, in: parser) { collector.addRest(of: value, key, expected, in: parser) }
+            expected.forEachWrongType(in: value, parser) { wrong, type in
+                notification.warn(
+                    component + ".wrong-type", "Here should stand \(type.words).", at: wrong, in: parser)
+            }
+        }
+        collector.addPlatform(payload)
         return collector.text()
     }
 
@@ -28,13 +60,11 @@ enum CustomFields {
         of payload: borrowing PlatformPayload, stripping prefix: StaticString, except claimed: Predicate
     ) -> JSONText? {
         var collector = Collector(mayRepeat: true)
-        payload.fields.forEach { key, value in
-            guard key.hasPrefix(prefix), key.count > prefix.utf8CodeUnitCount else { return }
-            collector.add(UnsafeBufferPointer(rebasing: key[prefix.utf8CodeUnitCount...]), value)
-        }
+        collector.add(payload, stripping: prefix)
         payload.fields.forEach { key, value in
             if !key.hasPrefix(prefix), !claimed(key) { collector.add(key, value) }
         }
+        collector.addPlatform(payload)
         return collector.text()
     }
 
@@ -68,6 +98,33 @@ extension CustomFields {
             if writer.isEmpty { writer.beginObject() }
             writer.key(utf8: key)
             writer.value(value)
+        }
+
+        /// The keys behind a prefix, which is taken off.
+        mutating func add(_ payload: borrowing PlatformPayload, stripping prefix: StaticString) {
+            payload.fields.forEach { key, value in
+                guard key.hasPrefix(prefix), key.count > prefix.utf8CodeUnitCount else { return }
+                add(UnsafeBufferPointer(rebasing: key[prefix.utf8CodeUnitCount...]), value)
+            }
+        }
+
+        /// What nobody read of a value.
+        mutating func addRest(
+            of value: JSONValue, _ key: UnsafeBufferPointer<UInt8>, _ expected: Shape.Value, in parser: JSONParser
+        ) {
+            guard names?.insert(key) != false else { return }
+            if writer.isEmpty { writer.beginObject() }
+            writer.key(utf8: key)
+            expected.writeRest(of: value, in: parser, into: &writer)
+        }
+
+        /// What nobody read of the push service's own keys.
+        mutating func addPlatform(_ payload: borrowing PlatformPayload) {
+            guard let leftover = PlainReading.leftover(of: payload) else { return }
+            let name = leftover.name
+            addRest(
+                of: leftover.object, UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount),
+                .object(leftover.shape), in: payload.parser)
         }
 
         mutating func add(_ addition: Addition) {

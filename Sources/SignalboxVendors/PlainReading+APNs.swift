@@ -11,13 +11,34 @@ extension PushNotification {
         content.badge = content.badge ?? aps["badge"]?.number
         content.threadId = content.threadId ?? aps["thread-id"]?.text
         content.interruptionLevel = content.interruptionLevel ?? aps["interruption-level"]?.text
+        content.relevanceScore = content.relevanceScore ?? aps["relevance-score"]?.decimal
+        content.targetContentId = content.targetContentId ?? aps["target-content-id"]?.text
+        content.filterCriteria = content.filterCriteria ?? aps["filter-criteria"]?.text
         if let name = aps["category"]?.text { category = Category(identifier: name, origin: .static, actions: []) }
         kind = Self.kind(of: aps)
+        if kind == .liveActivity { readLiveActivity(aps, in: parser) }
+    }
+
+    private mutating func readLiveActivity(_ aps: JSONObject, in parser: JSONParser) {
+        liveActivity = LiveActivity(
+            event: aps["event"]?.text, timestamp: date(aps["timestamp"], in: parser),
+            staleDate: date(aps["stale-date"], in: parser), dismissalDate: date(aps["dismissal-date"], in: parser),
+            contentState: aps["content-state"].flatMap { $0.isObject ? JSONText($0) : nil },
+            attributesType: aps["attributes-type"]?.text,
+            attributes: aps["attributes"].flatMap { $0.isObject ? JSONText($0) : nil })
+    }
+
+    /// Seconds since 1970.
+    private mutating func date(_ seconds: JSONValue?, in parser: JSONParser) -> String? {
+        guard let seconds, let number = seconds.number else { return nil }
+        if let date = Timestamp(seconds: number) { return date.text }
+        warn("apns.date-invalid", "Dates are seconds since 1970.", at: seconds, in: parser)
+        return nil
     }
 
     /// A push that neither shows, sounds nor counts is silent, whatever wakes the app.
     private static func kind(of aps: JSONObject) -> Kind {
-        if aps["event"] != nil, aps["content-state"] != nil { return .liveActivity }
+        if aps["event"] != nil, PlainReading.isLiveActivity(aps.value) { return .liveActivity }
         func says(_ key: StaticString) -> Bool { aps[key].map { !$0.isNull } ?? false }
         return says("alert") || says("badge") || says("sound") ? .alert : .silent
     }

@@ -16,9 +16,10 @@ enum PlainReading {
             _ = notification.add(payload.root["fcm_options"]?["image"], as: .attachment)
         case .fcmV1: notification.readMessage(payload)
         case .fcmExtras: notification.readExtras(JSONObject(payload.root), in: payload.parser)
-        case .fcmLegacy, .fcmData, .fcmWrapper, .adm, .other:
+        case .fcmLegacy, .fcmData, .fcmWrapper, .adm, .other, .inApp:
             notification.readBlocks(payload.notifications, in: payload.parser)
         }
+        warnOfWrongTypes(payload, &notification)
     }
 
     private static func target(_ addressing: PlatformPayload.Addressing) -> PushNotification.Target? {

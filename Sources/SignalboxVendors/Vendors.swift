@@ -2,7 +2,7 @@
 /// keys, keys before shapes, code before data.
 package enum Vendors {
     package static let all: [any ChainLink] = [
-        Synerise(), Sourse(), MCE(), Braze(), Catalogue.builtIn,
+        Synerise(), Sourse(), MCE(), Braze(), Granify(), Catalogue.builtIn,
     ]
 
     /// The names that a chain may have.

@@ -17,7 +17,8 @@ enum ConfigFile {
                     : "\(path): there is no such file. Write one, or name another with --config.")
         }
         do throws(InvalidConfig) {
-            return try GatewayConfig.read(Array(text), detectors: Vendors.names, checkingEntries: mistakes)
+            return try GatewayConfig.read(
+                Array(text), detectors: Vendors.names, sourceVendors: Vendors.namedBySource, checkingEntries: mistakes)
         } catch {
             for mistake in error.mistakes { StandardError.write("\(path):\(mistake.description)\n") }
             throw .unusable

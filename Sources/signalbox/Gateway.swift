@@ -36,7 +36,8 @@ struct Gateway {
         } catch {
             throw refuse("\(error)")
         }
-        intake = Intake(normalizer: normalizer, routes: config.routes, queue: queue)
+        intake = Intake(
+            normalizer: normalizer, routes: config.routes, queue: queue, vendors: config.sourceVendors)
         http = OutboundHTTP(policy: AddressPolicy(allow: config.egressAllow))
         var senders: [(Destination, any Sender)] = []
         for destination in config.destinations {

@@ -13,7 +13,7 @@ import Testing
 
     @Test(arguments: try PayloadFixture.all())
     func everyFixtureBecomesAnEvent(_ fixture: PayloadFixture) throws {
-        let event = try pipeline.event(fixture.input).get()
+        let event = try pipeline.event(fixture.input, of: fixture.vendor).get()
         try withEvent(event) { json in
             let keys = json.members.map { String(decoding: $0.key, as: UTF8.self) }
             #expect(
@@ -49,7 +49,7 @@ import Testing
         var random = SeededGenerator(seed: Self.seed)
         for _ in 0..<40 {
             let payload = try StrangePayload(fixture.input, using: &random).bytes
-            let event = try pipeline.event(payload).get()
+            let event = try pipeline.event(payload, of: fixture.vendor).get()
             #expect(event.body.count > 200, "seed \(Self.seed)")
         }
     }

@@ -1,4 +1,6 @@
 import Foundation
+import SignalboxModel
+import SignalboxVendors
 
 /// The inputs of the other targets' fixtures: every payload that the project has an example of.
 struct PayloadFixture: Sendable, CustomStringConvertible {
@@ -6,6 +8,8 @@ struct PayloadFixture: Sendable, CustomStringConvertible {
     let input: [UInt8]
     /// What the vendors' tests expect as an event's `data`; nil for fixtures of other targets.
     let data: [UInt8]?
+    /// For whom the source has to be configured, because the payload does not say whose it is.
+    let vendor: VendorID?
 
     static func all() throws -> [PayloadFixture] {
         try ["SignalboxVendorsTests", "SignalboxPlatformsTests"].flatMap { try all(in: $0) }
@@ -21,7 +25,8 @@ struct PayloadFixture: Sendable, CustomStringConvertible {
                 return try PayloadFixture(
                     description: target + "/" + path,
                     input: [UInt8](Data(contentsOf: root.appendingPathComponent(path))),
-                    data: target == "SignalboxVendorsTests" ? [UInt8](Data(contentsOf: expected)) : nil)
+                    data: target == "SignalboxVendorsTests" ? [UInt8](Data(contentsOf: expected)) : nil,
+                    vendor: Vendors.namedBySource.first { path.hasPrefix($0 + "/") }.map { VendorID($0) })
             }
     }
 }

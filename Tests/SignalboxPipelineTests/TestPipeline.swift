@@ -13,8 +13,9 @@ struct TestPipeline {
     let normalizer = Normalizer(chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: key))
     let reception = Reception(from: SourceName("mobile"), at: time)
 
-    /// One payload by itself.
-    func event(_ payload: [UInt8]) -> Result<Event, Rejection> {
+    /// One payload by itself. `vendor`: for whom the source is configured.
+    func event(_ payload: [UInt8], of vendor: VendorID? = nil) -> Result<Event, Rejection> {
+        let reception = Reception(from: reception.source, at: reception.receivedAt, vendor: vendor)
         let parser = Normalizer.makeParser()
         return payload.withUnsafeBufferPointer { bytes in
             Result { () throws(Rejection) in

@@ -9,7 +9,7 @@ import Testing
 
     @Test(arguments: try FixtureFile.all(in: "configs/good"))
     func readsAGoodConfigAsExpected(_ file: FixtureFile) throws {
-        let config = try GatewayConfig.read(file.bytes, detectors: Self.detectors)
+        let config = try GatewayConfig.read(file.bytes, detectors: Self.detectors, sourceVendors: ["granify"])
         var writer = JSONWriter()
         writer.config(config)
         let differences = try JSONDifference.lines(expected: Array(file.expected.utf8), actual: writer.bytes)
@@ -43,7 +43,7 @@ import Testing
 
     private static func mistakes(_ file: FixtureFile) -> [ConfigMistake] {
         do throws(InvalidConfig) {
-            _ = try GatewayConfig.read(file.bytes, detectors: detectors)
+            _ = try GatewayConfig.read(file.bytes, detectors: detectors, sourceVendors: ["granify"])
             return []
         } catch {
             return error.mistakes
@@ -66,7 +66,7 @@ extension JSONWriter {
         beginObject()
         for (name, source) in config.sources.sorted(by: { $0.key.name < $1.key.name }) {
             key(name.name)
-            strings(source.bearer.map(\.description))
+            strings(source.bearer.map(\.description) + (source.vendor.map { ["of " + $0.name] } ?? []))
         }
         endObject()
         key("chain")

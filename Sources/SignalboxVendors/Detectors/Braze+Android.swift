@@ -19,7 +19,8 @@ extension Braze {
         readTap(link: payload["uri"], inWebView: payload["ab_use_webview"]?.androidFlag == true, &notification)
         readButtons(slots, &notification, in: payload.parser)
         notification.custom = CustomFields.text(
-            of: payload, adding: [.members(extra, except: Self.ownsInExtra)], except: Self.ownsOnAndroid)
+            of: payload, except: Self.androidKeys, &notification,
+            adding: [.members(extra, except: Self.ownsInExtra)], claiming: { slots.areRead($0) })
     }
 
     /// The SDK shows a push only when both the title and the text are there; without, what the service shows counts.
@@ -27,12 +28,13 @@ extension Braze {
         let title = payload["t"]
         let body = payload["a"]
         if title != nil, body != nil { notification.kind = .alert }
-        if let title = title?.text { notification.content.title = title }
-        if let body = body?.text { notification.content.body = body }
-        if let summary = payload["s"]?.text { notification.content.subtitle = summary }
+        if let title = title?.spelled { notification.content.title = title }
+        if let body = body?.spelled { notification.content.body = body }
+        if let summary = payload["s"]?.spelled { notification.content.subtitle = summary }
+        if let channel = payload["ab_nc"]?.spelled { notification.content.channelId = channel }
         if let badge = payload["ab_bc"]?.number { notification.content.badge = badge }
         if let sound = payload["sd"]?.text { notification.content.sound = sound == "d" ? "default" : sound }
-        let campaign = PushNotification.Campaign(id: payload["cid"]?.text, messageId: payload["br_p_id"]?.text)
+        let campaign = PushNotification.Campaign(id: payload["cid"]?.spelled, messageId: payload["br_p_id"]?.spelled)
         notification.campaign = campaign.isEmpty ? nil : campaign
     }
 
@@ -72,15 +74,6 @@ extension Braze {
     private static func ownsInExtra(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         key.equals("appboy_image_url") || key.equals("appboy_uninstall_tracking")
     }
-
-    private static func ownsOnAndroid(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        if key.hasPrefix("ab_") || key.hasPrefix("br_") || key.hasPrefix("bz_p_") { return true }
-        if key.equals("_ab") || key.equals("ab") || key.equals("uri") || key.equals("cid") || key.equals("extra") {
-            return true
-        }
-        if key.equals("t") || key.equals("a") || key.equals("s") || key.equals("n") || key.equals("p") { return true }
-        return key.equals("ac") || key.equals("sd") || key.equals("nd") || key.equals("appboy_uninstall_tracking")
-    }
 }
 
 // MARK: Numbered keys
@@ -93,7 +86,7 @@ extension Braze {
         if payload["ab_cp"] != nil { notification.vendorKind = "conversation" }
         guard payload["ab_c"] != nil else { return }
         var items: [PushNotification.Carousel.Item] = []
-        for page in slots.pages.prefix(while: { $0.image?.text != nil }) {
+        for page in slots.shownPages {
             let media = notification.add(page.image, as: .carousel)
             items.append(
                 .init(caption: page.title?.text, subcaption: page.subtitle?.text, url: page.link?.text, media: media))
@@ -104,7 +97,7 @@ extension Braze {
 
     /// The SDK stops at the first slot without a type, so those behind a gap are never shown.
     private func readButtons(_ slots: BrazeSlots, _ notification: inout PushNotification, in parser: JSONParser) {
-        let shown = slots.buttons.prefix { $0.type?.text != nil }
+        let shown = slots.shownButtons
         if let hidden = slots.buttons.dropFirst(shown.count).lazy.compactMap(\.anything).first {
             notification.warn(
                 "braze.button-after-gap", "The SDK stops reading buttons at the first without a type.", at: hidden,

@@ -19,7 +19,7 @@ extension Braze {
         readTap(
             link: payload["ab_uri"], inWebView: payload["ab_use_webview"]?.appleFlag == true, &notification)
         readCategory(ab["ab_cat"], &notification, in: payload.parser)
-        notification.custom = CustomFields.text(of: payload, except: Self.ownsOnApple)
+        notification.custom = CustomFields.text(of: payload, except: Self.appleKeys, &notification)
     }
 
     private func housekeeping(_ payload: borrowing PlatformPayload) -> Housekeeping? {
@@ -29,16 +29,11 @@ extension Braze {
         return nil
     }
 
-    private static func ownsOnApple(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        key.equals("ab") || key.equals("ab_uri") || key.equals("ab_use_webview") || key.equals("ab_sync_geos")
-            || key.equals("ab_push_fetch_test_triggers_key") || key.equals("appboy_uninstall_tracking")
-    }
-
     // MARK: Media
 
     private func readAttachment(_ attachment: JSONValue?, _ notification: inout PushNotification, in parser: JSONParser)
     {
-        guard let attachment else { return }
+        guard let attachment, attachment.isObject else { return }
         let type = attachment["type"]?.text
         if type == nil {
             notification.warn(

@@ -14,7 +14,8 @@ extension Braze {
         readTap(link: payload["u"], inWebView: false, &notification)
         readWebButtons(payload["pab"], &notification, in: payload.parser)
         notification.custom = CustomFields.text(
-            of: payload, adding: [.members(payload["e"], except: { _ in false })], except: Self.ownsOnWeb)
+            of: payload, except: Self.webKeys, &notification,
+            adding: [.members(payload["e"], except: { _ in false })])
     }
 
     private func readWebButtons(_ list: JSONValue?, _ notification: inout PushNotification, in parser: JSONParser) {
@@ -28,11 +29,5 @@ extension Braze {
         }
         guard !buttons.isEmpty else { return }
         notification.category = Category(identifier: nil, origin: .dynamic, actions: buttons)
-    }
-
-    private static func ownsOnWeb(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        if key.equals("t") || key.equals("a") || key.equals("i") || key.equals("u") || key.equals("e") { return true }
-        return key.equals("img") || key.equals("cid") || key.equals("ri") || key.equals("pab")
-            || key.hasPrefix("ab_")
     }
 }

@@ -4,8 +4,10 @@ import SignalboxModel
 /// Braze, formerly Appboy: an object `ab` beside `aps`; `_ab` among flat keys of FCM's data, of ADM and of HMS.
 struct Braze: VendorDetector {
     var vendor: VendorID { VendorID("braze") }
-    var looksFor: String { "`_ab` that is `true`, or an object `ab` that is not empty" }
-    var looksAt: [StaticString] { ["_ab", "ab", "ab_uri"] }
+    var looksFor: String {
+        "`_ab` that is `true`, or an object `ab` that is not empty, or in-app messages with their triggers"
+    }
+    var looksAt: [StaticString] { ["_ab", "ab", "ab_uri", "triggers", "trigger_condition"] }
 
     /// The iOS SDK asks for nothing but a non-empty `ab`, whose `c` is null for pushes without a campaign
     /// (braze-swift-sdk, ABKPushUtils.m). The Android SDK compares `_ab` in any case in one place and exactly in
@@ -18,6 +20,9 @@ struct Braze: VendorDetector {
         if let ab = payload["ab"], ab.isObject, !ab.isEmptyContainer {
             return Detection(.signature, evidence: [payload.pointer(to: ab)])
         }
+        if let marker = inAppEvidence(in: payload) {
+            return Detection(.signature, evidence: [payload.pointer(to: marker)])
+        }
         if let body = webPush(payload) {
             return Detection(.signature, evidence: body.map { payload.pointer(to: $0) })
         }
@@ -28,7 +33,9 @@ struct Braze: VendorDetector {
     }
 
     func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
-        if payload["_ab"] != nil {
+        if payload.envelope == .inApp {
+            readInApp(payload, &notification)
+        } else if payload["_ab"] != nil {
             readAndroid(payload, &notification)
         } else if let ab = payload["ab"], ab.isObject {
             readApple(ab, payload, &notification)

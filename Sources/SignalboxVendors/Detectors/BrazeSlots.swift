@@ -20,6 +20,8 @@ struct BrazeSlots {
         payload.fields.forEach { key, value in
             if key.hasPrefix("ab_a") { readButton(key, value) } else if key.hasPrefix("ab_c") { readPage(key, value) }
         }
+        shownButtons = buttons.prefix { $0.type?.hasText == true }
+        shownPages = pages.prefix { $0.image?.hasText == true }
     }
 
     private mutating func readButton(_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
@@ -39,6 +41,25 @@ struct BrazeSlots {
         if field.equals("_t") { pages[index].title = value }
         if field.equals("_st") { pages[index].subtitle = value }
         if field.equals("_uri") { pages[index].link = value }
+    }
+
+    /// The SDK stops at the first slot without a type, so those behind a gap are never shown.
+    private(set) var shownButtons: ArraySlice<Button> = []
+
+    /// As above, with the first page without a picture.
+    private(set) var shownPages: ArraySlice<Page> = []
+
+    /// True for a numbered key that something shown was read from.
+    func areRead(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        let isButton = key.hasPrefix("ab_a")
+        guard isButton || key.hasPrefix("ab_c"), let (index, field) = Self.split(key) else { return false }
+        guard isButton else {
+            return index < shownPages.count
+                && (field.equals("_i") || field.equals("_t") || field.equals("_st") || field.equals("_uri"))
+        }
+        return index < shownButtons.count
+            && (field.equals("_id") || field.equals("_t") || field.equals("_a") || field.equals("_uri")
+                || field.equals("_use_webview"))
     }
 
     /// The number behind the four letters of the prefix, and what follows it. Three digits are plenty: a larger number

@@ -22,6 +22,7 @@ extension MCE {
         }
         let type = Self.type(word)
         warnOfValue(action, type, &notification, in: parser)
+        warnOfOtherPlatform(action, word, &notification, in: parser)
         let value = type == .snooze ? action["value"] ?? action["time"] : action["value"]
         let arguments = arguments(of: action, except: value)
         if type == .openUrl, let value, var opening = Action.opening(value, vendorType: word) {
@@ -55,10 +56,15 @@ extension MCE {
         let value = action["value"]
         switch type {
         case .openUrl, .dial, .passbook, .webView:
-            guard value?.isSpelled != true else { return }
+            guard let value, value.isSpelled else {
+                return notification.warn(
+                    "mce.action-value-missing", "This type of action needs a value.", key: "value", of: action.value,
+                    in: parser)
+            }
+            // Passes and web views come over TLS only (IBM, "Default actions for mobile app messages").
+            guard type == .passbook || type == .webView, value.utf8?.startsSpelling("http://") == true else { return }
             notification.warn(
-                "mce.action-value-missing", "This type of action needs a value.", key: "value", of: action.value,
-                in: parser)
+                "mce.value-not-https", "This type of action opens https addresses only.", at: value, in: parser)
         case .snooze:
             // Android spells the minutes under `time`, as a string.
             guard let value, value.double == nil else { return }
@@ -66,6 +72,29 @@ extension MCE {
                 "mce.snooze-not-a-number", "The iOS plug-in takes minutes only as a number.", at: value, in: parser)
         default: return
         }
+    }
+
+    /// The plug-ins of iOS and Android go by other keys, and that for web pages by another type; neither understands the
+    /// other's (Acoustic-Mobile-Push/iOS, plugins; Android, plugin-*.json).
+    private func warnOfOtherPlatform(
+        _ action: JSONObject, _ word: String, _ notification: inout PushNotification, in parser: JSONParser
+    ) {
+        let isApple = notification.platform == .apns
+        guard isApple || notification.platform == .fcm else { return }
+        let foreign: JSONValue? =
+            switch (word, isApple) {
+            case ("calendar", true): action["starts"] ?? action["ends"]
+            case ("calendar", false): action["startDate"] ?? action["endDate"]
+            case ("snooze", true): action["value"] == nil ? action["time"] : nil
+            case ("snooze", false): action["time"] == nil ? action["value"] : nil
+            case ("displayweb", true), ("displayWebView", false): action["type"]
+            default: nil
+            }
+        guard let foreign else { return }
+        notification.warn(
+            "mce.of-other-platform",
+            "The plug-in of \(isApple ? "iOS" : "Android") does not know this; that of the other platform does.",
+            at: foreign, in: parser)
     }
 
     /// What the SDK hands to the action's handler besides type and value: a calendar's dates, an e-mail's parts.

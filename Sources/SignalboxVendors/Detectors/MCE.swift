@@ -54,10 +54,7 @@ struct MCE: VendorDetector {
         }
         readAppleKeys(payload, &notification)
         readInApp(parser.object(payload["inApp"]), &notification, in: parser)
-        let claimsExtra = payload["carousel"] == nil && payload["extra"]?["items"]?.isArray == true
-        notification.custom = CustomFields.text(of: payload) { key in
-            Self.owns(key) || claimsExtra && key.equals("extra") || alert != nil && key.equals("alert")
-        }
+        notification.custom = CustomFields.text(of: payload, except: Self.shape(of: payload, alert), &notification)
     }
 
     /// `mailingId` is a number in some payloads, a string in others (Acoustic-Mobile-Push/iOS).
@@ -68,11 +65,5 @@ struct MCE: VendorDetector {
         campaign.name = campaign.name ?? mce["attribution"]?.text
         campaign.messageId = campaign.messageId ?? mce["inAppMessageId"]?.spelled
         notification.campaign = campaign.isEmpty ? nil : campaign
-    }
-
-    private static func owns(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        key.equals("notification-action") || key.equals("category-actions") || key.equals("category-name")
-            || key.equals("media-attachment") || key.equals("mce") || key.equals("inApp")
-            || key.equals("carousel")
     }
 }

@@ -5,12 +5,25 @@ import SignalboxModel
 /// it finds the user receptive (Sourse, "Smart notification payload specification").
 struct Sourse: VendorDetector {
     var vendor: VendorID { VendorID("sourse") }
-    var looksFor: String { "`handler` that is exactly `com.sourse.notification`" }
+    var looksFor: String {
+        "`handler` that is exactly `com.sourse.notification`; a condition that leaves out `sourse_sdk_integrated` is a hint"
+    }
     var looksAt: [StaticString] { ["handler"] }
 
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {
-        guard let handler = payload["handler"], handler.equals("com.sourse.notification") else { return nil }
-        return Detection(.proof, evidence: [payload.pointer(to: handler)])
+        if let handler = payload["handler"], handler.equals("com.sourse.notification") {
+            return Detection(.proof, evidence: [payload.pointer(to: handler)])
+        }
+        guard let condition = payload.target.condition, isCompanion(payload.target.topics) else { return nil }
+        return Detection(.hint, evidence: [payload.pointer(to: condition)])
+    }
+
+    /// The same news for apps without the SDK goes out as a plain notification beside the smart one. It bears no key of
+    /// Sourse's, but its condition leaves out the devices that have the SDK, by either name of their topic
+    /// (incoming-inc/ios-sdk, SmartNotifications/backend/sendNotification.js).
+    private func isCompanion(_ topics: TopicCondition?) -> Bool {
+        guard let topics else { return false }
+        return topics.leavesOut("sourse_sdk_integrated") || topics.leavesOut("isdk_sdk_integrated")
     }
 
     /// The push arrives silently, but what it is for is an alert: the SDK makes a local notification of it.
@@ -29,14 +42,14 @@ struct Sourse: VendorDetector {
             notification.media = [Media(url: image, role: .attachment)]
         }
         notification.schedule = schedule(payload, &notification)
-        notification.custom = CustomFields.text(of: payload, stripping: "custom_", except: Self.owns)
+        notification.custom = CustomFields.text(of: payload, except: Self.keys, &notification, stripping: "custom_")
     }
 
-    private static func owns(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        key.equals("handler") || key.equals("title") || key.equals("message") || key.equals("actionURL")
-            || key.equals("imageURL") || key.equals("tag") || key.equals("isSmartNotification")
-            || key.equals("embargoDate") || key.equals("expiryDate")
-    }
+    private static let keys = Shape([
+        "handler": .any, "title": .unchecked(.scalar), "message": .unchecked(.scalar),
+        "actionURL": .unchecked(.scalar), "imageURL": .unchecked(.scalar), "tag": .unchecked(.scalar),
+        "isSmartNotification": .unchecked(.scalar), "embargoDate": .unchecked(.date), "expiryDate": .unchecked(.date),
+    ])
 }
 
 // MARK: Schedule

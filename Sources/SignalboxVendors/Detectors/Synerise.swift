@@ -21,12 +21,14 @@ struct Synerise: VendorDetector {
             notification.warn(
                 "synerise.content-encrypted", "The content is encrypted and was not read.", at: encryption,
                 in: payload.parser)
-            notification.custom = custom(of: payload)
+            readOpaque(payload["content-type"], &notification)
+            notification.custom = CustomFields.text(of: payload, except: Self.opaque, &notification)
             return
         }
         guard let content = payload.parser.object(payload["content"]) else {
-            notification.custom = custom(of: payload)
-            return warnOfUnreadableContent(payload, &notification)
+            warnOfUnreadableContent(payload, &notification)
+            notification.custom = CustomFields.text(of: payload, except: Self.opaque, &notification)
+            return
         }
         readCampaign(content["campaign"], &notification)
         read(content, as: payload["content-type"], payload, into: &notification)
@@ -38,22 +40,65 @@ struct Synerise: VendorDetector {
         into notification: inout PushNotification
     ) {
         var additions: [CustomFields.Addition] = []
+        var shape = Self.simplePush
         switch ContentType(type) {
         case .simplePush: readSimplePush(content, payload, &notification)
         case .templateBanner:
             readBanner(content, payload, &notification)
             additions = [.member("auto_disappear", content["auto_disappear"])]
+            shape = Self.banner
         case .silentCommand, .silentSDKCommand:
-            notification.kind = isForSDK(content, type) ? .control : .silent
+            readCommand(content, type, payload, &notification)
             additions = [.member("content", content)]
-        case .inAppTest: notification.kind = .inAppMessage
+            shape = Self.command
+        case .inAppTest:
+            // What else it holds is not documented.
+            notification.kind = .inAppMessage
+            shape = Self.inAppTest
         case .unknown:
-            readSimplePush(content, payload, &notification)
+            shape = readUnknown(content, payload, &notification)
             guard let type else { break }
             notification.warn(
-                "synerise.content-type-unknown", "Synerise has no such content-type.", at: type, in: payload.parser)
+                "synerise.content-type-unknown", "No push of Synerise has this content-type.", at: type,
+                in: payload.parser)
         }
-        notification.custom = custom(of: payload, adding: additions)
+        notification.custom = CustomFields.text(of: payload, except: shape, &notification, adding: additions)
+    }
+
+    /// What comes encrypted is known by its type alone.
+    private func readOpaque(_ type: JSONValue?, _ notification: inout PushNotification) {
+        switch ContentType(type) {
+        case .simplePush: notification.kind = .alert
+        case .templateBanner: notification.kind = .banner
+        case .silentCommand: notification.kind = .silent
+        case .silentSDKCommand: notification.kind = .control
+        case .inAppTest: notification.kind = .inAppMessage
+        case .unknown: break
+        }
+    }
+
+    /// A walkthrough is fetched, not pushed; handed in all the same it is known by its pages.
+    private func readUnknown(
+        _ content: JSONValue, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
+    ) -> Shape {
+        guard let pages = content["pages"], pages.isArray else {
+            readSimplePush(content, payload, &notification)
+            return Self.simplePush
+        }
+        readWalkthrough(pages, payload, &notification)
+        return Self.walkthrough
+    }
+
+    private func readCommand(
+        _ content: JSONValue, _ type: JSONValue?, _ payload: borrowing PlatformPayload,
+        _ notification: inout PushNotification
+    ) {
+        notification.kind = isForSDK(content, type) ? .control : .silent
+        for key in ["class_name", "method_name"] as [StaticString] where content[key] == nil {
+            notification.warn(
+                "synerise.command-incomplete", "A command names a class and a method.", key: key.description,
+                of: content, in: payload.parser)
+        }
     }
 
     private enum ContentType {
@@ -84,15 +129,6 @@ struct Synerise: VendorDetector {
             id: campaign["hash_id"]?.spelled, name: campaign["title"]?.text, type: campaign["type"]?.text,
             variant: campaign["variant_id"]?.spelled)
         if !read.isEmpty { notification.campaign = read }
-    }
-
-    private func custom(
-        of payload: borrowing PlatformPayload, adding additions: [CustomFields.Addition] = []
-    ) -> JSONText? {
-        CustomFields.text(of: payload, adding: additions) { key in
-            key.equals("issuer") || key.equals("message-type") || key.equals("content-type") || key.equals("content")
-                || key.hasPrefix("content-encryption")
-        }
     }
 }
 

@@ -31,12 +31,14 @@ struct Normalize: AsyncParsableCommand {
         let normalizer = try NormalizerOptions(options).makeNormalizer()
         let inputs = InputFiles(files)
         let source = source
+        let vendor = try NormalizerOptions(options).config().sourceVendors[source]
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var output = StandardOutput()
         let buffers = LineBuffers()
         try await ParallelReading(inputs: inputs).run { block, parser in
             NormalizedBlock(
-                block, by: normalizer, as: Reception(from: source, at: Date()), with: parser, in: buffers.take())
+                block, by: normalizer, as: Reception(from: source, at: Date(), vendor: vendor), with: parser,
+                in: buffers.take())
         } consume: { input, block in
             block.lines.writer.withLock { $0.withBytes { output.write($0) } }
             buffers.giveBack(block.lines)

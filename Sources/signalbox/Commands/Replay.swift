@@ -47,8 +47,7 @@ struct Replay: AsyncParsableCommand {
         let asJSON = json
         var output = StandardOutput()
         var tally = ReplayTally()
-        let rejected = try await read(with: try NormalizerOptions(options).makeNormalizer(), routes: config.routes) {
-            events in
+        let rejected = try await read(with: try NormalizerOptions(options).makeNormalizer(), config) { events in
             for routed in events {
                 tally.add(routed)
                 output.write(asJSON ? routed.decisionJSON : Array(routed.decision.utf8))
@@ -81,7 +80,7 @@ struct Replay: AsyncParsableCommand {
 
     private func accept(into gateway: Gateway) async throws -> (ReplayTally, rejected: Int) {
         var tally = ReplayTally()
-        let rejected = try await read(with: gateway.normalizer, routes: gateway.config.routes) { events in
+        let rejected = try await read(with: gateway.normalizer, gateway.config) { events in
             for routed in events { tally.add(routed) }
             try await orRefuse { () throws(StoreError) in try await gateway.queue.append(events) }
         }
@@ -96,15 +95,17 @@ struct Replay: AsyncParsableCommand {
 
     /// Hands the events of each block to `take`, with their destinations; returns how many payloads were rejected.
     private func read(
-        with normalizer: Normalizer, routes: RouteTable, _ take: ([RoutedEvent]) async throws -> Void
+        with normalizer: Normalizer, _ config: GatewayConfig, _ take: ([RoutedEvent]) async throws -> Void
     ) async throws -> Int {
         let inputs = InputFiles(files)
         let source = source
+        let vendor = config.sourceVendors[source]
+        let routes = config.routes
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var progress = Progress(totalBytes: inputs.size)
         let eventParsers = ParserPool.forEvents()
         try await ParallelReading(inputs: inputs).run(onBytes: { progress.have(read: $0) }) { block, parser in
-            let reception = Reception(from: source, at: Date())
+            let reception = Reception(from: source, at: Date(), vendor: vendor)
             return eventParsers.withParser { eventParser in
                 var results: [Result<Event, Rejection>] = []
                 block.read(by: normalizer, as: reception, with: parser) {

@@ -1,0 +1,157 @@
+import SignalboxJSON
+import SignalboxModel
+
+// Which of the push services' own keys are read, so that the rest can be kept.
+
+extension PlainReading {
+    /// An object of which something was not read.
+    struct Leftover {
+        /// The key under which it is kept in `custom`.
+        let name: StaticString
+        let object: JSONValue
+        let shape: Shape
+    }
+
+    /// What nobody read of a payload's own keys; nil when there is nothing. `aps` is no vendor's key, so that it is free
+    /// in `custom`.
+    static func leftover(of payload: borrowing PlatformPayload) -> Leftover? {
+        guard let (object, shape) = own(payload), !shape.covers(object, in: payload.parser) else { return nil }
+        let name: StaticString =
+            switch payload.envelope {
+            case .apns: "aps"
+            case .adm: "adm"
+            default: payload["fcm"] == nil ? "fcm" : "gcm.request"
+            }
+        return Leftover(name: name, object: object, shape: shape)
+    }
+
+    static func warnOfWrongTypes(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        let parser = payload.parser
+        guard let (object, shape) = own(payload), !shape.covers(object, in: parser) else { return }
+        let component = payload.envelope == .apns || payload.envelope == .apnsThroughFCM ? "apns" : "fcm"
+        shape.forEachWrongType(in: object, parser) { value, expected in
+            notification.warn(
+                component + ".wrong-type", "Here should stand \(expected.words).", at: value, in: parser)
+        }
+    }
+
+    /// The object in which the push service's keys stand, and what is read of it.
+    private static func own(_ payload: borrowing PlatformPayload) -> (JSONValue, Shape)? {
+        switch payload.envelope {
+        case .apns: payload.aps.map { ($0, isLiveActivity($0) ? liveActivity : aps) }
+        case .apnsThroughFCM: (payload.root, payload.aps.map { isLiveActivity($0) } == true ? userInfoLive : userInfo)
+        case .fcmV1: (payload.root["message"].flatMap { $0.isObject ? $0 : nil } ?? payload.root, message(payload))
+        case .fcmLegacy, .fcmWrapper: (payload.root, legacy)
+        case .fcmExtras: (payload.root, extras)
+        case .adm: (payload.root, adm)
+        case .fcmData, .inApp, .other: nil
+        }
+    }
+
+    /// `event` says what becomes of a Live Activity (ActivityKit, "Starting and updating Live Activities with ActivityKit
+    /// push notifications"); a push that ends one need not bring a content state.
+    static func isLiveActivity(_ aps: JSONValue) -> Bool {
+        guard let event = aps["event"], event.isString else { return false }
+        return event.equals("start") || event.equals("update") || event.equals("end") || aps["content-state"] != nil
+    }
+
+    // MARK: APNs
+
+    private static let alert = Shape([
+        "title": .text, "subtitle": .text, "body": .text, "title-loc-key": .text, "title-loc-args": .strings,
+        "subtitle-loc-key": .text, "subtitle-loc-args": .strings, "loc-key": .text, "loc-args": .strings,
+    ])
+    private static let sound = Shape(["name": .text])
+
+    /// What Apple documents and has a field of its own. `content-available` and `mutable-content` are for the system
+    /// alone (developer.apple.com, "Generating a remote notification").
+    private static let aps = Shape([
+        "alert": .unchecked(.objectOrString(alert)), "badge": .unchecked(.integer),
+        "sound": .unchecked(.objectOrString(sound)), "category": .unchecked(.text), "thread-id": .text,
+        "interruption-level": .text, "relevance-score": .number, "target-content-id": .text, "filter-criteria": .text,
+        "content-available": .scalar, "mutable-content": .scalar,
+    ])
+
+    private static let liveActivity = Shape([
+        "alert": .unchecked(.objectOrString(alert)), "badge": .unchecked(.integer),
+        "sound": .unchecked(.objectOrString(sound)), "category": .unchecked(.text), "thread-id": .text,
+        "interruption-level": .text, "relevance-score": .number, "target-content-id": .text, "filter-criteria": .text,
+        "content-available": .scalar, "mutable-content": .scalar, "event": .text, "timestamp": .integer,
+        "stale-date": .integer, "dismissal-date": .integer, "content-state": .object(anything),
+        "attributes": .object(anything), "attributes-type": .text,
+    ])
+    private static let anything = Shape([:], others: .any)
+
+    private static let userInfo = Shape(
+        ["aps": .object(aps), "fcm_options": .object(Shape(["image": .text]))], others: .any)
+    private static let userInfoLive = Shape(
+        ["aps": .object(liveActivity), "fcm_options": .object(Shape(["image": .text]))], others: .any)
+
+    // MARK: FCM
+
+    private static let block = Shape([
+        "title": .text, "subtitle": .text, "body": .text, "sound": .text, "badge": .integer,
+        "notification_count": .integer, "title_loc_key": .text, "title_loc_args": .strings, "body_loc_key": .text,
+        "body_loc_args": .strings, "tag": .text, "image": .text, "click_action": .text, "channel_id": .text,
+        "android_channel_id": .text,
+    ])
+
+    /// Of several display blocks one is shown; those that lose are kept whole.
+    private static func message(_ payload: borrowing PlatformPayload) -> Shape {
+        guard let shown = payload.notifications.first else { return silentMessage }
+        let message = payload.root["message"].flatMap { $0.isObject ? $0 : nil } ?? payload.root
+        if let block = message["android"]?["notification"], block.isSamePlace(as: shown) { return androidMessage }
+        if let block = message["notification"], block.isSamePlace(as: shown) { return commonMessage }
+        return webMessage
+    }
+
+    private static let silentMessage = message(
+        common: .unreadObject, android: .unreadObject, web: .unreadObject, aps: .object(aps))
+    private static let commonMessage = message(
+        common: .object(block), android: .unreadObject, web: .unreadObject, aps: .unreadObject)
+    private static let androidMessage = message(
+        common: .unreadObject, android: .object(block), web: .unreadObject, aps: .unreadObject)
+    private static let webMessage = message(
+        common: .unreadObject, android: .unreadObject, web: .object(block), aps: .unreadObject)
+
+    /// Tokens and credentials are not kept. `ttl` is, as it stands: it counts from when FCM gets the message, which
+    /// nobody says.
+    private static func message(
+        common: Shape.Value, android: Shape.Value, web: Shape.Value, aps: Shape.Value
+    ) -> Shape {
+        let headers = Shape(["authorization": .any, "Authorization": .any])
+        let applePayload = Shape(["aps": aps], others: .any)
+        return Shape([
+            "token": .any, "fid": .any, "topic": .text, "condition": .any, "data": .object(anything),
+            "notification": common,
+            "android": .object(Shape(["data": .object(anything), "notification": android])),
+            "webpush": .object(
+                Shape([
+                    "headers": .object(headers), "data": .object(anything), "notification": web,
+                    "fcm_options": .object(Shape(["link": .text])),
+                ])),
+            "apns": .object(
+                Shape([
+                    "headers": .object(headers), "payload": .object(applePayload), "live_activity_token": .any,
+                    "fcm_options": .object(Shape(["image": .text])),
+                ])),
+        ])
+    }
+
+    private static let legacy = Shape([
+        "to": .any, "token": .any, "registration_ids": .any, "condition": .any, "data": .object(anything),
+        "notification": .object(block),
+    ])
+
+    /// The display block's keys that have no field of their own.
+    private static let extras = Shape(
+        [
+            "gcm.n.icon": .unread, "gcm.n.color": .unread, "gcm.n.ticker": .unread, "gcm.n.visibility": .unread,
+            "gcm.n.notification_priority": .unread, "gcm.n.vibrate_timings": .unread, "gcm.n.light_settings": .unread,
+            "gcm.n.default_sound": .unread, "gcm.n.default_vibrate_timings": .unread,
+            "gcm.n.default_light_settings": .unread, "gcm.n.event_time": .unread, "gcm.n.sticky": .unread,
+            "gcm.n.local_only": .unread, "gcm.notification.icon": .unread, "gcm.notification.color": .unread,
+        ], others: .any)
+
+    private static let adm = Shape(["data": .object(anything)])
+}
