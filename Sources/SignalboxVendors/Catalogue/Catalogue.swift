@@ -30,7 +30,7 @@ package struct Catalogue: ChainLink {
     package var portraits: [VendorPortrait] { entries.map(\.portrait) }
 
     /// This catalogue behind a user's own, whose entries hide those of the same vendor here.
-    package func behind(_ custom: Catalogue) -> Catalogue {
+    func behind(_ custom: Catalogue) -> Catalogue {
         let own = Set(custom.entries.map(\.vendor))
         return Catalogue(custom.entries + entries.filter { !own.contains($0.vendor) })
     }
