@@ -45,7 +45,12 @@ let package = Package(
         .target(
             name: "SignalboxVendors",
             dependencies: ["SignalboxModel", "SignalboxJSON"],
-            resources: [.embedInCode("Catalogue/catalogue.json"), .embedInCode("Catalogue/detector-1.json")],
+            // In parts, because the time to compile one grows faster than its size.
+            resources: [
+                .embedInCode("Catalogue/catalogue-values.json"), .embedInCode("Catalogue/catalogue-keys.json"),
+                .embedInCode("Catalogue/catalogue-more-keys.json"), .embedInCode("Catalogue/catalogue-nested.json"),
+                .embedInCode("Catalogue/detector-1.json"),
+            ],
             swiftSettings: strict),
         .target(
             name: "SignalboxRouting", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),

@@ -84,6 +84,7 @@ package struct ConfigReader {
         if let detectors = root["detectors"], isObject(detectors, keys: ["chain", "custom"]) {
             config.chain = detectors["chain"].map { chain($0) }
             config.customDetectors = detectors["custom"].map { JSONText($0) }
+            checkCustomIsAsked(detectors["custom"], by: config.chain)
         }
         if let egress = root["egress"], isObject(egress, keys: ["allow"]) {
             config.egressAllow = egress["allow"].map { ranges($0) } ?? []
@@ -155,6 +156,12 @@ package struct ConfigReader {
             chain.append(name)
         }
         return chain
+    }
+
+    /// A user's own entries are part of the chain's link `catalogue`.
+    private mutating func checkCustomIsAsked(_ custom: JSONValue?, by chain: [String]?) {
+        guard let custom, let chain, !chain.contains("catalogue") else { return }
+        note(custom, "the chain never asks these; add \"catalogue\" to it")
     }
 
     private mutating func ranges(_ value: JSONValue) -> [AddressRange] {

@@ -16,26 +16,34 @@ package struct Claim: Sendable, Equatable {
 
 /// Who claims a payload. The strongest wins, the first among equals; a hint alone names nobody.
 package struct Claims: Sendable {
-    /// In the order in which they came.
-    package private(set) var all: [Claim] = []
-    private var strongest: (position: Int, link: Int)?
+    // Most payloads are claimed once: that takes no memory of its own.
+    private var first: Claim?
+    private var rest: [Claim] = []
+    package private(set) var winner: Winner?
     /// The place in the chain of whoever adds claims now.
     var link = 0
 
     package init() {}
 
-    package mutating func add(_ claim: Claim) {
-        all.append(claim)
-        let best = strongest.map { all[$0.position].detection.strength } ?? .hint
-        if claim.detection.strength > best { strongest = (all.count - 1, link) }
+    /// Who a payload is taken for.
+    package struct Winner: Sendable {
+        package let claim: Claim
+        /// The place in the chain of the link that says so.
+        package let link: Int
     }
 
-    /// Who the payload is taken for, and the place in the chain of the link that says so.
-    package var winner: (claim: Claim, link: Int)? { strongest.map { (all[$0.position], $0.link) } }
+    package mutating func add(_ claim: Claim) {
+        if first == nil { first = claim } else { rest.append(claim) }
+        guard claim.detection.strength > winner?.claim.detection.strength ?? .hint else { return }
+        winner = Winner(claim: claim, link: link)
+    }
+
+    /// In the order of the chain.
+    package var all: [Claim] { first.map { [$0] + rest } ?? [] }
 
     /// The others that matched, each once.
     package var also: [VendorID] {
-        guard all.count > 1 || strongest == nil else { return [] }
+        if rest.isEmpty, winner != nil { return [] }
         var others: [VendorID] = []
         for claim in all where claim.vendor != winner?.claim.vendor && !others.contains(claim.vendor) {
             others.append(claim.vendor)

@@ -33,10 +33,10 @@ package struct VendorChain: Sendable {
         PlainReading.read(payload, into: &notification)
         let claims = claims(on: payload)
         notification.detection.also = claims.also
-        if let (claim, link) = claims.winner {
-            notification.vendor = claim.vendor
-            notification.detection.evidence = claim.detection.evidence
-            links[link].read(payload, as: claim, into: &notification)
+        if let winner = claims.winner {
+            notification.vendor = winner.claim.vendor
+            notification.detection.evidence = winner.claim.detection.evidence
+            links[winner.link].read(payload, as: winner.claim, into: &notification)
         } else {
             notification.custom = CustomFields.text(of: payload)
         }

@@ -39,6 +39,8 @@ package protocol VendorDetector: ChainLink {
 }
 
 extension VendorDetector {
+    package var looksAt: [StaticString] { [] }
+
     package var name: String { vendor.name }
 
     package var portraits: [VendorPortrait] { [VendorPortrait(vendor: vendor, looksFor: looksFor)] }
@@ -57,8 +59,9 @@ extension VendorDetector {
         guard detect(payload) == nil else { return [] }
         let found = looksAt.compactMap { key in payload[key].map { "\(payload.pointer(to: $0)) is \($0.glimpse)" } }
         let asked = looksAt.map { "`\($0)`" }.joined(separator: ", ")
-        let saw = found.isEmpty ? "there is no \(asked)" : found.joined(separator: ", ")
-        return ["\(vendor): no; \(saw); it looks for \(looksFor)"]
+        var reasons = found.isEmpty && !looksAt.isEmpty ? ["there is no \(asked)"] : found
+        reasons.append("it looks for \(looksFor)")
+        return ["\(vendor): no; " + reasons.joined(separator: "; ")]
     }
 }
 

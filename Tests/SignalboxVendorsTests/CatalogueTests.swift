@@ -29,7 +29,6 @@ import Testing
         #expect(entries.filter(\.markers.isEmpty).map(\.vendor.name) == ["azure-notification-hubs"])
     }
 
-    /// Proofs stand before signatures, so that the order says what the strength says.
     @Test func theIndexAsksOnlyWhoseKeysAreThere() throws {
         #expect(try asked(by: #"{"aps":{"alert":"x"},"order":{"id":1},"wzrk":"1","custo":1,"customs":1}"#) == [])
         #expect(try asked(by: #"{"wzrk_pn":"true"}"#) == ["clevertap"])

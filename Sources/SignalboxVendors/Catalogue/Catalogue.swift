@@ -30,7 +30,7 @@ package struct Catalogue: ChainLink {
     package var portraits: [VendorPortrait] { entries.map(\.portrait) }
 
     /// This catalogue behind a user's own, whose entries hide those of the same vendor here.
-    package func behind(_ custom: Catalogue) -> Catalogue {
+    func behind(_ custom: Catalogue) -> Catalogue {
         let own = Set(custom.entries.map(\.vendor))
         return Catalogue(custom.entries + entries.filter { !own.contains($0.vendor) })
     }
@@ -110,14 +110,24 @@ extension Catalogue {
     package static let builtIn: Catalogue = {
         let parser = JSONParser()
         var form = CatalogueForm(parser: parser)
+        var entries: [CatalogueEntry] = []
         do throws(JSONError) {
-            let entries = form.entries(try parser.parse(PackageResources.catalogue_json))
-            precondition(form.mistakes.isEmpty, "The catalogue in the binary is wrong: \(form.mistakes)")
-            return Catalogue(entries)
+            for part in parts { entries += form.entries(try parser.parse(part)) }
         } catch {
             preconditionFailure("The catalogue in the binary is no JSON: \(error)")
         }
+        precondition(form.mistakes.isEmpty, "The catalogue in the binary is wrong: \(form.mistakes)")
+        return Catalogue(entries)
     }()
+
+    /// In the order that settles ties: values that name a vendor, keys of one vendor, what stands further inside or is
+    /// weak (reference, section 3).
+    private static var parts: [[UInt8]] {
+        [
+            PackageResources.catalogue_values_json, PackageResources.catalogue_keys_json,
+            PackageResources.catalogue_more_keys_json, PackageResources.catalogue_nested_json,
+        ]
+    }
 
     /// The JSON Schema of an entry.
     package static var entrySchema: [UInt8] { PackageResources.detector_1_json }

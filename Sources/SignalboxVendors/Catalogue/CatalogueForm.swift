@@ -20,9 +20,10 @@ struct CatalogueForm {
 
     mutating func entries(_ value: JSONValue) -> [CatalogueEntry] {
         var entries: [CatalogueEntry] = []
+        var vendors: Set<VendorID> = []
         for element in list(value) {
             guard let entry = entry(element) else { continue }
-            if entries.contains(where: { $0.vendor == entry.vendor }) {
+            if !vendors.insert(entry.vendor).inserted {
                 note(element, "there are two entries for \"\(entry.vendor)\"; put their markers into one")
             }
             entries.append(entry)

@@ -6,7 +6,7 @@ import SignalboxModel
 /// A place may stand in front: `apns:/title` looks only beside `aps`, `fcm:/title` only in FCM's data, `payload:/to` in
 /// the payload as it came. A token `*` means every member or element; `{i}` in a token counts up. A string on the way
 /// that holds JSON text is opened, one for each path.
-package struct CataloguePath: Sendable, Equatable {
+struct CataloguePath: Sendable, Equatable {
     enum Place: String, Sendable {
         case anywhere, apns, fcm, payload
     }
