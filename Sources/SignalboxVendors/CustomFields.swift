@@ -14,16 +14,17 @@ enum CustomFields {
     }
 
     /// An object of the keys that are not claimed; nil when none is left. Members of `additions` come first and hide
-    /// namesakes.
+    /// namesakes. `withPlatform`: whether to add what nobody read of the push service's own keys.
     static func text(
-        of payload: borrowing PlatformPayload, adding additions: [Addition] = [], except claimed: Predicate
+        of payload: borrowing PlatformPayload, adding additions: [Addition] = [], withPlatform: Bool = true,
+        except claimed: Predicate
     ) -> JSONText? {
         var collector = Collector(mayRepeat: !additions.isEmpty)
         for addition in additions { collector.add(addition) }
         payload.fields.forEach { key, value in
             if !claimed(key) { collector.add(key, value) }
         }
-        collector.addPlatform(payload)
+        if withPlatform { collector.addPlatform(payload) }
         return collector.text()
     }
 

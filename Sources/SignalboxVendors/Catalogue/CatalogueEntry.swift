@@ -16,6 +16,8 @@ struct CatalogueEntry: Sendable {
     let claims: [CatalogueClaim]
     /// Objects whose members are the app's own, those left out that other paths read.
     let custom: [CatalogueOwnObject]
+    /// Whether it looks among the push service's own keys: then nobody can say which of them are left over.
+    let readsPlatform: Bool
 
     init(
         vendor: VendorID, name: String, source: String, confidence: String, markers: [CatalogueMarker],
@@ -27,6 +29,7 @@ struct CatalogueEntry: Sendable {
         self.confidence = confidence
         self.markers = markers
         self.fields = fields
+        readsPlatform = fields.paths.contains { $0.place == .payload || $0.firstKey == Array("aps".utf8) }
         custom = fields.custom.map { CatalogueOwnObject(at: $0, among: fields.paths) }
         let conditions = markers.filter { $0.strength > .hint }.flatMap(\.conditions) + fields.silent + fields.control
         claims = Set(fields.claims + fields.paths.compactMap(\.claim) + conditions.compactMap(\.claim))
