@@ -1,4 +1,4 @@
-# One command each: run · test · bench · lint · deps
+# One command each: run · test · bench · fuzz · lint · deps
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -11,12 +11,13 @@ BENCH_TOOLS := jq wrk python3-venv
 RELEASE := swift build -c release --product signalbox
 BINARY := .build/release/signalbox
 
-.PHONY: help run build test lint format bench deps deps-test deps-bench clean
+.PHONY: help run build test lint format bench fuzz deps deps-test deps-bench clean
 
 help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
 	@echo "make test    install what is missing, build, run every test"
 	@echo "make bench   measure, and print a table"
+	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
 	@echo "make lint    check the format of the sources"
 
 run: build
@@ -38,14 +39,29 @@ test: deps-test
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxPipeline/Schemas/notification-1.json .build/events.ndjson
 
 lint:
-	swift format lint --strict --recursive Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
+	swift format lint --strict --recursive Sources Tests Benchmarks/Sources Fuzz/Sources Package.swift Benchmarks/Package.swift Fuzz/Package.swift
 
 format:
-	swift format --in-place --recursive Sources Tests Benchmarks/Sources Package.swift Benchmarks/Package.swift
+	swift format --in-place --recursive Sources Tests Benchmarks/Sources Fuzz/Sources Package.swift Benchmarks/Package.swift Fuzz/Package.swift
 
 bench: deps-bench build
 	SIGNALBOX_BENCH_PYTHON="$(CURDIR)/.build/bench-venv/bin/python" \
 	swift run --package-path Benchmarks -c release signalbox-bench "$(CURDIR)/$(BINARY)"
+
+# clang's libFuzzer, without its main: an executable of the package manager has its own. gold and lld both know the flags.
+FUZZ_RUNTIME = $(shell dirname "$$(dirname "$$(readlink -f "$$(command -v swiftc)")")")/lib/clang
+SECONDS ?= 600
+FUZZ_DIR := Fuzz/.build/corpus
+
+fuzz: deps
+	swift build --package-path Fuzz -c release -Xswiftc -sanitize=address -Xswiftc -parse-as-library \
+	    -Xswiftc -sanitize-coverage=edge,trace-cmp,inline-8bit-counters,pc-table \
+	    -Xlinker "$$(ls $(FUZZ_RUNTIME)/*/lib/linux/libclang_rt.fuzzer_no_main-$$(uname -m).a)" -Xlinker -lstdc++
+	@mkdir -p $(FUZZ_DIR)/seeds $(FUZZ_DIR)/found
+	@for f in $$(find Tests -path '*Fixtures*' -name '*.json' ! -name '*.expected.json'); do \
+	    cp "$$f" "$(FUZZ_DIR)/seeds/$$(echo "$$f" | tr / _)"; done
+	ASAN_OPTIONS=detect_leaks=0 Fuzz/.build/release/signalbox-fuzz -max_total_time=$(SECONDS) -max_len=16384 \
+	    -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 -artifact_prefix=$(FUZZ_DIR)/ $(FUZZ_DIR)/found $(FUZZ_DIR)/seeds
 
 deps:
 	@./.ci/install-packages $(LIBRARIES)
@@ -59,4 +75,4 @@ deps-bench:
 	@.build/bench-venv/bin/python -c 'import orjson' 2>/dev/null || .build/bench-venv/bin/pip install --quiet orjson
 
 clean:
-	rm -rf .build Benchmarks/.build
+	rm -rf .build Benchmarks/.build Fuzz/.build

@@ -83,9 +83,11 @@ extension JSONWriter {
             key("relevanceScore" as StaticString)
             double(score)
         }
-        member("targetContentId", content.targetContentId)
-        member("filterCriteria", content.filterCriteria)
-        member("channelId", content.channelId)
+        if let presentation = content.presentation {
+            member("targetContentId", presentation.targetContentId)
+            member("filterCriteria", presentation.filterCriteria)
+            member("channelId", presentation.channelId)
+        }
         if !content.localized.isEmpty { localized(content.localized) }
         endObject()
     }
@@ -280,7 +282,6 @@ extension JSONWriter {
 extension PushNotification.Content {
     fileprivate var isEmpty: Bool {
         title == nil && subtitle == nil && body == nil && sound == nil && badge == nil && threadId == nil
-            && interruptionLevel == nil && relevanceScore == nil && targetContentId == nil && filterCriteria == nil
-            && channelId == nil && localized.isEmpty
+            && interruptionLevel == nil && relevanceScore == nil && presentation == nil && localized.isEmpty
     }
 }

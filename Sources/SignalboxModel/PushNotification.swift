@@ -19,7 +19,12 @@ package struct PushNotification: Sendable, Equatable {
     package var carousel: Carousel?
     package var inApp: InApp?
     package var inline: Inline?
-    package var liveActivity: LiveActivity?
+    package var liveActivity: LiveActivity? {
+        get { activities.first }
+        set { activities = newValue.map { [$0] } ?? [] }
+    }
+    // One or none. Few notifications have one, and an empty array is destroyed for nothing.
+    private var activities: [LiveActivity] = []
     package var schedule: Schedule?
     package var target: Target?
     package var tag: String?
@@ -74,12 +79,12 @@ package struct PushNotification: Sendable, Equatable {
         package var interruptionLevel: String?
         /// How high the system sorts it in a summary, 0 to 1; Live Activities may go beyond.
         package var relevanceScore: Double?
-        /// The window or screen of the app that shows what it is about.
-        package var targetContentId: String?
-        /// What a Focus decides by whether to show it.
-        package var filterCriteria: String?
-        /// Android's notification channel.
-        package var channelId: String?
+        // One or none: few notifications have any of these, and an empty array is destroyed for nothing.
+        private var presentations: [Presentation] = []
+        var presentation: Presentation? {
+            get { presentations.first }
+            set { presentations = newValue.map { [$0] } ?? [] }
+        }
         package var localized = Localized()
 
         package init() {}

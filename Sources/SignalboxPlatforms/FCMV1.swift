@@ -62,6 +62,7 @@ struct FCMV1: EnvelopeFormat {
         checks.checkValues(of: data)
         checks.checkValues(of: androidData)
         checks.checkSizeForFCM(arrival, parts: [data, androidData, message["notification"]])
+        checks.checkSizeForAPNs(message["apns"], within: arrival)
         if let aps { checks.checkAPS(aps) }
     }
 }

@@ -43,6 +43,17 @@ extension WellFormedness {
     /// (developer.apple.com, "Generating a remote notification").
     private static let largestPushToAPNs = 4096
 
+    private static let largestCall = 5120
+
+    /// Checks what FCM hands on to APNs, whose type of push the request's headers tell. Blanks do not count.
+    mutating func checkSizeForAPNs(_ block: JSONValue?, within arrival: Arrival) {
+        guard arrival.size > Self.largestPushToAPNs, let payload = block?["payload"] else { return }
+        let isCall = block?["headers"]?["apns-push-type"]?.equals("voip") == true
+        let limit = isCall ? Self.largestCall : Self.largestPushToAPNs
+        guard JSONText(payload).bytes.count > limit else { return }
+        warn("apns.payload-too-large", "APNs refuses payloads of more than \(limit) bytes.", at: payload)
+    }
+
     mutating func checkSizeForAPNs(_ arrival: Arrival) {
         guard arrival.size > Self.largestPushToAPNs else { return }
         warn("apns.payload-too-large", "APNs refuses payloads of more than 4096 bytes.", at: arrival.root.value)

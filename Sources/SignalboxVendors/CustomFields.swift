@@ -38,7 +38,6 @@ enum CustomFields {
         for addition in additions { collector.add(addition) }
         if let prefix { collector.add(payload, stripping: prefix) }
         let parser = payload.parser
-        let component = notification.vendor.name
         payload.fields.forEach { key, value in
             guard let expected = shape[key] else {
                 let isStripped = prefix.map { key.hasPrefix($0) && key.count > $0.utf8CodeUnitCount } ?? false
@@ -49,7 +48,7 @@ enum CustomFields {
             if expected.leavesRest(of: value, in: parser) { collector.addRest(of: value, key, expected, in: parser) }
             expected.forEachWrongType(in: value, parser) { wrong, type in
                 notification.warn(
-                    component + ".wrong-type", "Here should stand \(type.words).", at: wrong, in: parser)
+                    notification.vendor.name + ".wrong-type", "Here should stand \(type.words).", at: wrong, in: parser)
             }
         }
         collector.addPlatform(payload)
@@ -123,9 +122,18 @@ extension CustomFields {
         mutating func addPlatform(_ payload: borrowing PlatformPayload) {
             guard let leftover = PlainReading.leftover(of: payload) else { return }
             let name = leftover.name
-            addRest(
-                of: leftover.object, UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount),
-                .object(leftover.shape), in: payload.parser)
+            let key = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+            guard names?.insert(key) != false else { return }
+            if writer.isEmpty { writer.beginObject() }
+            writer.key(utf8: key)
+            writer.beginObject()
+            leftover.shape.writeRest(of: leftover.object, in: payload.parser, into: &writer)
+            leftover.request?.forEachMember { key, value in
+                guard !key.equals("message") else { return }
+                writer.key(utf8: key)
+                writer.value(value)
+            }
+            writer.endObject()
         }
 
         mutating func add(_ addition: Addition) {

@@ -11,9 +11,9 @@ extension PushNotification {
         content.badge = content.badge ?? aps["badge"]?.number
         content.threadId = content.threadId ?? aps["thread-id"]?.text
         content.interruptionLevel = content.interruptionLevel ?? aps["interruption-level"]?.text
-        content.relevanceScore = content.relevanceScore ?? aps["relevance-score"]?.decimal
-        content.targetContentId = content.targetContentId ?? aps["target-content-id"]?.text
-        content.filterCriteria = content.filterCriteria ?? aps["filter-criteria"]?.text
+        content.relevanceScore = aps["relevance-score"]?.decimal
+        if let target = aps["target-content-id"]?.text { content.targetContentId = target }
+        if let criteria = aps["filter-criteria"]?.text { content.filterCriteria = criteria }
         if let name = aps["category"]?.text { category = Category(identifier: name, origin: .static, actions: []) }
         kind = Self.kind(of: aps)
         if kind == .liveActivity { readLiveActivity(aps, in: parser) }

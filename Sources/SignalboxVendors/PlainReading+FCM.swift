@@ -30,7 +30,9 @@ extension PushNotification {
         content.localized.fill(
             titleKey: block["title_loc_key"], titleArgs: block["title_loc_args"],
             bodyKey: block["body_loc_key"], bodyArgs: block["body_loc_args"], in: parser)
-        content.channelId = content.channelId ?? (block["channel_id"] ?? block["android_channel_id"])?.text
+        if content.channelId == nil, let channel = (block["channel_id"] ?? block["android_channel_id"])?.text {
+            content.channelId = channel
+        }
         tag = tag ?? block["tag"]?.text
         if media.isEmpty { _ = add(block["image"], as: .attachment) }
         if action == nil, let click = block["click_action"] { action = .clicking(click) }
@@ -46,7 +48,7 @@ extension PushNotification {
         content.localized.fill(
             titleKey: extras["gcm.n.title_loc_key"], titleArgs: extras["gcm.n.title_loc_args"],
             bodyKey: extras["gcm.n.body_loc_key"], bodyArgs: extras["gcm.n.body_loc_args"], in: parser)
-        content.channelId = extras["gcm.n.android_channel_id"]?.text
+        if let channel = extras["gcm.n.android_channel_id"]?.text { content.channelId = channel }
         tag = (extras["gcm.n.tag"] ?? extras["gcm.notification.tag"])?.text
         _ = add(extras["gcm.n.image"] ?? extras["gcm.notification.image"], as: .attachment)
         if let link = extras["gcm.n.link_android"] ?? extras["gcm.n.link"] {

@@ -10,19 +10,24 @@ extension PlainReading {
         let name: StaticString
         let object: JSONValue
         let shape: Shape
+        /// The request around a message, whose other keys are kept too.
+        let request: JSONValue?
     }
 
     /// What nobody read of a payload's own keys; nil when there is nothing. `aps` is no vendor's key, so that it is free
     /// in `custom`.
     static func leftover(of payload: borrowing PlatformPayload) -> Leftover? {
-        guard let (object, shape) = own(payload), !shape.covers(object, in: payload.parser) else { return nil }
+        guard let (object, shape) = own(payload) else { return nil }
+        let isRequest = payload.envelope == .fcmV1 && !object.isSamePlace(as: payload.root)
+        let isAlone = !isRequest || !payload.root.members.contains { key, _ in !key.equals("message") }
+        guard !isAlone || !shape.covers(object, in: payload.parser) else { return nil }
         let name: StaticString =
             switch payload.envelope {
             case .apns: "aps"
             case .adm: "adm"
             default: payload["fcm"] == nil ? "fcm" : "gcm.request"
             }
-        return Leftover(name: name, object: object, shape: shape)
+        return Leftover(name: name, object: object, shape: shape, request: isAlone ? nil : payload.root)
     }
 
     static func warnOfWrongTypes(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
@@ -98,7 +103,9 @@ extension PlainReading {
 
     /// Of several display blocks one is shown; those that lose are kept whole.
     private static func message(_ payload: borrowing PlatformPayload) -> Shape {
-        guard let shown = payload.notifications.first else { return silentMessage }
+        guard let shown = payload.notifications.first else {
+            return payload.aps.map { isLiveActivity($0) } == true ? liveMessage : silentMessage
+        }
         let message = payload.root["message"].flatMap { $0.isObject ? $0 : nil } ?? payload.root
         if let block = message["android"]?["notification"], block.isSamePlace(as: shown) { return androidMessage }
         if let block = message["notification"], block.isSamePlace(as: shown) { return commonMessage }
@@ -107,6 +114,8 @@ extension PlainReading {
 
     private static let silentMessage = message(
         common: .unreadObject, android: .unreadObject, web: .unreadObject, aps: .object(aps))
+    private static let liveMessage = message(
+        common: .unreadObject, android: .unreadObject, web: .unreadObject, aps: .object(liveActivity))
     private static let commonMessage = message(
         common: .object(block), android: .unreadObject, web: .unreadObject, aps: .unreadObject)
     private static let androidMessage = message(
@@ -119,6 +128,8 @@ extension PlainReading {
     private static func message(
         common: Shape.Value, android: Shape.Value, web: Shape.Value, aps: Shape.Value
     ) -> Shape {
+        // What fills a gap of the display block on one platform is kept, in case there was none.
+        let filler: Shape.Value = common.kind == .object || android.kind == .object ? .unread : .text
         let headers = Shape(["authorization": .any, "Authorization": .any])
         let applePayload = Shape(["aps": aps], others: .any)
         return Shape([
@@ -128,12 +139,12 @@ extension PlainReading {
             "webpush": .object(
                 Shape([
                     "headers": .object(headers), "data": .object(anything), "notification": web,
-                    "fcm_options": .object(Shape(["link": .text])),
+                    "fcm_options": .object(Shape(["link": filler])),
                 ])),
             "apns": .object(
                 Shape([
                     "headers": .object(headers), "payload": .object(applePayload), "live_activity_token": .any,
-                    "fcm_options": .object(Shape(["image": .text])),
+                    "fcm_options": .object(Shape(["image": filler])),
                 ])),
         ])
     }

@@ -4,74 +4,78 @@ import SignalboxModel
 /// What is read of an object: its keys, and of which type the value of each is. From it follow a warning for what is of
 /// another type, and what is kept for the app because nobody read it.
 ///
-/// A class because shapes hold shapes and live as long as the program.
-final class Shape: Sendable {
-    indirect enum Value: Sendable {
-        /// Read, whatever its type; or its reader warns by itself.
-        case any
-        /// Known and not read: always kept.
-        case unread
-        /// An object that is known and not read: always kept.
-        case unreadObject
-        case text
-        /// A string, number or boolean; see ``SignalboxJSON/JSONValue/spelled``.
-        case scalar
-        /// A number, or a string that spells a whole one.
-        case number
-        /// A whole number, or a string that spells one.
-        case integer
-        case object(Shape)
-        /// An object, or the JSON text of one, as FCM's data has it.
-        case objectOrText(Shape)
-        /// An object, or a string in its stead.
-        case objectOrString(Shape)
-        /// A list of objects.
-        case list(Shape)
-        /// An object of objects under keys of the sender's choice.
-        case map(Shape)
-        case strings
-        /// The address of something on the web; other strings are not read.
-        case link
-        /// A date as ISO 8601 has it; other strings are not read.
-        case date
-        /// As the other, but of a wrong type somebody else warns.
-        case unchecked(Value)
+/// Shapes are constants. They lie in memory that is never changed and never given back: every payload is compared with
+/// several, and counting references to them cost more than comparing.
+struct Shape: @unchecked Sendable {
+    fileprivate struct Node {
+        /// In the order of their keys' lengths.
+        let entries: UnsafePointer<Entry>
+        /// Where the keys of each length begin.
+        let starts: UnsafePointer<Int>
+        let others: Value?
+        let isWhole: Bool
     }
 
-    private struct Entry: Sendable {
+    fileprivate struct Entry {
         let key: StaticString
+        /// Its first eight bytes and its last, by which most keys are told apart.
+        let head, tail: UInt64
         let value: Value
+
+        init(_ key: StaticString, _ value: Value) {
+            let bytes = UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
+            self.key = key
+            self.value = value
+            head = bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+            tail = bytes.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
     }
 
     private static let longestKey = 40
-    /// In the order of their keys' lengths.
-    private let entries: [Entry]
-    /// Where the keys of each length begin.
-    private let starts: [Int]
+    private let node: UnsafePointer<Node>
 
-    /// What holds for keys that are not named.
-    private let others: Value?
-    /// True when an object of this shape is kept as it is, as a page or as arguments, so that nothing of it is left over.
-    let isWhole: Bool
-
-    /// Keys have at most 40 characters. `others`: what holds for those that are not named; nil keeps them.
+    /// Keys have at most 40 characters. `others`: what holds for those that are not named; nil keeps them. `isWhole`: an
+    /// object of this shape is kept as it is, as a page or as arguments, so that nothing of it is left over.
     init(_ keys: KeyValuePairs<StaticString, Value>, others: Value? = nil, isWhole: Bool = false) {
-        self.others = isWhole ? .any : others
-        self.isWhole = isWhole
-        entries = keys.map { Entry(key: $0.key, value: $0.value) }
+        let entries = keys.map { Entry($0.key, $0.value) }
             .sorted { $0.key.utf8CodeUnitCount < $1.key.utf8CodeUnitCount }
         precondition(entries.allSatisfy { $0.key.utf8CodeUnitCount <= Self.longestKey }, "A key is too long.")
         let lengths = entries.map(\.key.utf8CodeUnitCount)
-        starts = (0...Self.longestKey + 1).map { length in lengths.count { $0 < length } }
+        let starts = (0...Self.longestKey + 1).map { length in lengths.count { $0 < length } }
+        node = Self.keep([
+            Node(
+                entries: Self.keep(entries), starts: Self.keep(starts), others: isWhole ? .any : others,
+                isWhole: isWhole)
+        ])
     }
 
-    /// The value that a key should have; nil when it is not read.
+    private static func keep<Element>(_ elements: [Element]) -> UnsafePointer<Element> {
+        let memory = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
+        memory.initialize(from: elements, count: elements.count)
+        return UnsafePointer(memory)
+    }
+
+    var isWhole: Bool { node.pointee.isWhole }
+
+    /// The value that a key of a parsed object should have; nil when it is not read.
     subscript(_ key: UnsafeBufferPointer<UInt8>) -> Value? {
-        guard key.count <= Self.longestKey else { return others }
-        for position in starts[key.count]..<starts[key.count + 1] where key.equals(entries[position].key) {
-            return entries[position].value
+        let count = key.count
+        let (first, last) =
+            count <= Self.longestKey ? (node.pointee.starts[count], node.pointee.starts[count + 1]) : (0, 0)
+        guard first < last, let start = key.baseAddress else { return node.pointee.others }
+        // The parser's buffer is padded, so that eight bytes can be read of the shortest key.
+        let bytes = UnsafeRawPointer(start)
+        let mask: UInt64 = count < 8 ? ~(~0 << UInt64(count * 8)) : ~0
+        let head = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) & mask
+        for position in first..<last where node.pointee.entries[position].head == head {
+            let entry = node.pointee.entries + position
+            if count > 8 {
+                let tail = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
+                guard entry.pointee.tail == tail, count <= 16 || key.equals(entry.pointee.key) else { continue }
+            }
+            return entry.pointee.value
         }
-        return others
+        return node.pointee.others
     }
 
     /// True when nothing of an object is left over or of a wrong type.
@@ -83,35 +87,89 @@ final class Shape: Sendable {
     }
 }
 
+extension Shape {
+    /// What a value should be.
+    struct Value: Sendable {
+        enum Kind: Sendable {
+            case any, unread, unreadObject, text, scalar, number, integer, strings, link, date
+            case object, objectOrText, objectOrString, list, map
+        }
+
+        let kind: Kind
+        /// Of the object, or of the objects in the list or map.
+        let shape: Shape
+        /// True when somebody else warns of a wrong type.
+        var isUnchecked = false
+    }
+}
+
 extension Shape.Value {
+    private static let nothing = Shape([:])
+    private init(_ kind: Kind) { self.init(kind: kind, shape: Self.nothing) }
+
+    /// Read, whatever its type.
+    static let any = Self(.any)
+    /// Known and not read: always kept.
+    static let unread = Self(.unread)
+    /// An object that is known and not read: always kept.
+    static let unreadObject = Self(.unreadObject)
+    static let text = Self(.text)
+    /// A string, number or boolean; see ``SignalboxJSON/JSONValue/spelled``.
+    static let scalar = Self(.scalar)
+    /// A number, or a string that spells a whole one.
+    static let number = Self(.number)
+    /// A whole number, or a string that spells one.
+    static let integer = Self(.integer)
+    static let strings = Self(.strings)
+    /// The address of something on the web; other strings are not read.
+    static let link = Self(.link)
+    /// A date as ISO 8601 has it; other strings are not read.
+    static let date = Self(.date)
+
+    static func object(_ shape: Shape) -> Self { Self(kind: .object, shape: shape) }
+    /// An object, or the JSON text of one, as FCM's data has it.
+    static func objectOrText(_ shape: Shape) -> Self { Self(kind: .objectOrText, shape: shape) }
+    /// An object, or a string in its stead.
+    static func objectOrString(_ shape: Shape) -> Self { Self(kind: .objectOrString, shape: shape) }
+    /// A list of objects.
+    static func list(_ shape: Shape) -> Self { Self(kind: .list, shape: shape) }
+    /// An object of objects under keys of the sender's choice.
+    static func map(_ shape: Shape) -> Self { Self(kind: .map, shape: shape) }
+
+    /// As the other, but of a wrong type somebody else warns.
+    static func unchecked(_ value: Self) -> Self { Self(kind: value.kind, shape: value.shape, isUnchecked: true) }
+
     /// True when a value is of this type, as is all within it, and nothing is left over. A null counts as absent.
     func covers(_ value: JSONValue, in parser: JSONParser) -> Bool {
-        switch self {
+        switch kind {
         case .any: true
+        case .text: value.isString || value.isNull
+        case .scalar: !value.isObject && !value.isArray
         case .unread, .unreadObject: value.isNull
-        case .unchecked(let type): type.covers(value, in: parser)
-        case .object(let shape), .objectOrText(let shape), .objectOrString(let shape):
-            value.isNull || isString(value) || object(value, in: parser).map { shape.covers($0, in: parser) } ?? false
-        case .list(let shape):
-            value.isNull
-                || value.isArray
-                    && !value.elements.enumerated().contains {
-                        $0 >= longestList || !$1.isObject || !shape.covers($1, in: parser)
-                    }
-        case .map(let shape):
-            value.isNull
-                || value.isObject
-                    && value.members.allSatisfy { $1.isObject && shape.covers($1, in: parser) }
         case .link: value.isNull || value.utf8?.startsSpelling("http") == true
         case .date: value.isNull || value.utf8.flatMap { Timestamp(iso8601: $0) } != nil
-        case .text, .scalar, .number, .integer, .strings: isType(of: value, in: parser)
+        case .number, .integer, .strings: isType(of: value, in: parser)
+        case .object, .objectOrText, .objectOrString, .list, .map:
+            value.isNull || coversWithin(value, in: parser)
+        }
+    }
+
+    private func coversWithin(_ value: JSONValue, in parser: JSONParser) -> Bool {
+        switch kind {
+        case .list:
+            value.isArray
+                && !value.elements.enumerated().contains {
+                    $0 >= longestList || !$1.isObject || !shape.covers($1, in: parser)
+                }
+        case .map: value.isObject && value.members.allSatisfy { $1.isObject && shape.covers($1, in: parser) }
+        default: isString(value) || object(value, in: parser).map { shape.covers($0, in: parser) } ?? false
         }
     }
 
     /// True when a value is of this type, whatever stands within it.
     func isType(of value: JSONValue, in parser: JSONParser) -> Bool {
         guard !value.isNull else { return true }
-        return switch self {
+        return switch kind {
         case .any, .unread: true
         case .text, .link, .date: value.isString
         case .scalar: !value.isObject && !value.isArray
@@ -121,24 +179,21 @@ extension Shape.Value {
         case .list: value.isArray
         case .map, .unreadObject: value.isObject
         case .object, .objectOrText, .objectOrString: isString(value) || object(value, in: parser) != nil
-        case .unchecked(let type): type.isType(of: value, in: parser)
         }
     }
 
+    /// The object that a value is, or that its text spells where that may be.
     func object(_ value: JSONValue, in parser: JSONParser) -> JSONValue? {
         if value.isObject { return value }
-        guard case .objectOrText = self else { return nil }
-        return parser.object(value)
+        return kind == .objectOrText ? parser.object(value) : nil
     }
 
     /// True for a string where one may stand for the object.
-    private func isString(_ value: JSONValue) -> Bool {
-        if case .objectOrString = self { value.isString } else { false }
-    }
+    private func isString(_ value: JSONValue) -> Bool { kind == .objectOrString && value.isString }
 
     /// What should stand here, in words.
     var words: String {
-        switch self {
+        switch kind {
         case .any, .unread: "anything"
         case .text, .link, .date: "a string"
         case .scalar: "a string, a number or a boolean"
@@ -150,7 +205,6 @@ extension Shape.Value {
         case .objectOrString: "a string or an object"
         case .list: "a list of objects"
         case .map: "an object of objects"
-        case .unchecked(let type): type.words
         }
     }
 }

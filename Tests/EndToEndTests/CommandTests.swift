@@ -139,7 +139,7 @@ import Testing
             let result = try await binary.run(["explain"], input: payload, in: directory)
             #expect(result.status == 0)
             #expect(result.output.contains("synerise: yes, proof at /issuer"))
-            #expect(result.output.contains("braze: no; there is no `_ab`, `ab`, `ab_uri`; it looks for"))
+            #expect(result.output.contains("braze: no; there is no `_ab`, `ab`"))
             #expect(result.output.contains("catalogue: 2 of its 53 vendors asked, by aps"))
             #expect(result.output.contains("mindbox: no; /aps has no uniqueKey"))
             #expect(result.output.contains("So it is synerise's."))

@@ -1,5 +1,6 @@
 import SignalboxJSON
 import SignalboxModel
+import SignalboxTesting
 import SignalboxVendors
 import Testing
 
@@ -37,6 +38,45 @@ import Testing
         let custom = try #require(read.custom).string
         #expect(custom.hasPrefix(#"{"k0":"own","k1":19901,"#))
         #expect(custom.hasSuffix(#""k99":19999}"#))
+    }
+
+    @Test func buttonsThatAreNotReadAreKept() throws {
+        let buttons = list(of: #"{"identifier":"b","text":"x","action":{"type":"OPEN_APP"}}"#)
+        let read = try Normalised(
+            #"{"aps":{},"issuer":"Synerise","message-type":"m","content-type":"simple-push","content":{"buttons":\#(buttons)}}"#
+        ).notification
+        let custom = try #require(read.custom).string
+        #expect(custom.hasPrefix(#"{"content":{"buttons":{"1000":{"identifier":"b","#))
+        #expect(custom.hasSuffix(#""}}}}}"#))
+        #expect(custom.contains(#""9999":{"#))
+    }
+
+    /// Whatever is long stands in the event as often as it is read or kept, and no more.
+    @Test(
+        arguments: try Fixture.all(in: .module).filter {
+            $0.name.hasSuffix("wrong-types") || $0.name == "banner-as-text"
+        })
+    func megabyteStringsStayBounded(_ fixture: Fixture) throws {
+        var tree = try Tree(fixture.input)
+        tree.replaceOneString(by: String(repeating: "x", count: 1_000_000))
+        let input = tree.bytes
+        let read = try Normalised(fixture, payload: input)
+        #expect(read.json.count < 20_000 + input.count * 4)
+        #expect(read.notification.warnings.count <= 100)
+    }
+
+    @Test func tenThousandUnknownKeysWithinAnObjectAreKept() throws {
+        let keys = (0..<10_000).map { #""k\#($0)":\#($0)"# }.joined(separator: ",")
+        let read = try Normalised(#"{"aps":{"alert":"x"},"ab":{"c":null,\#(keys)}}"#).notification
+        #expect(read.vendor.name == "braze")
+        #expect(try #require(read.custom).string.hasSuffix(#""k9999":9999}}"#))
+    }
+
+    @Test func tenThousandValuesOfWrongTypesCostAHundredWarnings() throws {
+        let items = list(of: #"{"i":1,"t":2}"#)
+        let read = try Normalised(#"{"aps":{"alert":"x"},"ab":{"c_items":\#(items)}}"#).notification
+        #expect(read.warnings.count == 100)
+        #expect(read.warnings.contains { $0.code == "braze.wrong-type" && $0.path == "/ab/c_items/0/i" })
     }
 
     @Test func jsonTextsAreNotFollowedInwards() throws {

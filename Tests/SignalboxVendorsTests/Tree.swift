@@ -80,8 +80,40 @@ extension Tree {
         self = .object(members)
     }
 
+    /// Adds a key to every object below the topmost that has keys already, save those under some keys.
+    mutating func insertWithin(_ key: String, _ value: Tree, except exempt: Set<String>, isTopmost: Bool = true) {
+        switch self {
+        case .object(var members):
+            for position in members.indices where !exempt.contains(members[position].key) {
+                members[position].value.insertWithin(key, value, except: exempt, isTopmost: false)
+            }
+            if !isTopmost, !members.isEmpty { members.append((key, value)) }
+            self = .object(members)
+        case .array(var elements):
+            for position in elements.indices {
+                elements[position].insertWithin(key, value, except: exempt, isTopmost: false)
+            }
+            self = .array(elements)
+        case .string, .other: break
+        }
+    }
+
     var isObject: Bool {
         if case .object = self { true } else { false }
+    }
+
+    /// Replaces the last string of the last member that has one.
+    mutating func replaceOneString(by text: String) {
+        guard case .object(var members) = self else { return }
+        for position in members.indices.reversed() {
+            switch members[position].value {
+            case .string: members[position].value = .string(text)
+            case .object: members[position].value.replaceOneString(by: text)
+            case .array, .other: continue
+            }
+            break
+        }
+        self = .object(members)
     }
 
     /// Puts the members of every object into another order.

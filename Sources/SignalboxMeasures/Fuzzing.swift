@@ -1,0 +1,47 @@
+import Foundation
+import SignalboxJSON
+import SignalboxModel
+import SignalboxPipeline
+import SignalboxPlatforms
+import SignalboxVendors
+
+extension Stages {
+    /// Takes any bytes for a payload, as every vendor in turn, and traps when what comes out is no event: not JSON, or
+    /// larger than the payload accounts for. What cannot be read is refused, which is no fault.
+    public static func tryEverything(on bytes: UnsafeBufferPointer<UInt8>) {
+        fuzzing.events(bytes)
+    }
+
+    // The fuzzer calls from one thread; parsers are worth keeping.
+    private nonisolated(unsafe) static let fuzzing = Fuzzing()
+}
+
+/// What is kept between two inputs.
+private struct Fuzzing {
+    private let payloads = Normalizer.makeParser()
+    private let events = ParserPool.forEvents()
+    private let normalizer = Normalizer(
+        chain: VendorChain(), gateway: "fuzz", tokens: TokenHash(key: [UInt8](repeating: 7, count: 32)))
+    private let receivedAt = Date(timeIntervalSince1970: 1_795_210_140.123)
+
+    func events(_ bytes: UnsafeBufferPointer<UInt8>) {
+        guard isRead(bytes, as: nil) else { return }
+        for detector in VendorChain().detectors { _ = isRead(bytes, as: detector.vendor) }
+    }
+
+    private func isRead(_ bytes: UnsafeBufferPointer<UInt8>, as vendor: VendorID?) -> Bool {
+        let reception = Reception(from: .default, at: receivedAt, vendor: vendor)
+        guard let event = try? normalizer.event(bytes, as: reception, at: Place(), with: payloads) else { return false }
+        check(event.body, against: bytes.count)
+        return true
+    }
+
+    /// Of a byte at most a handful come, escaped and kept in two places; warnings and the envelope have limits.
+    private func check(_ event: [UInt8], against size: Int) {
+        precondition(event.count < 64 * 1024 + size * 64, "The event of \(size) bytes has \(event.count).")
+        events.withParser { parser in
+            guard let value = try? parser.parse(event) else { preconditionFailure("The event is not JSON.") }
+            precondition(value["data"]?.isObject == true, "The event has no data.")
+        }
+    }
+}
