@@ -26,7 +26,7 @@ private struct Fuzzing {
 
     func events(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard isRead(bytes, as: nil) else { return }
-        for detector in VendorChain().detectors { _ = isRead(bytes, as: detector.vendor) }
+        for case let detector as any VendorDetector in Vendors.all { _ = isRead(bytes, as: detector.vendor) }
     }
 
     private func isRead(_ bytes: UnsafeBufferPointer<UInt8>, as vendor: VendorID?) -> Bool {

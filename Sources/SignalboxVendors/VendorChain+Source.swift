@@ -11,7 +11,10 @@ extension VendorChain {
     package func read(
         _ payload: borrowing PlatformPayload, as vendor: VendorID, into notification: inout PushNotification
     ) {
-        guard let detector = Vendors.all.lazy.compactMap({ $0 as? any VendorDetector }).first(where: { $0.vendor == vendor })
+        guard
+            let detector = Vendors.all.lazy.compactMap({ $0 as? any VendorDetector }).first(where: {
+                $0.vendor == vendor
+            })
         else { return read(payload, into: &notification) }
         PlainReading.read(payload, into: &notification)
         let claims = claims(on: payload)

@@ -116,7 +116,9 @@ struct CatalogueReading {
         }
         var claims: [CatalogueClaim] = []
         for claim in entry.claims where payload.has(claim.place) { claims.append(claim) }
-        return CustomFields.text(of: payload, adding: additions, withPlatform: !entry.readsPlatform) { key in claims.contains { $0.covers(key) } }
+        return CustomFields.text(of: payload, adding: additions, withPlatform: !entry.readsPlatform) { key in
+            claims.contains { $0.covers(key) }
+        }
     }
 }
 
