@@ -3,7 +3,8 @@
 
 usage: validate-events.py SCHEMA EVENTS
 
-EVENTS is NDJSON, one event a line. Every failure is printed with its line and JSON Pointer; the exit status is 1 when
+EVENTS is NDJSON, one event a line. The schema lets receivers meet members that it does not know, as later versions may
+have; what this version writes must be in it, so here such members are failures. Every failure is printed with its line and JSON Pointer; the exit status is 1 when
 there was one, or no event at all.
 """
 
@@ -15,6 +16,18 @@ import jsonschema
 
 def pointer(path):
     return "".join("/" + str(step).replace("~", "~0").replace("/", "~1") for step in path)
+
+
+def close(schema):
+    """Makes every object that lists its properties have no others."""
+    if isinstance(schema, dict):
+        for part in schema.values():
+            close(part)
+        if "properties" in schema:
+            schema.setdefault("additionalProperties", False)
+    elif isinstance(schema, list):
+        for part in schema:
+            close(part)
 
 
 def failures(validator, line):
@@ -29,6 +42,7 @@ def main(schema_path, events_path):
     with open(schema_path, encoding="utf-8") as file:
         schema = json.load(file)
     jsonschema.Draft202012Validator.check_schema(schema)
+    close(schema)
     validator = jsonschema.Draft202012Validator(schema)
     count = failed = 0
     with open(events_path, encoding="utf-8", newline="\n") as file:

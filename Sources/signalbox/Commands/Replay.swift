@@ -67,24 +67,35 @@ struct Replay: AsyncParsableCommand {
             Terminal.show(text)
         }
         defer { gateway.http.stop() }
+        let interruption = Interruption()
         let before = try await orRefuse { () throws(StoreError) in try await gateway.queue.counts() }
         async let delivering: Void = gateway.dispatcher.runUntilDrained()
-        let (tally, rejected) = try await accept(into: gateway)
-        gateway.dispatcher.drain()
+        var tally = ReplayTally()
+        let rejected = try await accept(into: gateway, &tally, until: interruption)
+        // What was begun is waited for; the rest is in the queue.
+        gateway.dispatcher.drain(within: interruption.happened ? .seconds(5) : nil)
         await delivering
         let after = try await orRefuse { () throws(StoreError) in try await gateway.queue.counts() }
         let outcomes = DeliveryOutcomes(before: before, after: after)
-        StandardError.write(tally.table(rejected: rejected, json: json) + outcomes.text(json: json))
+        StandardError.write(tally.table(rejected: rejected ?? 0, json: json) + outcomes.text(json: json))
+        Terminal.finish()
+        guard let rejected else { throw ExitCode.interrupted }
         return rejected > 0 || outcomes.failed > 0
     }
 
-    private func accept(into gateway: Gateway) async throws -> (ReplayTally, rejected: Int) {
-        var tally = ReplayTally()
-        let rejected = try await read(with: gateway.normalizer, gateway.config) { events in
-            for routed in events { tally.add(routed) }
-            try await orRefuse { () throws(StoreError) in try await gateway.queue.append(events) }
+    /// Returns how many payloads were rejected; nil when ^C ended it before the input did.
+    private func accept(
+        into gateway: Gateway, _ tally: inout ReplayTally, until interruption: Interruption
+    ) async throws -> Int? {
+        do {
+            return try await read(with: gateway.normalizer, gateway.config) { events in
+                if interruption.happened { throw ExitCode.interrupted }
+                for routed in events { tally.add(routed) }
+                try await orRefuse { () throws(StoreError) in try await gateway.queue.append(events) }
+            }
+        } catch let code as ExitCode where code == .interrupted {
+            return nil
         }
-        return (tally, rejected)
     }
 
     private func orRefuse<T: Sendable>(_ work: () async throws(StoreError) -> T) async throws(ExitCode) -> T {
