@@ -28,6 +28,13 @@ enum CustomFields {
         return collector.text()
     }
 
+    /// What nobody read of the push service's own keys.
+    static func text(of leftover: PlainReading.Leftover, in parser: JSONParser) -> JSONText? {
+        var collector = Collector(mayRepeat: false)
+        collector.add(leftover, in: parser)
+        return collector.text()
+    }
+
     /// As above, where a shape says what is read; of what is of a wrong type the notification gets a warning.
     static func text(
         of payload: borrowing PlatformPayload, except shape: Shape, _ notification: inout PushNotification,
@@ -51,7 +58,8 @@ enum CustomFields {
                     notification.vendor.name + ".wrong-type", "Here should stand \(type.words).", at: wrong, in: parser)
             }
         }
-        collector.addPlatform(payload)
+        // The plain reading has kept what there is, so that most payloads are not looked through again.
+        if notification.custom != nil { collector.addPlatform(payload) }
         return collector.text()
     }
 
@@ -120,14 +128,17 @@ extension CustomFields {
 
         /// What nobody read of the push service's own keys.
         mutating func addPlatform(_ payload: borrowing PlatformPayload) {
-            guard let leftover = PlainReading.leftover(of: payload) else { return }
+            if let leftover = PlainReading.leftover(of: payload) { add(leftover, in: payload.parser) }
+        }
+
+        mutating func add(_ leftover: PlainReading.Leftover, in parser: JSONParser) {
             let name = leftover.name
             let key = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
             guard names?.insert(key) != false else { return }
             if writer.isEmpty { writer.beginObject() }
             writer.key(utf8: key)
             writer.beginObject()
-            leftover.shape.writeRest(of: leftover.object, in: payload.parser, into: &writer)
+            leftover.shape.writeRest(of: leftover.object, in: parser, into: &writer)
             leftover.request?.forEachMember { key, value in
                 guard !key.equals("message") else { return }
                 writer.key(utf8: key)

@@ -30,11 +30,13 @@ extension PlainReading {
         return Leftover(name: name, object: object, shape: shape, request: isAlone ? nil : payload.root)
     }
 
-    static func warnOfWrongTypes(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+    /// Keeps what nobody read of the service's own keys, and warns of what is of a wrong type.
+    static func keepLeftover(of payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        guard let leftover = leftover(of: payload) else { return }
+        notification.custom = CustomFields.text(of: leftover, in: payload.parser)
         let parser = payload.parser
-        guard let (object, shape) = own(payload), !shape.covers(object, in: parser) else { return }
         let component = payload.envelope == .apns || payload.envelope == .apnsThroughFCM ? "apns" : "fcm"
-        shape.forEachWrongType(in: object, parser) { value, expected in
+        leftover.shape.forEachWrongType(in: leftover.object, parser) { value, expected in
             notification.warn(
                 component + ".wrong-type", "Here should stand \(expected.words).", at: value, in: parser)
         }

@@ -19,7 +19,7 @@ enum PlainReading {
         case .fcmLegacy, .fcmData, .fcmWrapper, .adm, .other, .inApp:
             notification.readBlocks(payload.notifications, in: payload.parser)
         }
-        warnOfWrongTypes(payload, &notification)
+        keepLeftover(of: payload, &notification)
     }
 
     private static func target(_ addressing: PlatformPayload.Addressing) -> PushNotification.Target? {

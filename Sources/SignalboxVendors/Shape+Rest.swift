@@ -23,8 +23,7 @@ extension Shape {
         in object: JSONValue, _ parser: JSONParser, _ found: (JSONValue, _ expected: Value) -> Void
     ) {
         object.forEachMember { key, value in
-            guard let expected = self[key], !expected.covers(value, in: parser) else { return }
-            expected.forEachWrongType(in: value, parser, found)
+            self[key]?.forEachWrongType(in: value, parser, found)
         }
     }
 }
@@ -34,7 +33,7 @@ extension Shape.Value {
 
     /// True when something of a value has to be kept.
     func leavesRest(of value: JSONValue, in parser: JSONParser) -> Bool {
-        guard !covers(value, in: parser) else { return false }
+        guard !value.isNull else { return false }
         guard isType(of: value, in: parser) else { return true }
         switch kind {
         case .object, .objectOrText, .objectOrString:
@@ -45,7 +44,7 @@ extension Shape.Value {
                 $0 >= longestList || !$1.isObject || element.leavesRest(of: $1, in: parser)
             }
         case .map: return value.members.contains { element.leavesRest(of: $1, in: parser) }
-        default: return true
+        default: return !covers(value, in: parser)
         }
     }
 

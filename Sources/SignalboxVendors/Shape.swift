@@ -12,7 +12,7 @@ struct Shape: @unchecked Sendable {
         let entries: UnsafePointer<Entry>
         /// Where the keys of each length begin.
         let starts: UnsafePointer<Int>
-        let others: Value?
+        let others: UnsafePointer<Value>?
         let isWhole: Bool
     }
 
@@ -20,14 +20,21 @@ struct Shape: @unchecked Sendable {
         let key: StaticString
         /// Its first eight bytes and its last, by which most keys are told apart.
         let head, tail: UInt64
-        let value: Value
+        let value: UnsafePointer<Value>
 
         init(_ key: StaticString, _ value: Value) {
             let bytes = UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
             self.key = key
-            self.value = value
+            self.value = Shape.keep([value])
             head = bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
             tail = bytes.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+
+        /// True when a key of the same length, more than eight, that begins like this one also ends like it.
+        func hasTail(of other: UnsafeBufferPointer<UInt8>, _ bytes: UnsafeRawPointer) -> Bool {
+            let end = UInt64(
+                littleEndian: bytes.loadUnaligned(fromByteOffset: other.count - 8, as: UInt64.self))
+            return end == tail && (other.count <= 16 || other.equals(key))
         }
     }
 
@@ -44,12 +51,12 @@ struct Shape: @unchecked Sendable {
         let starts = (0...Self.longestKey + 1).map { length in lengths.count { $0 < length } }
         node = Self.keep([
             Node(
-                entries: Self.keep(entries), starts: Self.keep(starts), others: isWhole ? .any : others,
-                isWhole: isWhole)
+                entries: Self.keep(entries), starts: Self.keep(starts),
+                others: (isWhole ? .any : others).map { Self.keep([$0]) }, isWhole: isWhole)
         ])
     }
 
-    private static func keep<Element>(_ elements: [Element]) -> UnsafePointer<Element> {
+    fileprivate static func keep<Element>(_ elements: [Element]) -> UnsafePointer<Element> {
         let memory = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
         memory.initialize(from: elements, count: elements.count)
         return UnsafePointer(memory)
@@ -58,22 +65,25 @@ struct Shape: @unchecked Sendable {
     var isWhole: Bool { node.pointee.isWhole }
 
     /// The value that a key of a parsed object should have; nil when it is not read.
-    subscript(_ key: UnsafeBufferPointer<UInt8>) -> Value? {
+    subscript(_ key: UnsafeBufferPointer<UInt8>) -> Value? { value(of: key)?.pointee }
+
+    /// As above, without a copy.
+    @inline(__always)
+    private func value(of key: UnsafeBufferPointer<UInt8>) -> UnsafePointer<Value>? {
         let count = key.count
-        let (first, last) =
-            count <= Self.longestKey ? (node.pointee.starts[count], node.pointee.starts[count + 1]) : (0, 0)
-        guard first < last, let start = key.baseAddress else { return node.pointee.others }
+        guard count <= Self.longestKey, let start = key.baseAddress else { return node.pointee.others }
+        let end = node.pointee.entries + node.pointee.starts[count + 1]
+        var entry = node.pointee.entries + node.pointee.starts[count]
+        guard entry < end else { return node.pointee.others }
         // The parser's buffer is padded, so that eight bytes can be read of the shortest key.
         let bytes = UnsafeRawPointer(start)
         let mask: UInt64 = count < 8 ? ~(~0 << UInt64(count * 8)) : ~0
         let head = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) & mask
-        for position in first..<last where node.pointee.entries[position].head == head {
-            let entry = node.pointee.entries + position
-            if count > 8 {
-                let tail = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
-                guard entry.pointee.tail == tail, count <= 16 || key.equals(entry.pointee.key) else { continue }
+        while entry < end {
+            if entry.pointee.head == head, count <= 8 || entry.pointee.hasTail(of: key, bytes) {
+                return entry.pointee.value
             }
-            return entry.pointee.value
+            entry += 1
         }
         return node.pointee.others
     }
@@ -81,7 +91,7 @@ struct Shape: @unchecked Sendable {
     /// True when nothing of an object is left over or of a wrong type.
     func covers(_ object: JSONValue, in parser: JSONParser) -> Bool {
         for (key, value) in object.members {
-            guard let expected = self[key], expected.covers(value, in: parser) else { return false }
+            guard let expected = self.value(of: key), expected.pointee.covers(value, in: parser) else { return false }
         }
         return true
     }

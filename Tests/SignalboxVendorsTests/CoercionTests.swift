@@ -42,6 +42,15 @@ import Testing
         #expect(try with(json) { $0.spelled } == text)
     }
 
+    @Test(
+        arguments: [
+            ("0.75", 0.75), ("\"0.75\"", 0.75), ("100", 100), ("\"1e999\"", nil), ("\"nan\"", nil), ("\"high\"", nil),
+            ("true", nil), ("null", nil),
+        ] as [(String, Double?)])
+    func fractionsAreReadFromTheirText(_ json: String, _ number: Double?) throws {
+        #expect(try with(json) { $0.decimal } == number)
+    }
+
     @Test func jsonTextIsParsedOnceAndNotWhatStandsInsideIt() throws {
         let parser = JSONParser()
         try withExtendedLifetime(parser) {

@@ -22,7 +22,7 @@ extension MCE {
         }
         let type = Self.type(word)
         warnOfValue(action, type, &notification, in: parser)
-        warnOfOtherPlatform(action, word, &notification, in: parser)
+        warnOfOtherPlatform(action, type, &notification, in: parser)
         let value = type == .snooze ? action["value"] ?? action["time"] : action["value"]
         let arguments = arguments(of: action, except: value)
         if type == .openUrl, let value, var opening = Action.opening(value, vendorType: word) {
@@ -77,18 +77,19 @@ extension MCE {
     /// The plug-ins of iOS and Android go by other keys, and that for web pages by another type; neither understands the
     /// other's (Acoustic-Mobile-Push/iOS, plugins; Android, plugin-*.json).
     private func warnOfOtherPlatform(
-        _ action: JSONObject, _ word: String, _ notification: inout PushNotification, in parser: JSONParser
+        _ action: JSONObject, _ type: Action.ActionType, _ notification: inout PushNotification,
+        in parser: JSONParser
     ) {
+        guard type == .calendar || type == .snooze || type == .webView else { return }
         let isApple = notification.platform == .apns
         guard isApple || notification.platform == .fcm else { return }
         let foreign: JSONValue? =
-            switch (word, isApple) {
-            case ("calendar", true): action["starts"] ?? action["ends"]
-            case ("calendar", false): action["startDate"] ?? action["endDate"]
-            case ("snooze", true): action["value"] == nil ? action["time"] : nil
-            case ("snooze", false): action["time"] == nil ? action["value"] : nil
-            case ("displayweb", true), ("displayWebView", false): action["type"]
-            default: nil
+            switch (type, isApple) {
+            case (.calendar, true): action["starts"] ?? action["ends"]
+            case (.calendar, false): action["startDate"] ?? action["endDate"]
+            case (.snooze, true): action["value"] == nil ? action["time"] : nil
+            case (.snooze, false): action["time"] == nil ? action["value"] : nil
+            default: action["type"].flatMap { $0.equals(isApple ? "displayweb" : "displayWebView") ? $0 : nil }
             }
         guard let foreign else { return }
         notification.warn(
