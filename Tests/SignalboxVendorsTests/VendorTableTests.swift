@@ -7,7 +7,7 @@ import Testing
     @Test func theTableInTheDocumentationIsTheRegistrys() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        let page = try String(contentsOf: root.appendingPathComponent("docs/vendor-table.md"), encoding: .utf8)
+        let page = try String(contentsOf: root.appendingPathComponent("docs/vendors.md"), encoding: .utf8)
         let start = try #require(page.range(of: "<!-- vendors: begin -->\n"))
         let end = try #require(page.range(of: "\n<!-- vendors: end -->"))
         #expect(page[start.upperBound..<end.lowerBound] == VendorTable.markdown)
