@@ -164,15 +164,27 @@ extension Shape.Value {
         }
     }
 
+    // Loops: closures would count references to the parser.
     private func coversWithin(_ value: JSONValue, in parser: JSONParser) -> Bool {
         switch kind {
         case .list:
-            value.isArray
-                && !value.elements.enumerated().contains {
-                    $0 >= longestList || !$1.isObject || !shape.covers($1, in: parser)
-                }
-        case .map: value.isObject && value.members.allSatisfy { $1.isObject && shape.covers($1, in: parser) }
-        default: isString(value) || object(value, in: parser).map { shape.covers($0, in: parser) } ?? false
+            guard value.isArray else { return false }
+            var position = 0
+            for element in value.elements {
+                guard position < longestList, element.isObject, shape.covers(element, in: parser) else { return false }
+                position += 1
+            }
+            return true
+        case .map:
+            guard value.isObject else { return false }
+            for (_, member) in value.members {
+                guard member.isObject, shape.covers(member, in: parser) else { return false }
+            }
+            return true
+        default:
+            if isString(value) { return true }
+            guard let object = object(value, in: parser) else { return false }
+            return shape.covers(object, in: parser)
         }
     }
 

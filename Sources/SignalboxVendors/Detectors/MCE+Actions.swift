@@ -62,7 +62,11 @@ extension MCE {
                     in: parser)
             }
             // Passes and web views come over TLS only (IBM, "Default actions for mobile app messages").
-            guard type == .passbook || type == .webView, value.utf8?.startsSpelling("http://") == true else { return }
+            guard value.utf8?.startsSpelling("http://") == true else { return }
+            switch type {
+            case .passbook, .webView: break
+            default: return
+            }
             notification.warn(
                 "mce.value-not-https", "This type of action opens https addresses only.", at: value, in: parser)
         case .snooze:
@@ -80,9 +84,17 @@ extension MCE {
         _ action: JSONObject, _ type: Action.ActionType, _ notification: inout PushNotification,
         in parser: JSONParser
     ) {
-        guard type == .calendar || type == .snooze || type == .webView else { return }
-        let isApple = notification.platform == .apns
-        guard isApple || notification.platform == .fcm else { return }
+        // Enumerations with raw values are compared by those; a switch is not.
+        switch type {
+        case .calendar, .snooze, .webView: break
+        default: return
+        }
+        let isApple: Bool
+        switch notification.platform {
+        case .apns: isApple = true
+        case .fcm: isApple = false
+        case .unknown: return
+        }
         let foreign: JSONValue? =
             switch (type, isApple) {
             case (.calendar, true): action["starts"] ?? action["ends"]
