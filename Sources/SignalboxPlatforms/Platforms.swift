@@ -18,7 +18,10 @@ package enum Platforms {
     ) throws(PlatformError) -> PlatformPayload {
         guard root.isObject else { throw .notAnObject }
         let arrival = Arrival(root: JSONObject(root), size: size, parser: parser)
-        for format in formats where format.recognises(arrival) { return format.payload(of: arrival) }
+        // By position: to iterate over the formats would copy each of them, for every payload.
+        for position in formats.indices where formats[position].recognises(arrival) {
+            return formats[position].payload(of: arrival)
+        }
         preconditionFailure("The last envelope of the registry takes every object.")
     }
 }
