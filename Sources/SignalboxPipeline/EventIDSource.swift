@@ -16,17 +16,16 @@ package final class EventIDSource: Sendable {
     package init() {}
 
     package func next(at time: Date) -> EventID {
-        stock.withLock { stock in
+        let random = stock.withLock { stock in
             if stock.used + 16 > stock.bytes.count { stock = Stock(bytes: randomBytes(Self.fetched)) }
             defer { stock.used += 16 }
             return stock.bytes.withUnsafeBytes { bytes in
-                EventID(
-                    at: time,
-                    random: (
-                        bytes.loadUnaligned(fromByteOffset: stock.used, as: UInt64.self),
-                        bytes.loadUnaligned(fromByteOffset: stock.used + 8, as: UInt64.self)
-                    ))
+                (
+                    bytes.loadUnaligned(fromByteOffset: stock.used, as: UInt64.self),
+                    bytes.loadUnaligned(fromByteOffset: stock.used + 8, as: UInt64.self)
+                )
             }
         }
+        return EventID(at: time, random: random)
     }
 }

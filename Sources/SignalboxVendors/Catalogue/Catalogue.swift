@@ -9,6 +9,9 @@ package struct Catalogue: ChainLink {
     let markers: [(entry: Int, marker: CatalogueMarker)]
     /// Where each marker's first key must stand.
     private let places: [CataloguePath.Place]
+    /// The keys of each marker's first path inside the value of its first key. Every APNs payload has `aps`: without
+    /// these, whoever looks inside it would be asked in full about every payload.
+    private let inside: [CatalogueInnerKeys]
     private let fieldIndex: CatalogueIndex
     private let payloadIndex: CatalogueIndex
 
@@ -16,6 +19,7 @@ package struct Catalogue: ChainLink {
         self.entries = entries
         markers = entries.enumerated().flatMap { position, entry in entry.markers.map { (position, $0) } }
         places = markers.map { $0.marker.conditions.first?.place ?? .anywhere }
+        inside = markers.map { CatalogueInnerKeys(of: $0.marker.conditions.first) }
         let wanted = markers.enumerated().compactMap { position, marker in
             marker.marker.conditions.first.flatMap { condition in
                 condition.wanted(by: position).map { (place: condition.place, wanted: $0) }
@@ -39,7 +43,7 @@ package struct Catalogue: ChainLink {
 
     package func recognise(_ payload: borrowing PlatformPayload, into claims: inout Claims) {
         var found: [(entry: Int, detection: Detection)] = []
-        forEachMarker(askedBy: payload) { position in
+        forEachMarker(askedBy: payload, where: { inside[$0].lead(from: $1) }) { position in
             let (entry, marker) = markers[position]
             guard let values = marker.evidence(in: payload) else { return }
             found.append((entry, Detection(marker.strength, evidence: values.map { payload.pointer(to: $0) })))
@@ -64,22 +68,27 @@ package struct Catalogue: ChainLink {
         return claims
     }
 
-    /// Hands `body` every marker, once, whose first key the payload has where the marker wants it.
-    func forEachMarker(askedBy payload: borrowing PlatformPayload, _ body: (Int) -> Void) {
+    /// Hands `body` every marker, once, whose first key the payload has where the marker wants it, with a value for
+    /// which `isPossible` does not exclude the marker.
+    @inline(__always)
+    func forEachMarker(
+        askedBy payload: borrowing PlatformPayload, where isPossible: (Int, JSONValue) -> Bool = { _, _ in true },
+        _ body: (Int) -> Void
+    ) {
         var asked = CatalogueMarkerSet()
         for layer in payload.fields.layers {
-            for (key, _) in layer.object.members {
+            for (key, value) in layer.object.members {
                 fieldIndex.forEachMarker(of: key) { position in
-                    guard places[position].admits(layer.reserved), asked.insert(position)
+                    guard places[position].admits(layer.reserved), isPossible(position, value), asked.insert(position)
                     else { return }
                     body(position)
                 }
             }
         }
         guard !payloadIndex.isEmpty else { return }
-        for (key, _) in payload.root.members {
+        for (key, value) in payload.root.members {
             payloadIndex.forEachMarker(of: key) { position in
-                if asked.insert(position) { body(position) }
+                if isPossible(position, value), asked.insert(position) { body(position) }
             }
         }
     }
@@ -90,6 +99,35 @@ package struct Catalogue: ChainLink {
         _ payload: borrowing PlatformPayload, as claim: Claim, into notification: inout PushNotification
     ) {
         CatalogueReading(of: entries[claim.entry]).read(payload, into: &notification)
+    }
+}
+
+/// The certain keys of a path behind its first one.
+private struct CatalogueInnerKeys: Sendable {
+    private let keys: [[UInt8]]
+
+    init(of condition: CatalogueCondition?) {
+        guard let condition, case .path(let path) = condition.subject, condition.test != .absent else {
+            keys = []
+            return
+        }
+        var keys: [[UInt8]] = []
+        for token in path.tokens.dropFirst() {
+            guard case .key(let key) = token else { break }
+            keys.append(key)
+        }
+        self.keys = keys
+    }
+
+    /// False when they lead nowhere. A list or a string on the way may still hold what is looked for.
+    func lead(from start: JSONValue) -> Bool {
+        var value = start
+        for key in keys {
+            guard value.isObject else { return value.isArray || value.isString }
+            guard let next = key.withUnsafeBufferPointer({ value.member($0) }) else { return false }
+            value = next
+        }
+        return true
     }
 }
 
