@@ -75,9 +75,14 @@ package final class JSONParser {
     /// Parses the JSON text that a string of another document holds. JSON Pointers into it continue the string's own.
     /// A text that was parsed since the last reset is not parsed again.
     package func parseText(in string: JSONValue) throws(JSONError) -> JSONValue {
-        for document in documents where document.origin?.isSamePlace(as: string) == true { return document.root }
+        if let root = opened(string) { return root }
         guard let text = string.utf8 else { throw JSONError(reason: .syntax, offset: nil) }
         return try parse(text, foundIn: string)
+    }
+
+    /// What ``parseText(in:)`` made of a string since the last reset; nil when nobody asked for it.
+    package func opened(_ string: JSONValue) -> JSONValue? {
+        documents.first { $0.origin?.isSamePlace(as: string) == true }?.root
     }
 
     private func parse(_ text: UnsafeBufferPointer<UInt8>, foundIn origin: JSONValue?) throws(JSONError) -> JSONValue {

@@ -25,6 +25,11 @@ package struct JSONKeySet {
         return true
     }
 
+    package func contains(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        let key = KeyBytes(bytes)
+        return many.isEmpty ? few.contains(key) : many.contains(key)
+    }
+
     private mutating func insertAmongMany(_ key: KeyBytes) -> Bool {
         if many.isEmpty { many = Set(few) }
         return many.insert(key).inserted

@@ -68,6 +68,17 @@ package struct JSONValue {
     /// True when both are the same place in the same document.
     @inlinable package func isSamePlace(as other: JSONValue) -> Bool { tape == other.tape && index == other.index }
 
+    /// True when this stands before the other in one document, or in a document that comes before the other's in an
+    /// order that stays as long as both are parsed.
+    package func precedes(_ other: JSONValue) -> Bool {
+        tape == other.tape ? index < other.index : tape < other.tape
+    }
+
+    /// True when the other is this value or stands somewhere within it.
+    package func contains(_ other: JSONValue) -> Bool {
+        tape == other.tape && (index..<next).contains(other.index)
+    }
+
     // MARK: Scalars
 
     /// The text of a string, unescaped, as UTF-8; nil for anything else. Borrowed like the value itself.

@@ -116,6 +116,19 @@ package struct VendorFields {
             }
         }
     }
+
+    /// Hands `body` the keys that ``forEach(_:)`` leaves out because they have a namesake with another value.
+    package func forEachHidden(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
+        guard layers.count > 1 else { return }
+        var seen: Set<[UInt8]> = []
+        for layer in layers {
+            layer.contents.forEachMember { key, value in
+                guard !layer.reserved.contains(key), !seen.insert(Array(key)).inserted else { return }
+                let shown = layers.lazy.compactMap { $0.reserved.contains(key) ? nil : $0.object.member(key) }.first
+                if let shown, JSONText(shown) != JSONText(value) { body(key, value) }
+            }
+        }
+    }
 }
 
 extension VendorFields.Reserved {

@@ -3,28 +3,17 @@ import SignalboxModel
 
 /// What stands in a payload that no detector claimed: the app's own keys and values; and what nobody read within the
 /// objects of the vendor and of the push service, under the same path (`ab.att.width`, `aps.url-args`). Elements of lists
-/// stand under their index. What nobody
-/// read of a request to FCM stands under `fcm`, or `gcm.request` where the app has a key of that name.
+/// stand under their index. What nobody read of a request to FCM stands under `fcm`, or `gcm.request` where the app has a
+/// key of that name. A key of a namesake, as of one in `data` that `android.data` overrides, begins with `payload.`.
 enum CustomFields {
     typealias Predicate = (UnsafeBufferPointer<UInt8>) -> Bool
 
     /// An object of all vendors' keys of a payload; nil when there are none.
     static func text(of payload: borrowing PlatformPayload) -> JSONText? {
-        text(of: payload) { _ in false }
-    }
-
-    /// An object of the keys that are not claimed; nil when none is left. Members of `additions` come first and hide
-    /// namesakes. `withPlatform`: whether to add what nobody read of the push service's own keys.
-    static func text(
-        of payload: borrowing PlatformPayload, adding additions: [Addition] = [], withPlatform: Bool = true,
-        except claimed: Predicate
-    ) -> JSONText? {
-        var collector = Collector(mayRepeat: !additions.isEmpty)
-        for addition in additions { collector.add(addition) }
-        payload.fields.forEach { key, value in
-            if !claimed(key) { collector.add(key, value) }
-        }
-        if withPlatform { collector.addPlatform(payload) }
+        var collector = Collector(mayRepeat: payload.fields.layers.count > 1)
+        payload.fields.forEach { key, value in collector.add(key, value) }
+        payload.fields.forEachHidden { key, value in collector.add(hidden: key, value) }
+        collector.addPlatform(payload)
         return collector.text()
     }
 
@@ -41,7 +30,8 @@ enum CustomFields {
         adding additions: [Addition] = [], stripping prefix: StaticString? = nil,
         claiming claimed: Predicate = { _ in false }
     ) -> JSONText? {
-        var collector = Collector(mayRepeat: !additions.isEmpty || prefix != nil)
+        var collector = Collector(
+            mayRepeat: !additions.isEmpty || prefix != nil || payload.fields.layers.count > 1)
         for addition in additions { collector.add(addition) }
         if let prefix { collector.add(payload, stripping: prefix) }
         let parser = payload.parser
@@ -58,39 +48,30 @@ enum CustomFields {
                     notification.vendor.name + ".wrong-type", "Here should stand \(type.words).", at: wrong, in: parser)
             }
         }
+        payload.fields.forEachHidden { key, value in collector.add(hidden: key, value) }
         // The plain reading has kept what there is, so that most payloads are not looked through again.
         if notification.custom != nil { collector.addPlatform(payload) }
         return collector.text()
     }
 
-    /// As above, where the vendor marks the app's own keys with a prefix, which is taken off.
-    static func text(
-        of payload: borrowing PlatformPayload, stripping prefix: StaticString, except claimed: Predicate
-    ) -> JSONText? {
-        var collector = Collector(mayRepeat: true)
-        collector.add(payload, stripping: prefix)
-        payload.fields.forEach { key, value in
-            if !key.hasPrefix(prefix), !claimed(key) { collector.add(key, value) }
-        }
-        collector.addPlatform(payload)
-        return collector.text()
-    }
-
-    /// What a vendor keeps for the app inside an object of its own.
+    /// What a vendor keeps for the app inside an object of its own. Its members come first; a key of the payload that has
+    /// a namesake among them is kept behind `payload.`, a second one of them behind the name of its object.
     enum Addition {
-        /// One member under this name.
-        case member(StaticString, JSONValue?)
+        /// One member, under its own name, and the object's.
+        case member(StaticString, JSONValue?, of: StaticString)
         /// All members of an object that are not claimed.
-        case members(JSONValue?, except: Predicate)
+        case members(JSONValue?, of: StaticString, except: Predicate = { _ in false })
     }
 }
 
 extension CustomFields {
     /// Writes members as they come, so that a payload without any costs nothing.
-    private struct Collector: ~Copyable {
+    struct Collector: ~Copyable {
         private var writer = JSONWriter()
         /// The names that were added, where one could come twice.
         private var names: JSONKeySet?
+        /// Names that stand nowhere in the payload.
+        private var made: Set<[UInt8]> = []
 
         /// `mayRepeat`: whether members come from several objects, or under other names than they have there.
         init(mayRepeat: Bool) { names = mayRepeat ? JSONKeySet() : nil }
@@ -101,18 +82,48 @@ extension CustomFields {
             return JSONText(writer)
         }
 
+        static let payloadPrefix = Array("payload.".utf8)
+
         mutating func add(_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
-            guard names?.insert(key) != false else { return }
-            if writer.isEmpty { writer.beginObject() }
-            writer.key(utf8: key)
+            open(key, elseBehind: Self.payloadPrefix)
             writer.value(value)
         }
 
-        /// The keys behind a prefix, which is taken off.
+        /// A key that a namesake in a more specific object of the payload overrides.
+        mutating func add(hidden key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
+            open(made: Self.payloadPrefix + key, elseBehind: Self.payloadPrefix)
+            writer.value(value)
+        }
+
+        /// Writes a key for a value to come, with a prefix, and as often as it takes, where there is a namesake.
+        private mutating func open(_ key: UnsafeBufferPointer<UInt8>, elseBehind prefix: [UInt8]) {
+            let isMade = !made.isEmpty && made.contains(Array(key))
+            guard !isMade, names?.insert(key) != false else { return open(made: prefix + key, elseBehind: prefix) }
+            begin(key)
+        }
+
+        private mutating func open(made key: [UInt8], elseBehind prefix: [UInt8]) {
+            var name = key
+            while made.contains(name) || name.withUnsafeBufferPointer({ names?.contains($0) }) == true {
+                name = prefix + name
+            }
+            name.withUnsafeBufferPointer { begin($0) }
+            made.insert(name)
+        }
+
+        private mutating func begin(_ key: UnsafeBufferPointer<UInt8>) {
+            if writer.isEmpty { writer.beginObject() }
+            writer.key(utf8: key)
+        }
+
+        /// The keys behind a prefix, which is taken off; it stays where there is a namesake.
         mutating func add(_ payload: borrowing PlatformPayload, stripping prefix: StaticString) {
             payload.fields.forEach { key, value in
                 guard key.hasPrefix(prefix), key.count > prefix.utf8CodeUnitCount else { return }
-                add(UnsafeBufferPointer(rebasing: key[prefix.utf8CodeUnitCount...]), value)
+                open(
+                    UnsafeBufferPointer(rebasing: key[prefix.utf8CodeUnitCount...]),
+                    elseBehind: Array(key[..<prefix.utf8CodeUnitCount]))
+                writer.value(value)
             }
         }
 
@@ -120,25 +131,25 @@ extension CustomFields {
         mutating func addRest(
             of value: JSONValue, _ key: UnsafeBufferPointer<UInt8>, _ expected: Shape.Value, in parser: JSONParser
         ) {
-            guard names?.insert(key) != false else { return }
-            if writer.isEmpty { writer.beginObject() }
-            writer.key(utf8: key)
+            open(key, elseBehind: Self.payloadPrefix)
             expected.writeRest(of: value, in: parser, into: &writer)
         }
 
         /// What nobody read of the push service's own keys.
-        mutating func addPlatform(_ payload: borrowing PlatformPayload) {
-            if let leftover = PlainReading.leftover(of: payload) { add(leftover, in: payload.parser) }
+        mutating func addPlatform(_ payload: borrowing PlatformPayload, besides taken: CatalogueTaken? = nil) {
+            if let leftover = PlainReading.leftover(of: payload, besides: taken) {
+                add(leftover, in: payload.parser, besides: taken)
+            }
         }
 
-        mutating func add(_ leftover: PlainReading.Leftover, in parser: JSONParser) {
+        mutating func add(
+            _ leftover: PlainReading.Leftover, in parser: JSONParser, besides taken: CatalogueTaken? = nil
+        ) {
             let name = leftover.name
             let key = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-            guard names?.insert(key) != false else { return }
-            if writer.isEmpty { writer.beginObject() }
-            writer.key(utf8: key)
+            open(key, elseBehind: Array("push.".utf8))
             writer.beginObject()
-            leftover.shape.writeRest(of: leftover.object, in: parser, into: &writer)
+            leftover.shape.writeRest(of: leftover.object, in: parser, besides: taken, into: &writer)
             leftover.request?.forEachMember { key, value in
                 guard !key.equals("message") else { return }
                 writer.key(utf8: key)
@@ -149,14 +160,29 @@ extension CustomFields {
 
         mutating func add(_ addition: Addition) {
             switch addition {
-            case .member(let name, let value):
+            case .member(let name, let value, let object):
                 guard let value else { return }
-                add(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), value)
-            case .members(let object, let claimed):
-                object?.forEachMember { key, value in
-                    if !claimed(key) { add(key, value) }
+                let key = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+                open(key, elseBehind: Array("\(object).".utf8))
+                writer.value(value)
+            case .members(let container, let object, let claimed):
+                let prefix = Array("\(object).".utf8)
+                container?.forEachMember { key, value in
+                    guard !claimed(key) else { return }
+                    open(key, elseBehind: prefix)
+                    writer.value(value)
                 }
             }
+        }
+
+        /// What a reading by paths left of a value. `isHidden`, `prefix`: as above.
+        mutating func add(
+            _ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue, leftBy taken: CatalogueTaken, in parser: JSONParser,
+            isHidden: Bool = false, elseBehind prefix: [UInt8] = payloadPrefix
+        ) {
+            guard taken.leavesRest(of: value, in: parser) else { return }
+            if isHidden { open(made: prefix + key, elseBehind: prefix) } else { open(key, elseBehind: prefix) }
+            taken.writeRest(of: value, in: parser, into: &writer)
         }
     }
 }

@@ -16,11 +16,16 @@ extension PlainReading {
 
     /// What nobody read of a payload's own keys; nil when there is nothing. `aps` is no vendor's key, so that it is free
     /// in `custom`.
-    static func leftover(of payload: borrowing PlatformPayload) -> Leftover? {
+    /// `taken`: what a vendor read among them.
+    static func leftover(of payload: borrowing PlatformPayload, besides taken: CatalogueTaken? = nil) -> Leftover? {
         guard let (object, shape) = own(payload) else { return nil }
         let isRequest = payload.envelope == .fcmV1 && !object.isSamePlace(as: payload.root)
         let isAlone = !isRequest || !payload.root.members.contains { key, _ in !key.equals("message") }
         guard !isAlone || !shape.covers(object, in: payload.parser) else { return nil }
+        if let taken, isAlone {
+            let whole = Shape.Value.object(shape)
+            guard whole.leavesRest(of: object, in: payload.parser, besides: taken) else { return nil }
+        }
         let name: StaticString =
             switch payload.envelope {
             case .apns: "aps"
@@ -90,9 +95,9 @@ extension PlainReading {
     private static let anything = Shape([:], others: .any)
 
     private static let userInfo = Shape(
-        ["aps": .object(aps), "fcm_options": .object(Shape(["image": .text]))], others: .any)
+        ["aps": .object(aps), "fcm_options": .object(Shape(["image": .text]))], others: .any, reserved: .apns)
     private static let userInfoLive = Shape(
-        ["aps": .object(liveActivity), "fcm_options": .object(Shape(["image": .text]))], others: .any)
+        ["aps": .object(liveActivity), "fcm_options": .object(Shape(["image": .text]))], others: .any, reserved: .apns)
 
     // MARK: FCM
 
@@ -156,15 +161,17 @@ extension PlainReading {
         "notification": .object(block),
     ])
 
-    /// The display block's keys that have no field of their own.
+    /// Of the service's keys those of the display block that have a field; `gcm.n.e` says that there is such a block.
     private static let extras = Shape(
         [
-            "gcm.n.icon": .unread, "gcm.n.color": .unread, "gcm.n.ticker": .unread, "gcm.n.visibility": .unread,
-            "gcm.n.notification_priority": .unread, "gcm.n.vibrate_timings": .unread, "gcm.n.light_settings": .unread,
-            "gcm.n.default_sound": .unread, "gcm.n.default_vibrate_timings": .unread,
-            "gcm.n.default_light_settings": .unread, "gcm.n.event_time": .unread, "gcm.n.sticky": .unread,
-            "gcm.n.local_only": .unread, "gcm.notification.icon": .unread, "gcm.notification.color": .unread,
-        ], others: .any)
+            "gcm.n.e": .any, "gcm.n.title": .any, "gcm.n.body": .any, "gcm.n.sound": .any, "gcm.n.sound2": .any,
+            "gcm.n.notification_count": .any, "gcm.n.title_loc_key": .any, "gcm.n.title_loc_args": .any,
+            "gcm.n.body_loc_key": .any, "gcm.n.body_loc_args": .any, "gcm.n.android_channel_id": .any,
+            "gcm.n.tag": .any, "gcm.n.image": .any, "gcm.n.link_android": .any, "gcm.n.link": .any,
+            "gcm.n.click_action": .any, "gcm.notification.title": .any, "gcm.notification.body": .any,
+            "gcm.notification.sound": .any, "gcm.notification.tag": .any, "gcm.notification.image": .any,
+            "gcm.notification.click_action": .any,
+        ], others: .any, reserved: .fcm)
 
     private static let adm = Shape(["data": .object(anything)])
 }

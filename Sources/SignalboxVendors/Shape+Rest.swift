@@ -5,16 +5,15 @@ import SignalboxModel
 // path where they stood. The elements of a list stand under their index.
 
 extension Shape {
-    /// Writes the members that are left over, in an object that the caller opened.
-    func writeRest(of object: JSONValue, in parser: JSONParser, into json: inout JSONWriter) {
+    /// Writes the members that are left over, in an object that the caller opened. `taken`: what was read besides.
+    func writeRest(
+        of object: JSONValue, in parser: JSONParser, besides taken: CatalogueTaken? = nil, into json: inout JSONWriter
+    ) {
         object.forEachMember { key, value in
-            guard let expected = self[key] else {
-                json.key(utf8: key)
-                return json.value(value)
-            }
-            guard expected.leavesRest(of: value, in: parser) else { return }
+            let expected = self[key] ?? .unread
+            guard expected.leavesRest(of: value, in: parser, besides: taken) else { return }
             json.key(utf8: key)
-            expected.writeRest(of: value, in: parser, into: &json)
+            expected.writeRest(of: value, in: parser, besides: taken, into: &json)
         }
     }
 
@@ -31,54 +30,62 @@ extension Shape {
 extension Shape.Value {
     private var element: Self { .object(shape) }
 
-    /// True when something of a value has to be kept.
-    func leavesRest(of value: JSONValue, in parser: JSONParser) -> Bool {
-        guard !value.isNull else { return false }
-        guard isType(of: value, in: parser) else { return true }
+    /// True when something of a value has to be kept. A null counts as absent where something is expected.
+    func leavesRest(of value: JSONValue, in parser: JSONParser, besides taken: CatalogueTaken? = nil) -> Bool {
+        guard isType(of: value, in: parser) else { return taken?.leavesRest(of: value, in: parser) ?? true }
         switch kind {
         case .object, .objectOrText, .objectOrString:
             guard !shape.isWhole, let object = object(value, in: parser) else { return false }
-            return object.members.contains { shape[$0]?.leavesRest(of: $1, in: parser) ?? true }
+            return object.members.contains {
+                (shape[$0] ?? .unread).leavesRest(of: $1, in: parser, besides: taken)
+            }
         case .list:
             return value.elements.enumerated().contains {
-                $0 >= longestList || !$1.isObject || element.leavesRest(of: $1, in: parser)
+                $0 >= longestList || !$1.isObject || element.leavesRest(of: $1, in: parser, besides: taken)
             }
-        case .map: return value.members.contains { element.leavesRest(of: $1, in: parser) }
-        default: return !covers(value, in: parser)
+        case .map: return value.members.contains { element.leavesRest(of: $1, in: parser, besides: taken) }
+        default:
+            guard !covers(value, in: parser) else { return false }
+            return taken?.leavesRest(of: value, in: parser) ?? true
         }
     }
 
     /// Writes what is left of a value that leaves something.
-    func writeRest(of value: JSONValue, in parser: JSONParser, into json: inout JSONWriter) {
-        guard isType(of: value, in: parser), !value.isNull else { return json.value(value) }
+    func writeRest(
+        of value: JSONValue, in parser: JSONParser, besides taken: CatalogueTaken? = nil, into json: inout JSONWriter
+    ) {
         switch kind {
         case .object, .objectOrText, .objectOrString:
+            guard let object = object(value, in: parser) else { break }
             json.beginObject()
-            if let object = object(value, in: parser) { shape.writeRest(of: object, in: parser, into: &json) }
-            json.endObject()
-        case .list: writeElements(of: value, in: parser, into: &json)
-        case .map:
+            shape.writeRest(of: object, in: parser, besides: taken, into: &json)
+            return json.endObject()
+        case .list where value.isArray: return writeElements(of: value, in: parser, besides: taken, into: &json)
+        case .map where value.isObject:
             json.beginObject()
             value.forEachMember { key, member in
-                guard element.leavesRest(of: member, in: parser) else { return }
+                guard element.leavesRest(of: member, in: parser, besides: taken) else { return }
                 json.key(utf8: key)
-                element.writeRest(of: member, in: parser, into: &json)
+                element.writeRest(of: member, in: parser, besides: taken, into: &json)
             }
-            json.endObject()
-        default: json.value(value)
+            return json.endObject()
+        default: break
         }
+        if let taken { taken.writeRest(of: value, in: parser, into: &json) } else { json.value(value) }
     }
 
     /// Elements behind the last that is read are kept whole.
-    private func writeElements(of list: JSONValue, in parser: JSONParser, into json: inout JSONWriter) {
+    private func writeElements(
+        of list: JSONValue, in parser: JSONParser, besides taken: CatalogueTaken?, into json: inout JSONWriter
+    ) {
         json.beginObject()
         for (position, value) in list.elements.enumerated() {
             if position >= longestList || !value.isObject {
                 json.key(String(position))
                 json.value(value)
-            } else if element.leavesRest(of: value, in: parser) {
+            } else if element.leavesRest(of: value, in: parser, besides: taken) {
                 json.key(String(position))
-                element.writeRest(of: value, in: parser, into: &json)
+                element.writeRest(of: value, in: parser, besides: taken, into: &json)
             }
         }
         json.endObject()

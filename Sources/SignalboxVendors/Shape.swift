@@ -4,7 +4,7 @@ import SignalboxModel
 /// What is read of an object: its keys, and of which type the value of each is. From it follow a warning for what is of
 /// another type, and what is kept for the app because nobody read it.
 ///
-/// Shapes are constants. They lie in memory that is never changed and never given back: every payload is compared with
+/// Sendable: shapes are constants. They lie in memory that is never changed and never given back: every payload is compared with
 /// several, and counting references to them cost more than comparing.
 struct Shape: @unchecked Sendable {
     fileprivate struct Node {
@@ -13,6 +13,7 @@ struct Shape: @unchecked Sendable {
         /// Where the keys of each length begin.
         let starts: UnsafePointer<Int>
         let others: UnsafePointer<Value>?
+        let reserved: VendorFields.Reserved
         let isWhole: Bool
     }
 
@@ -41,9 +42,13 @@ struct Shape: @unchecked Sendable {
     private static let longestKey = 40
     private let node: UnsafePointer<Node>
 
-    /// Keys have at most 40 characters. `others`: what holds for those that are not named; nil keeps them. `isWhole`: an
-    /// object of this shape is kept as it is, as a page or as arguments, so that nothing of it is left over.
-    init(_ keys: KeyValuePairs<StaticString, Value>, others: Value? = nil, isWhole: Bool = false) {
+    /// Keys have at most 40 characters. `others`: what holds for those that are not named; nil keeps them. `reserved`: those
+    /// of them that are kept nevertheless. `isWhole`: an object of this shape is kept as it is, as a page or as arguments,
+    /// so that nothing of it is left over.
+    init(
+        _ keys: KeyValuePairs<StaticString, Value>, others: Value? = nil, reserved: VendorFields.Reserved = .none,
+        isWhole: Bool = false
+    ) {
         let entries = keys.map { Entry($0.key, $0.value) }
             .sorted { $0.key.utf8CodeUnitCount < $1.key.utf8CodeUnitCount }
         precondition(entries.allSatisfy { $0.key.utf8CodeUnitCount <= Self.longestKey }, "A key is too long.")
@@ -52,7 +57,7 @@ struct Shape: @unchecked Sendable {
         node = Self.keep([
             Node(
                 entries: Self.keep(entries), starts: Self.keep(starts),
-                others: (isWhole ? .any : others).map { Self.keep([$0]) }, isWhole: isWhole)
+                others: (isWhole ? .any : others).map { Self.keep([$0]) }, reserved: reserved, isWhole: isWhole)
         ])
     }
 
@@ -71,10 +76,10 @@ struct Shape: @unchecked Sendable {
     @inline(__always)
     private func value(of key: UnsafeBufferPointer<UInt8>) -> UnsafePointer<Value>? {
         let count = key.count
-        guard count <= Self.longestKey, let start = key.baseAddress else { return node.pointee.others }
+        guard count <= Self.longestKey, let start = key.baseAddress else { return other(key) }
         let end = node.pointee.entries + node.pointee.starts[count + 1]
         var entry = node.pointee.entries + node.pointee.starts[count]
-        guard entry < end else { return node.pointee.others }
+        guard entry < end else { return other(key) }
         // The parser's buffer is padded, so that eight bytes can be read of the shortest key.
         let bytes = UnsafeRawPointer(start)
         let mask: UInt64 = count < 8 ? ~(~0 << UInt64(count * 8)) : ~0
@@ -85,7 +90,12 @@ struct Shape: @unchecked Sendable {
             }
             entry += 1
         }
-        return node.pointee.others
+        return other(key)
+    }
+
+    /// What holds for a key that is not named.
+    private func other(_ key: UnsafeBufferPointer<UInt8>) -> UnsafePointer<Value>? {
+        node.pointee.reserved.contains(key) ? nil : node.pointee.others
     }
 
     /// True when nothing of an object is left over or of a wrong type.

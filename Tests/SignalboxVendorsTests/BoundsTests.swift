@@ -37,7 +37,7 @@ import Testing
             .notification
         let custom = try #require(read.custom).string
         #expect(custom.hasPrefix(#"{"k0":"own","k1":19901,"#))
-        #expect(custom.hasSuffix(#""k99":19999}"#))
+        #expect(custom.hasSuffix(#""k99":19999,"payload.k0":19900}"#))
     }
 
     @Test func buttonsThatAreNotReadAreKept() throws {

@@ -63,7 +63,7 @@ import Testing
         #expect(read.action == Action(.deepLink, value: "shop://x"))
         #expect(read.category?.actions.map(\.title) == ["One", "Two"])
         #expect(read.media.map(\.url) == ["https://a.example/1.png"])
-        #expect(read.custom?.string == #"{"k":"v","mine":1}"#)
+        #expect(read.custom?.string == #"{"k":"v","acme":{"id":1,"pictures":{"1":7}},"acme_b4":"Four","mine":1}"#)
     }
 
     @Test func aUsersEntryComesFirstAndHidesItsNamesake() throws {

@@ -98,7 +98,8 @@ package struct Catalogue: ChainLink {
     package func read(
         _ payload: borrowing PlatformPayload, as claim: Claim, into notification: inout PushNotification
     ) {
-        CatalogueReading(of: entries[claim.entry]).read(payload, into: &notification)
+        var reading = CatalogueReading(of: entries[claim.entry])
+        reading.read(payload, into: &notification)
     }
 }
 

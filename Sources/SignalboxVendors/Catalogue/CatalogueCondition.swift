@@ -50,6 +50,11 @@ struct CatalogueCondition: Sendable, Equatable {
         return test.holds(of: value)
     }
 
+    /// Where it looks; nil when it looks at keys.
+    var path: CataloguePath? {
+        if case .path(let path) = subject { path } else { nil }
+    }
+
     /// The value that it speaks of.
     func value(in payload: borrowing PlatformPayload) -> JSONValue? {
         switch subject {
@@ -60,6 +65,14 @@ struct CatalogueCondition: Sendable, Equatable {
 }
 
 extension CatalogueCondition.Test {
+    /// True when whoever knows that this holds knows the value too.
+    var saysAll: Bool {
+        switch self {
+        case .isTrue, .equals, .equalsIgnoringCase: true
+        case .present, .absent, .filled, .text, .object, .filledObject, .list, .startsWith: false
+        }
+    }
+
     func holds(of value: JSONValue, in parser: JSONParser? = nil) -> Bool {
         switch self {
         case .present: true

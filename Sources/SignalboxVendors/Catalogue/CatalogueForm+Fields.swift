@@ -6,7 +6,7 @@ extension CatalogueForm {
         var fields = CatalogueFields()
         let keys = [
             "title", "subtitle", "body", "vendorKind", "link", "word", "types", "media", "buttons", "carousel",
-            "campaign", "silent", "control", "custom", "claims",
+            "campaign", "silent", "control", "custom",
         ]
         guard isObject(value, keys: keys) else { return fields }
         fields.title = paths("title", of: value)
@@ -21,7 +21,6 @@ extension CatalogueForm {
         if let silent = value["silent"] { fields.silent = conditions(silent) }
         if let control = value["control"] { fields.control = conditions(control) }
         fields.custom = paths("custom", of: value)
-        if let claims = value["claims"] { fields.claims = list(claims).compactMap { claim($0) } }
         return fields
     }
 
@@ -119,19 +118,5 @@ extension CatalogueForm {
             if numeric.bool == nil { note(numeric, "this must be true or false") }
         }
         return campaign
-    }
-
-    /// `acme_*` for all keys that begin so; `fcm:` or `apns:` in front as in paths.
-    private mutating func claim(_ value: JSONValue) -> CatalogueClaim? {
-        guard var key = text(value) else { return nil }
-        var place = CataloguePath.Place.anywhere
-        for named in [CataloguePath.Place.apns, .fcm] where key.hasPrefix(named.rawValue + ":") {
-            place = named
-            key.removeFirst(named.rawValue.count + 1)
-        }
-        let isPrefix = key.hasSuffix("*")
-        if isPrefix { key.removeLast() }
-        if key.isEmpty { note(value, "this would claim every key of the app; write what they begin with") }
-        return CatalogueClaim(key: Array(key.utf8), isPrefix: isPrefix, place: place)
     }
 }

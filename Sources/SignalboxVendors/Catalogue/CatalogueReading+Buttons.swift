@@ -2,7 +2,7 @@ import SignalboxJSON
 import SignalboxModel
 
 extension CatalogueReading {
-    func readButtons(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+    mutating func readButtons(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         for field in fields.buttons {
             let buttons =
                 field.list.isEmpty
@@ -14,7 +14,7 @@ extension CatalogueReading {
         }
     }
 
-    private func listedButtons(
+    private mutating func listedButtons(
         _ field: CatalogueFields.ButtonsField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
     ) -> [Category.Button] {
@@ -23,46 +23,55 @@ extension CatalogueReading {
         var buttons: [Category.Button] = []
         for (key, value) in elements(field.list, "too-many-buttons", payload, &notification) {
             let key = key.map { String(decoding: $0, as: UTF8.self) }
-            let button = button(field, key, &names) { parser.value(at: $0, from: value) }
-            if let button, buttons.count < field.most { buttons.append(button) }
+            guard buttons.count < field.most else { break }
+            if let button = button(field, key, &names, { parser.value(at: $0, from: value) }) { buttons.append(button) }
         }
         return buttons
     }
 
     /// Buttons whose parts stand under keys that count up; the first gap ends them.
-    private func countedButtons(
+    private mutating func countedButtons(
         _ field: CatalogueFields.ButtonsField, _ payload: borrowing PlatformPayload
     ) -> [Category.Button] {
         var names = ButtonIdentifiers()
         var buttons: [Category.Button] = []
         for count in field.first..<field.first + min(field.most, Self.longestCount) {
+            let before = taken
             guard let button = button(field, nil, &names, { payload.value(at: $0, count: count) }),
                 button.title != nil || field.title.isEmpty
-            else { break }
+            else {
+                taken = before
+                break
+            }
             buttons.append(button)
         }
         return buttons
     }
 
     /// One button; nil when it lacks what the vendor's SDK needs. `key`: what identifies it in an object of buttons.
-    private func button(
+    private mutating func button(
         _ field: CatalogueFields.ButtonsField, _ key: String?, _ names: inout ButtonIdentifiers,
         _ find: (CataloguePath) -> JSONValue?
     ) -> Category.Button? {
-        func text(_ paths: CataloguePaths) -> String? { paths.first(find, where: \.isSpelled)?.spelled }
         guard field.needs.allSatisfy({ find($0)?.isSpelled == true }) else { return nil }
-        let title = text(field.title)
+        let title = takeText(field.title, find)
         let action = tap(field.tap, find) ?? Action(.openApp)
         var options: Category.Options = []
-        for (option, condition) in field.options where condition.holds(find) { options.insert(option) }
-        var button = Category.Button(
-            identifier: text(field.identifier) ?? key ?? names.next(for: action, title: title), title: title,
-            action: action, options: options)
-        if let condition = field.textInput, condition.holds(find) {
-            button.textInput = .init(buttonTitle: text(field.inputButton), placeholder: text(field.placeholder))
+        for (option, condition) in field.options where holds(condition, find) { options.insert(option) }
+        let identifier = takeText(field.identifier, find) ?? key ?? names.next(for: action, title: title)
+        var button = Category.Button(identifier: identifier, title: title, action: action, options: options)
+        if let condition = field.textInput, holds(condition, find) {
+            button.textInput = .init(
+                buttonTitle: takeText(field.inputButton, find), placeholder: takeText(field.placeholder, find))
             if button.action == Action(.openApp) { button.action = Action(.reply) }
         }
         return button
+    }
+
+    private mutating func holds(_ condition: CatalogueCondition, _ find: (CataloguePath) -> JSONValue?) -> Bool {
+        guard condition.holds(find) else { return false }
+        if condition.test.saysAll, let value = condition.path.flatMap(find) { taken.insert(value) }
+        return true
     }
 
     /// The elements of the first list to which a path leads, or the members of the first object.

@@ -3,16 +3,17 @@ import SignalboxModel
 
 extension CatalogueReading {
     /// A picture that the platform's own block has already is not taken twice.
-    func readMedia(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+    mutating func readMedia(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         for field in fields.media {
             let isCounted = field.url.contains(where: \.isCounted)
             for count in isCounted ? field.first..<field.first + CatalogueReading.longestCount : 0..<1 {
                 let links = links(field.url, count, payload)
                 if links.isEmpty { break }
                 let type = field.type.isEmpty ? nil : contentType(field.type, payload)
-                for link in links
-                where !notification.media.contains(where: { link.utf8?.elementsEqual($0.url.utf8) == true }) {
-                    _ = notification.add(link, as: field.role, contentType: type)
+                for link in links {
+                    taken.insert(link)
+                    let isKnown = notification.media.contains { link.utf8?.elementsEqual($0.url.utf8) == true }
+                    if !isKnown { _ = notification.add(link, as: field.role, contentType: type) }
                 }
             }
         }
@@ -36,11 +37,13 @@ extension CatalogueReading {
         return []
     }
 
-    private func contentType(_ paths: CataloguePaths, _ payload: borrowing PlatformPayload) -> String? {
+    private mutating func contentType(_ paths: CataloguePaths, _ payload: borrowing PlatformPayload) -> String? {
         for path in paths {
-            guard let word = payload.value(at: path)?.text?.lowercased() else { continue }
-            if word.contains("/") { return word }
-            if let type = Self.contentTypes[word] { return type }
+            guard let value = payload.value(at: path), let word = value.text?.lowercased(),
+                let type = word.contains("/") ? word : Self.contentTypes[word]
+            else { continue }
+            taken.insert(value)
+            return type
         }
         return nil
     }
@@ -53,7 +56,7 @@ extension CatalogueReading {
 
     // MARK: Carousel
 
-    func readCarousel(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+    mutating func readCarousel(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         for field in fields.carousel {
             let items =
                 field.list.isEmpty
@@ -64,7 +67,7 @@ extension CatalogueReading {
         }
     }
 
-    private func listedItems(
+    private mutating func listedItems(
         _ field: CatalogueFields.CarouselField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
     ) -> [PushNotification.Carousel.Item] {
@@ -78,7 +81,7 @@ extension CatalogueReading {
         return items
     }
 
-    private func countedItems(
+    private mutating func countedItems(
         _ field: CatalogueFields.CarouselField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
     ) -> [PushNotification.Carousel.Item] {
@@ -91,14 +94,14 @@ extension CatalogueReading {
     }
 
     /// One picture with its texts; nil without a picture.
-    private func item(
+    private mutating func item(
         _ field: CatalogueFields.CarouselField, _ notification: inout PushNotification,
         _ find: (CataloguePath) -> JSONValue?
     ) -> PushNotification.Carousel.Item? {
-        func text(_ paths: CataloguePaths) -> String? { paths.first(find, where: \.isSpelled)?.spelled }
-        let url = field.url.first(find, where: \.hasText)
+        let url = take(field.url, find, where: \.hasText)
         guard let media = notification.add(url, as: .carousel) else { return nil }
         return .init(
-            caption: text(field.caption), subcaption: text(field.subcaption), url: text(field.link), media: media)
+            caption: takeText(field.caption, find), subcaption: takeText(field.subcaption, find),
+            url: takeText(field.link, find), media: media)
     }
 }

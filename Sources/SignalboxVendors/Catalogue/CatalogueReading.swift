@@ -1,14 +1,15 @@
 import SignalboxJSON
 import SignalboxModel
 
-/// Reads a payload along the paths of an entry.
+/// Reads a payload along the paths of an entry, and remembers what it took: the rest is kept.
 struct CatalogueReading {
     let entry: CatalogueEntry
     var fields: CatalogueFields { entry.fields }
+    var taken = CatalogueTaken()
 
     init(of entry: CatalogueEntry) { self.entry = entry }
 
-    func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
+    mutating func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         let showsText = readContent(payload, &notification)
         readKind(payload, showsText: showsText, &notification)
         readCampaign(payload, &notification)
@@ -16,13 +17,31 @@ struct CatalogueReading {
         readCarousel(payload, &notification)
         if let tap = tap(fields.tap, { payload.value(at: $0) }) { notification.action = tap }
         readButtons(payload, &notification)
-        notification.custom = custom(of: payload)
+        takeMarkers(payload)
+        notification.custom = taken.rest(of: payload, lifting: entry.fields.custom)
+    }
+
+    /// Follows alternatives to the first value that will do, and takes it.
+    mutating func take(
+        _ paths: CataloguePaths, _ find: (CataloguePath) -> JSONValue?, where fits: (JSONValue) -> Bool
+    ) -> JSONValue? {
+        for path in paths {
+            guard let value = find(path), fits(value) else { continue }
+            taken.insert(value)
+            return value
+        }
+        return nil
+    }
+
+    /// As above; the text of a text, number or boolean.
+    mutating func takeText(_ paths: CataloguePaths, _ find: (CataloguePath) -> JSONValue?) -> String? {
+        take(paths, find, where: \.isSpelled)?.spelled
     }
 
     // MARK: Texts
 
     /// True when the vendor's keys themselves hold something to show.
-    private func readContent(
+    private mutating func readContent(
         _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
     ) -> Bool {
         let title = text(fields.title, payload, &notification)
@@ -34,12 +53,15 @@ struct CatalogueReading {
     }
 
     /// The first text to which a path leads. What is no text is passed over, with a warning.
-    private func text(
+    private mutating func text(
         _ paths: CataloguePaths, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
     ) -> String? {
         for path in paths {
             guard let value = payload.value(at: path) else { continue }
-            if let text = value.spelled { return text }
+            if let text = value.spelled {
+                taken.insert(value)
+                return text
+            }
             guard !value.isString else { continue }
             notification.warn(
                 code("text-expected"), "A text is expected here.", at: value, in: payload.parser)
@@ -52,10 +74,10 @@ struct CatalogueReading {
     // MARK: Kind
 
     /// FCM's data shows nothing by itself; that the vendor's SDK makes a notification of its texts makes it an alert.
-    private func readKind(
+    private mutating func readKind(
         _ payload: borrowing PlatformPayload, showsText: Bool, _ notification: inout PushNotification
     ) {
-        notification.vendorKind = first(fields.vendorKind, payload)?.spelled
+        notification.vendorKind = takeText(fields.vendorKind) { payload.value(at: $0) }
         if any(fields.control, payload) {
             notification.kind = .control
         } else if any(fields.silent, payload) {
@@ -65,69 +87,48 @@ struct CatalogueReading {
         }
     }
 
-    private func any(_ conditions: [CatalogueCondition], _ payload: borrowing PlatformPayload) -> Bool {
-        for condition in conditions where condition.holds(in: payload) { return true }
+    private mutating func any(_ conditions: [CatalogueCondition], _ payload: borrowing PlatformPayload) -> Bool {
+        for condition in conditions where condition.holds(in: payload) {
+            if condition.test.saysAll, let value = condition.value(in: payload) { taken.insert(value) }
+            return true
+        }
         return false
     }
 
-    /// The first value among alternatives that has a text.
-    private func first(_ paths: CataloguePaths, _ payload: borrowing PlatformPayload) -> JSONValue? {
-        for path in paths {
-            if let value = payload.value(at: path), value.isSpelled { return value }
+    /// That the vendor is recognised says all about a mark with a certain value.
+    private mutating func takeMarkers(_ payload: borrowing PlatformPayload) {
+        for marker in entry.markers {
+            for condition in marker.conditions where condition.test.saysAll && condition.holds(in: payload) {
+                if let value = condition.value(in: payload) { taken.insert(value) }
+            }
         }
-        return nil
     }
 
     // MARK: Campaign
 
-    private func readCampaign(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
-        let id = first(fields.campaign.id, payload)
+    private mutating func readCampaign(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        let id = take(fields.campaign.id, { payload.value(at: $0) }, where: \.isSpelled)
         let number = fields.campaign.isNumeric ? id?.number.map { String($0) } : nil
         let campaign = PushNotification.Campaign(
-            id: number ?? id?.spelled, name: first(fields.campaign.name, payload)?.spelled,
-            type: first(fields.campaign.type, payload)?.spelled,
-            variant: first(fields.campaign.variant, payload)?.spelled,
-            messageId: first(fields.campaign.messageId, payload)?.spelled)
+            id: number ?? id?.spelled, name: takeText(fields.campaign.name) { payload.value(at: $0) },
+            type: takeText(fields.campaign.type) { payload.value(at: $0) },
+            variant: takeText(fields.campaign.variant) { payload.value(at: $0) },
+            messageId: takeText(fields.campaign.messageId) { payload.value(at: $0) })
         if !campaign.isEmpty { notification.campaign = campaign }
     }
 
     // MARK: Taps
 
     /// What the vendor's word means, else where the link leads; nil when there is neither. `find` follows a path.
-    func tap(_ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?) -> Action? {
-        let word = tap.word.first(find, where: \.isSpelled)?.spelled
-        let link = tap.link.first(find, where: \.hasText)
+    mutating func tap(_ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?) -> Action? {
+        let word = takeText(tap.word, find)
         let type = word.flatMap { tap.types[$0] ?? (tap.types.isEmpty ? nil : .custom) }
+        if let type, type == .openApp || type == .dismiss { return Action(type, vendorType: word) }
+        let link = take(tap.link, find, where: \.hasText)
         if let type, type != .openUrl, type != .deepLink {
-            return Action(type, value: type == .openApp || type == .dismiss ? nil : link?.text, vendorType: word)
+            return Action(type, value: link?.text, vendorType: word)
         }
         if let link { return .opening(link, vendorType: word) }
         return word.map { Action(type == nil ? .custom : .openApp, vendorType: $0) }
-    }
-
-    // MARK: The app's own
-
-    /// What the vendor neither claims nor leaves out: the members of the objects that it keeps for the app come first.
-    private func custom(of payload: borrowing PlatformPayload) -> JSONText? {
-        var additions: [CustomFields.Addition] = []
-        for own in entry.custom {
-            guard let value = payload.value(at: own.path) else { continue }
-            additions.append(.members(payload.parser.container(value)) { own.isTaken($0) })
-        }
-        var claims: [CatalogueClaim] = []
-        for claim in entry.claims where payload.has(claim.place) { claims.append(claim) }
-        return CustomFields.text(of: payload, adding: additions, withPlatform: !entry.readsPlatform) { key in
-            claims.contains { $0.covers(key) }
-        }
-    }
-}
-
-extension CataloguePaths {
-    /// The first value that will do; `find` follows a path.
-    func first(_ find: (CataloguePath) -> JSONValue?, where fits: (JSONValue) -> Bool) -> JSONValue? {
-        for path in self {
-            if let value = find(path), fits(value) { return value }
-        }
-        return nil
     }
 }

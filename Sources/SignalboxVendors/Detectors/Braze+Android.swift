@@ -20,7 +20,7 @@ extension Braze {
         readButtons(slots, &notification, in: payload.parser)
         notification.custom = CustomFields.text(
             of: payload, except: Self.androidKeys, &notification,
-            adding: [.members(extra, except: Self.ownsInExtra)], claiming: { slots.areRead($0) })
+            adding: [.members(extra, of: "extra", except: Self.ownsInExtra)], claiming: { slots.areRead($0) })
     }
 
     /// The SDK shows a push only when both the title and the text are there; without, what the service shows counts.

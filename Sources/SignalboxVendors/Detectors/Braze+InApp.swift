@@ -29,7 +29,7 @@ extension Braze {
         let extras = first.flatMap { ($0.trigger["data"] ?? $0.trigger)["extras"] }
         notification.custom = CustomFields.text(
             of: payload, except: Self.inAppShape(payload), &notification,
-            adding: [.members(extras, except: { _ in false })])
+            adding: [.members(extras, of: "extras")])
     }
 
     private func triggers(

@@ -15,7 +15,7 @@ extension Braze {
         readWebButtons(payload["pab"], &notification, in: payload.parser)
         notification.custom = CustomFields.text(
             of: payload, except: Self.webKeys, &notification,
-            adding: [.members(payload["e"], except: { _ in false })])
+            adding: [.members(payload["e"], of: "e")])
     }
 
     private func readWebButtons(_ list: JSONValue?, _ notification: inout PushNotification, in parser: JSONParser) {

@@ -45,11 +45,11 @@ struct Synerise: VendorDetector {
         case .simplePush: readSimplePush(content, payload, &notification)
         case .templateBanner:
             readBanner(content, payload, &notification)
-            additions = [.member("auto_disappear", content["auto_disappear"])]
+            additions = [.member("auto_disappear", content["auto_disappear"], of: "content")]
             shape = Self.banner
         case .silentCommand, .silentSDKCommand:
             readCommand(content, type, payload, &notification)
-            additions = [.member("content", content)]
+            additions = [.member("content", content, of: "synerise")]
             shape = Self.command
         case .inAppTest:
             // What else it holds is not documented.

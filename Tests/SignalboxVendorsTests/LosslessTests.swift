@@ -1,0 +1,72 @@
+import Foundation
+import SignalboxJSON
+import SignalboxModel
+import SignalboxTesting
+import SignalboxVendors
+import Testing
+
+/// What a payload says and nobody reads is in the event all the same, under `custom`.
+@Suite struct LosslessTests {
+    @Test(arguments: try Fixture.all(in: .module))
+    func everyTextOfAFixtureIsInItsEvent(_ fixture: Fixture) throws {
+        guard !Self.overridden.contains(fixture.description) else { return }
+        let lost = try lost(of: fixture.input, in: Normalised(fixture))
+        #expect(lost.isEmpty, "\(lost)")
+    }
+
+    @Test(arguments: try Sample.all())
+    func everyTextOfASampleIsInItsEvent(_ sample: Sample) throws {
+        guard !Self.overridden.contains(sample.file) else { return }
+        let lost = try lost(of: sample.payload, in: Normalised(sample.payload))
+        #expect(lost.isEmpty, "\(lost)")
+    }
+
+    /// Of texts that override each other the event has the one that is shown, of repeated keys the last; a topic stands
+    /// there without what comes before its name.
+    private static let overridden: Set<String> = [
+        "airship/media-apns", "airship/media.apns.json", "braze/android-override",
+        "klaviyo/body-is-text-in-data-fcm-v1", "synerise/unknown-keys", "unknown/repeated-keys",
+        "unknown/fcm-android-first",
+    ]
+
+    private func lost(of payload: [UInt8], in read: Normalised) throws -> [String] {
+        let kept = try Tree(read.json).leaves().map(\.text)
+        return try Tree(payload).leaves()
+            .filter { leaf in
+                !kept.contains(leaf.text) && !Self.saidOtherwise.contains(leaf.text)
+                    && !Self.times.contains { leaf.key.lowercased().contains($0) } && !Self.secrets.contains(leaf.key)
+            }
+            .map { "\($0.key): \($0.text)" }
+    }
+
+    /// Words that the event says in others: who the vendor is, whether something is so, of which kind it is.
+    private static let saidOtherwise: Set<String> = [
+        "", "0", "1", "true", "TRUE", "false", "null", "no", "0.0", "-1",
+        "Synerise", "com.sourse.notification", "xnpe_platform", "DENGAGE", "intercom_sdk", "SFMC", "sfmc", "Sfmc",
+        "static-content", "dynamic-content", "single-image", "carousel", "PORTRAIT", "LANDSCAPE",
+        "d", "jpg", "png", "gif", "mp3", "mp4", "image", "text", "none", "custom", "textInput",
+    ]
+
+    /// What keys of times contain, which the event writes as RFC 3339, and of numbers that it spells in its own way.
+    private static let times = ["date", "timestamp", "relevance-score", "_lpm"]
+
+    /// Keys of what never leaves the gateway as it came.
+    private static let secrets: Set<String> = [
+        "token", "to", "fid", "live_activity_token", "registration_ids", "authorization", "Authorization",
+    ]
+}
+
+extension Tree {
+    /// All texts and numbers, each with the key under which it stands; of a text that is JSON those within it.
+    fileprivate func leaves(under key: String = "", depth: Int = 3) -> [(key: String, text: String)] {
+        switch self {
+        case .object(let members): return members.flatMap { $1.leaves(under: $0, depth: depth) }
+        case .array(let elements): return elements.flatMap { $0.leaves(under: key, depth: depth) }
+        case .string(let text):
+            guard depth > 0, let first = text.first, "{[".contains(first), let tree = try? Tree(Array(text.utf8))
+            else { return [(key, text)] }
+            return tree.leaves(under: key, depth: depth - 1)
+        case .other(let json): return [(key, json.string)]
+        }
+    }
+}
