@@ -10,6 +10,8 @@ import Foundation
 /// bounded by the longest text allowed, not by the input.
 ///
 /// Use: `append` what was read, `takeAll`, repeat; `finish` at the end of input and `takeAll` again.
+///
+/// One long file, because it is one state machine: every part of it changes the same private state.
 package struct JSONSplitter {
     /// One piece of the input.
     package struct Piece: Sendable {

@@ -6,7 +6,7 @@ import SignalboxPlatforms
 import SignalboxVendors
 
 extension Stages {
-    /// Takes any bytes for a payload, as every vendor in turn, and traps when what comes out is no event: not JSON, or
+    /// Takes any bytes for a payload, as every vendor with code in turn and as one of the catalogue, and traps when what comes out is no event: not JSON, or
     /// larger than the payload accounts for. What cannot be read is refused, which is no fault.
     public static func tryEverything(on bytes: UnsafeBufferPointer<UInt8>) {
         fuzzing.events(bytes)
@@ -27,6 +27,24 @@ private struct Fuzzing {
     func events(_ bytes: UnsafeBufferPointer<UInt8>) {
         guard isRead(bytes, as: nil) else { return }
         for case let detector as any VendorDetector in Vendors.all { _ = isRead(bytes, as: detector.vendor) }
+        readByCatalogue(bytes)
+    }
+
+    /// Which of its vendors is asked depends on the bytes: all of them would take too long.
+    private func readByCatalogue(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let catalogue = Catalogue.builtIn
+        let vendors = catalogue.portraits
+        let entry = bytes.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % vendors.count
+        guard let payload = try? normalizer.recognise(bytes, at: Place(), with: payloads) else { return }
+        var notification = PushNotification(platform: payload.platform)
+        notification.vendor = vendors[entry].vendor
+        catalogue.read(payload, as: Claim(vendors[entry].vendor, Detection(.hint, evidence: []), entry: entry), into: &notification)
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("data")
+        json.notification(notification)
+        json.endObject()
+        check(json.bytes, against: bytes.count)
     }
 
     private func isRead(_ bytes: UnsafeBufferPointer<UInt8>, as vendor: VendorID?) -> Bool {

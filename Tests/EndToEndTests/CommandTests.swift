@@ -148,6 +148,18 @@ import Testing
         }
     }
 
+    @Test func explainTakesASourceAtItsWord() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"{ "sources": { "shop": { "auth": { "bearer": ["env:SHOP_TOKEN"] }, "vendor": "granify" } } }"#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let payload = Data(#"{"name":"aboveCartPageTotal","product_id":7}"#.utf8)
+            let result = try await binary.run(["explain", "--source", "shop"], input: payload, in: directory)
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(result.output.contains("It is granify's all the same: the config says so of the source shop."))
+            #expect(result.output.contains(#""name" : "aboveCartPageTotal""#))
+        }
+    }
+
     @Test func aUsersOwnVendorIsRecognisedAndItsMistakesAreTold() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/routes.json"

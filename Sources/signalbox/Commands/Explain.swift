@@ -16,6 +16,9 @@ struct Explain: AsyncParsableCommand {
 
     @OptionGroup var options: GatewayOptions
 
+    @Option(help: "Name of the source that it came from.", transform: { try SourceName(argument: $0) })
+    var source = SourceName.default
+
     func run() async throws {
         let body = try await payload()
         let setup = NormalizerOptions(options)
@@ -23,11 +26,12 @@ struct Explain: AsyncParsableCommand {
         let chain = try ConfigFile.chain(config)
         let normalizer = try setup.makeNormalizer()
         let parser = Normalizer.makeParser()
+        let reception = Reception(from: source, at: Date(), vendor: config.sourceVendors[source])
         do throws(Rejection) {
             let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
-                print(Self.recognition(try normalizer.recognise(bytes, at: Place(), with: parser), by: chain))
-                return try normalizer.event(
-                    bytes, as: Reception(from: .default, at: Date()), at: Place(), with: parser)
+                let payload = try normalizer.recognise(bytes, at: Place(), with: parser)
+                print(Self.recognition(payload, by: chain, of: reception))
+                return try normalizer.event(bytes, as: reception, at: Place(), with: parser)
             }
             print("\nEvent\n" + Self.indented(event.body))
             print("\nRoutes\n" + Self.routing(of: event, by: config.routes))
@@ -52,7 +56,9 @@ struct Explain: AsyncParsableCommand {
 
     // MARK: In words
 
-    private static func recognition(_ payload: borrowing PlatformPayload, by chain: VendorChain) -> String {
+    private static func recognition(
+        _ payload: borrowing PlatformPayload, by chain: VendorChain, of reception: Reception
+    ) -> String {
         var lines = ["Platform\n  \(payload.platform.rawValue), as \(payload.envelope.rawValue)", "\nDetectors"]
         let claims = chain.claims(on: payload)
         for claim in claims.all {
@@ -60,7 +66,11 @@ struct Explain: AsyncParsableCommand {
             lines.append("  \(claim.vendor): yes, \(claim.detection.strength) at \(evidence)")
         }
         for link in chain.links { lines += link.explain(payload).map { "  " + $0 } }
-        lines.append("  So it is " + Self.verdict(claims))
+        if let vendor = reception.vendor {
+            lines.append("  It is \(vendor)'s all the same: the config says so of the source \(reception.source).")
+        } else {
+            lines.append("  So it is " + Self.verdict(claims))
+        }
         return lines.joined(separator: "\n")
     }
 

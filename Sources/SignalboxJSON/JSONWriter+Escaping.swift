@@ -1,0 +1,80 @@
+extension JSONWriter {
+    /// Room for a quoted text in the worst case, in which every byte becomes an escape of six, for the comma before it,
+    /// and for the eight bytes that are written at once where fewer count.
+    static func roomToEscape(_ length: Int) -> Int { length * 6 + 11 }
+
+    /// Copies a text, eight bytes at a time where none of them needs escaping.
+    mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
+        guard let base = text.baseAddress else { return }
+        var source = UnsafeRawPointer(base)
+        var left = text.count
+        // Kept apart from the writer's own fields, which any byte written might change as far as the compiler knows.
+        var target = UnsafeMutableRawPointer(memory + count)
+        while left > 0 {
+            let word = left >= 8 ? source.loadUnaligned(as: UInt64.self) : Self.lastBytes(source, left)
+            let escaped = Self.bytesToEscape(word)
+            target.storeBytes(of: word, as: UInt64.self)
+            let plain = escaped == 0 ? 8 : escaped.trailingZeroBitCount / 8
+            target += plain
+            source += plain
+            left -= plain
+            if escaped != 0, left > 0 {
+                target += Self.escape(source.load(as: UInt8.self), into: target)
+                source += 1
+                left -= 1
+            }
+        }
+        count = target - UnsafeMutableRawPointer(memory)
+    }
+
+    /// Up to seven bytes as the first of a word; the rest are zeros, which are not plain.
+    @inline(__always)
+    private static func lastBytes(_ source: UnsafeRawPointer, _ count: Int) -> UInt64 {
+        if count >= 4 {
+            let first = UInt64(source.loadUnaligned(as: UInt32.self))
+            let last = UInt64(source.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self))
+            return first | last << UInt64((count - 4) * 8)
+        }
+        let first = UInt64(source.load(as: UInt8.self))
+        let middle = UInt64(source.load(fromByteOffset: count / 2, as: UInt8.self))
+        let last = UInt64(source.load(fromByteOffset: count - 1, as: UInt8.self))
+        return first | middle << UInt64(count / 2 * 8) | last << UInt64((count - 1) * 8)
+    }
+
+    /// The highest bit of the first of eight bytes that JSON does not take as it is, and perhaps of some behind it.
+    private static func bytesToEscape(_ word: UInt64) -> UInt64 {
+        let ones: UInt64 = 0x0101_0101_0101_0101
+        let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
+        let slashes = word ^ (ones &* UInt64(UInt8(ascii: "\\")))
+        let controls = (word &- ones &* 0x20) & ~word
+        let hits = controls | ((quotes &- ones) & ~quotes) | ((slashes &- ones) & ~slashes)
+        return hits & (ones &* 0x80)
+    }
+
+    /// Writes a byte as an escape and says how long that is.
+    private static func escape(_ byte: UInt8, into target: UnsafeMutableRawPointer) -> Int {
+        let short: UInt8? =
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): byte
+            case 0x08: UInt8(ascii: "b")
+            case 0x09: UInt8(ascii: "t")
+            case 0x0A: UInt8(ascii: "n")
+            case 0x0C: UInt8(ascii: "f")
+            case 0x0D: UInt8(ascii: "r")
+            default: nil
+            }
+        let escape = target.assumingMemoryBound(to: UInt8.self)
+        escape[0] = UInt8(ascii: "\\")
+        if let short {
+            escape[1] = short
+            return 2
+        }
+        let digits: StaticString = "0123456789abcdef"
+        escape[1] = UInt8(ascii: "u")
+        escape[2] = UInt8(ascii: "0")
+        escape[3] = UInt8(ascii: "0")
+        escape[4] = digits.utf8Start[Int(byte >> 4)]
+        escape[5] = digits.utf8Start[Int(byte & 0xF)]
+        return 6
+    }
+}
