@@ -38,7 +38,8 @@ private struct Fuzzing {
         guard let payload = try? normalizer.recognise(bytes, at: Place(), with: payloads) else { return }
         var notification = PushNotification(platform: payload.platform)
         notification.vendor = vendors[entry].vendor
-        catalogue.read(payload, as: Claim(vendors[entry].vendor, Detection(.hint, evidence: []), entry: entry), into: &notification)
+        let claim = Claim(notification.vendor, Detection(.hint, evidence: []), entry: entry)
+        catalogue.read(payload, as: claim, into: &notification)
         var json = JSONWriter()
         json.beginObject()
         json.key("data")

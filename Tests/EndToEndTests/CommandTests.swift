@@ -150,7 +150,8 @@ import Testing
 
     @Test func explainTakesASourceAtItsWord() async throws {
         try await withTemporaryDirectory { directory in
-            let config = #"{ "sources": { "shop": { "auth": { "bearer": ["env:SHOP_TOKEN"] }, "vendor": "granify" } } }"#
+            let config =
+                #"{ "sources": { "shop": { "auth": { "bearer": ["env:SHOP_TOKEN"] }, "vendor": "granify" } } }"#
             try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
             let payload = Data(#"{"name":"aboveCartPageTotal","product_id":7}"#.utf8)
             let result = try await binary.run(["explain", "--source", "shop"], input: payload, in: directory)
