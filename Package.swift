@@ -26,6 +26,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
+        .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", exact: "2.13.0"),
     ],
     targets: [
@@ -53,7 +54,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "SignalboxRouting", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
+            name: "SignalboxRouting",
+            dependencies: [
+                "SignalboxModel", "SignalboxJSON", .product(name: "Mustache", package: "swift-mustache"),
+            ],
+            resources: [.embedInCode("Samples/whole.json"), .embedInCode("Samples/least.json")],
+            swiftSettings: strict),
         .target(
             name: "SignalboxEgress",
             dependencies: [

@@ -5,6 +5,12 @@ package struct TextPosition: Sendable, Equatable {
     package let line: Int
     package let column: Int
 
+    /// A position that somebody else has found.
+    package init(line: Int, column: Int) {
+        self.line = line
+        self.column = column
+    }
+
     /// The position of a byte offset.
     package init(offset: Int, in text: [UInt8]) {
         let before = text[..<min(max(offset, 0), text.count)]

@@ -1,0 +1,82 @@
+import Foundation
+import SignalboxJSON
+import SignalboxRouting
+import SignalboxTesting
+import Testing
+
+@Suite struct EventTemplateTests {
+    private func render(_ body: String, _ event: String, as type: String = "text/plain") throws -> String {
+        let parser = JSONParser()
+        let event = try parser.parse(Array(event.utf8))
+        return try withExtendedLifetime(parser) {
+            let template = try EventTemplate(body: body, contentType: type)
+            return String(decoding: try template.render(event, with: parser), as: UTF8.self)
+        }
+    }
+
+    /// Templates are tried out on events as the gateway writes them: those of the schema.
+    @Test func theSamplesAreEvents() throws {
+        for sample in EventTemplate.samples {
+            let parser = JSONParser()
+            let event = try parser.parse(sample)
+            withExtendedLifetime(parser) { EventRecorder.record(JSONText(event).bytes) }
+        }
+    }
+
+    @Test func loopsOverLongListsStopAtTheLimit() throws {
+        let list = Array(repeating: "1", count: 3000).joined(separator: ",")
+        let body = String(repeating: "{{#list}}", count: 6) + "x" + String(repeating: "{{/list}}", count: 6)
+        #expect(throws: RenderingFailure.tooLarge) { try render(body, "{\"list\": [\(list)]}") }
+    }
+
+    @Test func repeatedLargeValuesStopAtTheLimit() throws {
+        let text = String(repeating: "x", count: 1_000_000)
+        let list = Array(repeating: "1", count: 100).joined(separator: ",")
+        #expect(throws: RenderingFailure.tooLarge) {
+            try render("{{#list}}{{text}}{{/list}}", "{\"text\": \"\(text)\", \"list\": [\(list)]}")
+        }
+        #expect(throws: RenderingFailure.tooLarge) {
+            try render("{{#list}}{{{all}}}{{/list}}", "{\"all\": {\"text\": \"\(text)\"}, \"list\": [\(list)]}")
+        }
+    }
+
+    @Test func nothingInAnEventChangesTheStructureOfJSON() throws {
+        let texts = [#"\",\"admin\":\"true"#, #"\\"#, #"\u0000\u001f\u2028"#, #"😀\ud83d\ude00"#, "{{id}}", "}}"]
+        for text in texts {
+            let made = try render(#"{"a": "{{v}}"}"#, "{\"v\": \"\(text)\"}", as: "application/json")
+            let read = try #require(
+                try JSONSerialization.jsonObject(with: Data(made.utf8)) as? [String: String])
+            let wanted = try JSONSerialization.jsonObject(with: Data("{\"v\": \"\(text)\"}".utf8)) as? [String: String]
+            #expect(read == ["a": wanted?["v"] ?? "?"])
+        }
+    }
+
+    @Test func theGreatestNumbersDoNotTrap() throws {
+        for function in ["plusone", "minusone", "even", "odd", "equalzero"] {
+            for number in [Int64.max, .min] {
+                #expect(try render("[{{\(function)(n)}}]", "{\"n\": \(number)}") == "[]")
+            }
+        }
+    }
+
+    /// Whatever a template is, it is made or refused; none of them traps.
+    @Test(arguments: 0..<20)
+    func mutatedTemplatesAreMadeOrRefused(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let parts = [
+            "{{", "}}", "{{{", "}}}", "{{#data}}", "{{/data}}", "{{^data}}", "{{#media}}", "{{/media}}", "{{.}}",
+            "{{&id}}",
+            "{{! x }}", "{{=<% %>=}}", "<%", "%>", "<%={{ }}=%>", "{{=| |=}}", "|", "{{>p}}", "{{<p}}", "{{$b}}",
+            "{{/b}}",
+            "{{/p}}", "{{first(data.media)}}", "{{#last()}}", "{{/last()}}", "(", ")", "\n", "\r\n", " ", "{", "}", "é",
+            "\u{301}", "\"", "{{..}}", "{{.data}}", "{{data.}}", "{{}}", "{{#}}", "{{/}}", "{{*}}", "{{% A: B}}",
+        ]
+        for _ in 0..<300 {
+            let count = Int.random(in: 1...12, using: &random)
+            let body = (0..<count).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
+            for type in ["text/plain", "application/json"] {
+                _ = try? EventTemplate(body: body, contentType: type)
+            }
+        }
+    }
+}
