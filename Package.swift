@@ -84,7 +84,7 @@ let package = Package(
         .target(
             name: "SignalboxDelivery",
             dependencies: [
-                "SignalboxJSON", "SignalboxModel", "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
+                "CZlib", "SignalboxJSON", "SignalboxModel", "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -169,10 +169,10 @@ let package = Package(
         .testTarget(
             name: "SignalboxDeliveryTests",
             dependencies: [
-                "SignalboxDelivery", "SignalboxEgress", "SignalboxModel", "SignalboxRouting", "SignalboxStore",
-                "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
+                "CZlib", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxRouting",
+                "SignalboxStore", "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: strict),
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxServerTests", dependencies: ["SignalboxServer", "SignalboxModel"], swiftSettings: strict),
         .testTarget(

@@ -23,33 +23,51 @@ package struct WebhookSender: Sender {
         userAgent = "signalbox/\(version)"
     }
 
-    package func send(_ lease: Lease) async -> RetryPolicy.Attempt {
+    package func send(_ lease: Lease) async -> RetryPolicy.Attempt { await send([lease]) }
+
+    /// Makes one attempt with deliveries that go into one request: one, unless the format batches.
+    package func send(_ leases: [Lease]) async -> RetryPolicy.Attempt {
+        let request: OutboundRequest
+        do throws(UnwritableMessage) {
+            request = try self.request(for: leases)
+        } catch {
+            return .failed(.unusable(error.description))
+        }
         do throws(TransportError) {
-            let reply = try await http.send(request(for: lease))
+            let reply = try await http.send(request)
             return .replied(status: reply.status, retryAfter: reply.retryAfter)
         } catch {
             return .failed(error)
         }
     }
 
-    private func request(for lease: Lease) -> OutboundRequest {
+    private func request(for leases: [Lease]) throws(UnwritableMessage) -> OutboundRequest {
+        let message = try webhook.format.message(for: leases)
+        let id = MessageID.of(leases)
         let timestamp = Int(now().timeIntervalSince1970)
-        return OutboundRequest(
-            url: webhook.url,
-            headers: [
-                ("content-type", "application/cloudevents+json"),
-                ("user-agent", userAgent),
-                ("webhook-id", lease.event),
-                ("webhook-timestamp", String(timestamp)),
-                ("webhook-signature", keys.signatures(id: lease.event, timestamp: timestamp, body: lease.body)),
-                ("traceparent", Self.traceParent(of: lease)),
-            ],
-            body: lease.body, timeout: webhook.timeout)
+        // The signature is over the bytes that the receiver's code gets, which servers decompress before it.
+        let signatures = keys.signatures(id: id, timestamp: timestamp, body: message.body)
+        var headers = [
+            ("user-agent", userAgent),
+            ("webhook-id", id),
+            ("webhook-timestamp", String(timestamp)),
+            ("webhook-signature", signatures),
+            ("signalbox-attempt", String((leases.map(\.attempts).max() ?? 0) + 1)),
+            ("traceparent", Self.traceParent(of: id)),
+        ]
+        if let contentType = message.contentType { headers.insert(("content-type", contentType), at: 0) }
+        headers += message.headers.map { ($0.name, $0.value) }
+        var body = message.body
+        if webhook.compression == .gzip {
+            body = gzip(body)
+            headers.append(("content-encoding", "gzip"))
+        }
+        return OutboundRequest(url: webhook.url, headers: headers, body: body, timeout: webhook.timeout)
     }
 
-    /// W3C Trace Context, version 00: the event's id is the trace, each attempt a span of its own.
-    static func traceParent(of lease: Lease) -> String {
-        let trace = lease.event.filter { $0 != "-" }
+    /// W3C Trace Context, version 00: the message's id is the trace, each attempt a span of its own.
+    static func traceParent(of message: String) -> String {
+        let trace = message.filter { $0 != "-" }
         let span = String(UInt64.random(in: 1 ... .max), radix: 16)
         return "00-\(trace)-\(String(repeating: "0", count: 16 - span.count))\(span)-00"
     }

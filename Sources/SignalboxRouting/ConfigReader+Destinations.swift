@@ -11,7 +11,7 @@ extension ConfigReader {
         let builtin = value["builtin"]
         let keys =
             builtin == nil
-            ? ["url", "secret", "format", "timeout", "concurrency", "retry", "builtin"] : ["builtin"]
+            ? ["url", "secret", "timeout", "concurrency", "retry", "builtin"] + Self.formatKeys : ["builtin"]
         guard isObject(value, keys: keys) else { return nil }
         if let builtin {
             if !builtin.equals("inbox") { note(builtin, "there is only one built-in destination; write \"inbox\"") }
@@ -30,9 +30,8 @@ extension ConfigReader {
     }
 
     private mutating func webhook(_ value: JSONValue) -> Destination.Webhook? {
-        if let format = value["format"], !format.equals("cloudevents") {
-            note(format, "there is only one format so far; write \"cloudevents\", or leave it out")
-        }
+        let format = format(value)
+        let compression = value["compression"].flatMap { self.compression($0) }
         let url = value["url"].flatMap { webAddress($0) }
         let secrets = value["secret"].map { self.secrets($0) } ?? []
         if value["url"] == nil { note(value, "a destination needs a \"url\", or \"builtin\": \"inbox\"") }
@@ -44,7 +43,8 @@ extension ConfigReader {
             timeout = duration(value, in: .milliseconds(10)...(.seconds(300)), example: "15s")
         }
         guard let url, !secrets.isEmpty else { return nil }
-        return Destination.Webhook(url: url, secrets: secrets, timeout: timeout ?? .seconds(15))
+        return Destination.Webhook(
+            url: url, secrets: secrets, timeout: timeout ?? .seconds(15), format: format, compression: compression)
     }
 
     private mutating func retry(_ value: JSONValue) -> Destination.Retry {

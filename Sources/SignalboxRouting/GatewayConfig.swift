@@ -62,6 +62,8 @@ package struct Destination: Sendable, Equatable {
         package var secrets: [SecretReference]
         /// From the start of an attempt to the last byte of its reply.
         package var timeout: Duration = .seconds(15)
+        package var format: Format = .cloudEvents
+        package var compression: Compression?
     }
 
     /// Exponential backoff with full jitter: before attempt n+1 a random time up to min(max, base · 2ⁿ⁻¹).

@@ -19,9 +19,13 @@ extension Request {
         return ListenAddress(hasPort ? name : name + ":0")?.isLoopback ?? false
     }
 
-    /// The body as it came, all of it or a problem. `purse` pays for it as it arrives.
-    func wholeBody(upTo limit: Int, from purse: borrowing BodyBudget.Purse) async throws(Problem) -> [UInt8] {
-        if let encoding = headers[.contentEncoding], encoding.lowercased() != "identity" { throw .encodedBody }
+    /// The body as it came, all of it or a problem. `purse` pays for it as it arrives. `takesEncoded`: whether it may be
+    /// compressed, which it then still is.
+    func wholeBody(
+        upTo limit: Int, from purse: borrowing BodyBudget.Purse, takesEncoded: Bool = false
+    ) async throws(Problem) -> [UInt8] {
+        let isEncoded = headers[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
+        if isEncoded, !takesEncoded { throw .encodedBody }
         let length = headers[.contentLength].flatMap { Int($0) } ?? 0
         guard length <= limit else { throw .bodyTooLarge(limit: limit) }
         var bytes: [UInt8] = []

@@ -12,7 +12,13 @@ package struct WebhookReceiver: Service {
         package let id: String?
         package let timestamp: String?
         package let signature: String?
+        /// As it came, compressed where `content-encoding` says so.
         package let body: [UInt8]
+        /// All of them, names in lower case.
+        package let headers: [(name: String, value: String)]
+
+        /// The value of a header; nil when there is none.
+        package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
     }
 
     private let receive: @Sendable (Message) async -> Int
@@ -38,10 +44,13 @@ package struct WebhookReceiver: Service {
     }
 
     private func answer(_ request: Request) async throws -> Response {
-        let body = try await budget.withPurse { try await request.wholeBody(upTo: Self.bodyLimit, from: $0) }
+        let body = try await budget.withPurse {
+            try await request.wholeBody(upTo: Self.bodyLimit, from: $0, takesEncoded: true)
+        }
         let message = Message(
             path: request.uri.path, id: request.headers[.webhookID], timestamp: request.headers[.webhookTimestamp],
-            signature: request.headers[.webhookSignature], body: body)
+            signature: request.headers[.webhookSignature], body: body,
+            headers: request.headers.map { ($0.name.canonicalName, $0.value) })
         return Response(status: .init(code: await receive(message)))
     }
 }

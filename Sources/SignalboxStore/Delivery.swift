@@ -9,13 +9,19 @@ package struct Lease: Sendable {
     /// Attempts made before this one.
     package let attempts: Int
     package let body: [UInt8]
+    /// The payload as it came, where the destination's format wants it and it was kept.
+    package let payload: [UInt8]?
 
-    package init(delivery: Int64, event: String, destination: DestinationName, attempts: Int, body: [UInt8]) {
+    package init(
+        delivery: Int64, event: String, destination: DestinationName, attempts: Int, body: [UInt8],
+        payload: [UInt8]? = nil
+    ) {
         self.delivery = delivery
         self.event = event
         self.destination = destination
         self.attempts = attempts
         self.body = body
+        self.payload = payload
     }
 }
 

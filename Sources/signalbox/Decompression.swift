@@ -60,6 +60,28 @@ struct Decompression: ~Copyable {
         }
     }
 
+    /// Opens a whole gzip text. Fails with ``Damaged``, also when there would be more than `limit` bytes.
+    static func gunzip(_ bytes: [UInt8], upTo limit: Int) throws -> [UInt8] {
+        guard bytes.starts(with: [0x1F, 0x8B]) else { throw Damaged() }
+        return try bytes.withUnsafeBytes { bytes in
+            var decompression = Decompression(start: bytes)
+            var opened: [UInt8] = []
+            var place = 0
+            try withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 1) { piece in
+                while true {
+                    let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
+                    let (taken, given) = try decompression.decode(rest, into: piece)
+                    opened += piece[..<given]
+                    place += taken
+                    guard opened.count <= limit else { throw Damaged() }
+                    if place == bytes.count, given < piece.count { return }
+                }
+            }
+            try decompression.finish()
+            return opened
+        }
+    }
+
     /// Says that the input has ended.
     func finish() throws(Damaged) {
         if !isComplete { throw Damaged() }

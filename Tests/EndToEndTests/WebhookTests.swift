@@ -47,6 +47,7 @@ import Testing
                 let messages = await receiver.next(4)
                 #expect(Set(messages.map(\.id)).count == 1)
                 #expect(Set(messages.map(\.body)).count == 1)
+                #expect(messages.map { $0.header("signalbox-attempt") } == ["1", "2", "3", "4"])
                 #expect(await gateway.stop() == 0)
             }
         }

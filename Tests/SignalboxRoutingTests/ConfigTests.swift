@@ -93,8 +93,19 @@ extension JSONWriter {
         switch destination.endpoint {
         case .inbox: return "inbox \(limits)"
         case .webhook(let webhook):
-            return
-                "\(webhook.url) \(webhook.secrets.map(\.description).joined(separator: "+")) \(webhook.timeout.text) \(limits)"
+            let secrets = webhook.secrets.map(\.description).joined(separator: "+")
+            let parts = [webhook.url, secrets, webhook.timeout.text, limits, spelled(webhook.format)]
+            return (parts + [webhook.compression?.rawValue ?? ""]).filter { !$0.isEmpty }.joined(separator: " ")
+        }
+    }
+
+    private static func spelled(_ format: Destination.Format) -> String {
+        switch format {
+        case .cloudEvents: ""
+        case .cloudEventsBatch(let batch):
+            "\(format.name) \(batch.count) \(ByteCount.text(batch.bytes)) \(batch.age.text)"
+        case .template(let template): "\(format.name) \(template.body) as \(template.contentType)"
+        default: format.name + (format.needsPayload ? " with payload" : "")
         }
     }
 }

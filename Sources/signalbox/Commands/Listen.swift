@@ -93,6 +93,8 @@ final class ReceivingDesk: Sendable {
     private let status: Int
     private let delay: Duration?
     private let form: Form
+    /// Of a body that was compressed.
+    private static let bodyLimit = 64 * 1024 * 1024
 
     init(secret: WebhookKeys?, status: Int, delay: Duration?, form: Form) {
         self.secret = secret
@@ -108,38 +110,48 @@ final class ReceivingDesk: Sendable {
     }
 
     func take(_ message: WebhookReceiver.Message) async -> Int {
-        let verdict = verify(message)
+        let body = opened(message)
+        let verdict = verify(message, body)
         counts.withLock { counts in
             counts.received += 1
             if let id = message.id { counts.distinct.insert(id) }
             if verdict.isBad { counts.unverified += 1 }
         }
         let answer = verdict.isBad ? 401 : status
-        show(message, verdict, answer)
+        show(body ?? message.body, verdict, answer)
         // The delay is what the developer asked for, to see how the sender takes it.
         if let delay { try? await Task.sleep(for: delay) }
         return answer
     }
 
-    private func verify(_ message: WebhookReceiver.Message) -> (isBad: Bool, words: String) {
+    /// The body without its compression, which is what was signed; nil when that is unknown or damaged.
+    private func opened(_ message: WebhookReceiver.Message) -> [UInt8]? {
+        switch message.header("content-encoding") {
+        case nil, "identity": message.body
+        case "gzip": try? Decompression.gunzip(message.body, upTo: Self.bodyLimit)
+        default: nil
+        }
+    }
+
+    private func verify(_ message: WebhookReceiver.Message, _ body: [UInt8]?) -> (isBad: Bool, words: String) {
+        guard let body else { return (true, "REJECTED: the body is no gzip, or too large") }
         guard let secret else { return (false, "not verified: no secret given") }
         do throws(WebhookVerificationError) {
             try secret.verify(
-                id: message.id, timestamp: message.timestamp, signatures: message.signature, body: message.body,
-                now: Date())
+                id: message.id, timestamp: message.timestamp, signatures: message.signature, body: body, now: Date())
             return (false, "signature verified")
         } catch {
             return (true, "REJECTED: \(error)")
         }
     }
 
-    private func show(_ message: WebhookReceiver.Message, _ verdict: (isBad: Bool, words: String), _ answer: Int) {
+    private func show(_ body: [UInt8], _ verdict: (isBad: Bool, words: String), _ answer: Int) {
         switch form {
         case .none: return
         // What did not come from the sender we know is no event, and may be no JSON.
-        case .json: if !verdict.isBad { Terminal.show(String(decoding: message.body, as: UTF8.self) + "\n") }
+        case .json: if !verdict.isBad { Terminal.show(String(decoding: body, as: UTF8.self) + "\n") }
         case .lines:
-            let event = EventLine(color: StandardOutput.hasColor).text(message.body)
+            let event = EventLine(color: StandardOutput.hasColor).text(body)
             Terminal.show(event + "    \(verdict.words); answering \(answer)\n")
         }
     }

@@ -1,0 +1,21 @@
+import SignalboxJSON
+import SignalboxRouting
+import SignalboxStore
+
+/// What a template of the config makes of the event.
+struct TemplateOutput: MessageFormat {
+    private let template: EventTemplate
+
+    init(_ template: EventTemplate) { self.template = template }
+
+    func message(for leases: [Lease]) throws(UnwritableMessage) -> WebhookMessage {
+        let parser = JSONParser.forEvents()
+        let event = try parser.event(of: leases[0])
+        do throws(RenderingFailure) {
+            let body = try template.render(event, with: parser)
+            return WebhookMessage(contentType: template.contentType, body: body)
+        } catch {
+            throw UnwritableMessage("\(error)")
+        }
+    }
+}
