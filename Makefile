@@ -5,7 +5,9 @@ SHELL := /bin/bash
 
 # Debian's names of the C libraries that Package.swift links, and of what the tests need besides.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
-TEST_TOOLS := python3-jsonschema curl
+TEST_TOOLS := python3-jsonschema python3-venv curl
+# The reference libraries that read what tests sent, from PyPI.
+TEST_LIBRARIES := cloudevents==2.2.0 standardwebhooks==1.1.0
 BENCH_TOOLS := jq wrk python3-venv
 
 RELEASE := swift build -c release --product signalbox
@@ -34,9 +36,11 @@ build: deps
 
 test: deps-test
 	swift build --build-tests
-	@rm -f .build/events.ndjson
-	SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" swift test --skip-build
+	@rm -f .build/events.ndjson .build/messages.ndjson
+	SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
+	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" swift test --skip-build
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxPipeline/Schemas/notification-1.json .build/events.ndjson
+	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
 
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks/Sources Fuzz/Sources Package.swift Benchmarks/Package.swift Fuzz/Package.swift
@@ -68,6 +72,10 @@ deps:
 
 deps-test:
 	@./.ci/install-packages $(LIBRARIES) $(TEST_TOOLS)
+	@test -x .build/test-venv/bin/python || /usr/bin/python3 -m venv .build/test-venv
+	@test "$$(cat .build/test-venv/installed 2>/dev/null)" = '$(TEST_LIBRARIES)' \
+	    || { .build/test-venv/bin/pip install --quiet $(TEST_LIBRARIES) \
+	    && echo '$(TEST_LIBRARIES)' >.build/test-venv/installed; }
 
 deps-bench:
 	@./.ci/install-packages $(LIBRARIES) $(BENCH_TOOLS)
