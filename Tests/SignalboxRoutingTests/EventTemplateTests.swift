@@ -59,6 +59,10 @@ import Testing
         }
     }
 
+    private static let oddEvent = Array(
+        #"{"id":9223372036854775807,"data":[{"media":[[],[[]],{},null,true,-0.0,1e308,"",{"":{}}]},[[1]],null],"a":"\u0000"}"#
+            .utf8)
+
     /// Whatever a template is, it is made or refused; none of them traps.
     @Test(arguments: 0..<20)
     func mutatedTemplatesAreMadeOrRefused(seed: UInt64) throws {
@@ -69,13 +73,17 @@ import Testing
             "{{! x }}", "{{=<% %>=}}", "<%", "%>", "<%={{ }}=%>", "{{=| |=}}", "|", "{{>p}}", "{{<p}}", "{{$b}}",
             "{{/b}}",
             "{{/p}}", "{{first(data.media)}}", "{{#last()}}", "{{/last()}}", "(", ")", "\n", "\r\n", " ", "{", "}", "é",
-            "\u{301}", "\"", "{{..}}", "{{.data}}", "{{data.}}", "{{}}", "{{#}}", "{{/}}", "{{*}}", "{{% A: B}}",
+            "\u{301}", "\"", "{{plusone(id)}}", "{{count(data)}}", "{{#reversed(data)}}", "{{/reversed(data)}}",
+            "{{..}}", "{{.data}}", "{{data.}}", "{{}}", "{{#}}", "{{/}}", "{{*}}", "{{% A: B}}",
         ]
         for _ in 0..<300 {
             let count = Int.random(in: 1...12, using: &random)
             let body = (0..<count).map { _ in parts.randomElement(using: &random) ?? "" }.joined()
             for type in ["text/plain", "application/json"] {
-                _ = try? EventTemplate(body: body, contentType: type)
+                guard let template = try? EventTemplate(body: body, contentType: type) else { continue }
+                let parser = JSONParser()
+                let event = try parser.parse(Self.oddEvent)
+                _ = try? template.render(event, with: parser)
             }
         }
     }
