@@ -17,14 +17,16 @@ package struct Dispatcher: Service {
     /// `drainTime`: how long a stop goes on beginning what is due; what is under way is then still waited for.
     package init(
         _ destinations: [(destination: Destination, sender: any Sender)], queue: SQLiteQueue, logger: Logger,
-        clock: any Clock<Duration> = ContinuousClock(), drainTime: Duration = .seconds(5)
+        clock: any Clock<Duration> = ContinuousClock(),
+        elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart, drainTime: Duration = .seconds(5)
     ) {
         self.queue = queue
         self.logger = logger
         self.clock = clock
         self.drainTime = drainTime
         lanes = destinations.map {
-            DestinationLane($0.destination, sender: $0.sender, queue: queue, logger: logger, clock: clock)
+            DestinationLane(
+                $0.destination, sender: $0.sender, queue: queue, logger: logger, clock: clock, elapsed: elapsed)
         }
     }
 
@@ -46,7 +48,16 @@ package struct Dispatcher: Service {
             }
             group.cancelAll()
         }
+        do throws(StoreError) {
+            try await queue.giveBackFresh()
+        } catch {
+            logger.error("What was not begun cannot be noted.", metadata: ["error": "\(error)"])
+        }
     }
+
+    private static let start = ContinuousClock.now
+
+    package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
 
     /// Lets the lanes end once nothing is due, or after this time at the latest.
     package func drain(within time: Duration? = nil) {

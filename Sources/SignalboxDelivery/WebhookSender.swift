@@ -23,12 +23,16 @@ package struct WebhookSender: Sender {
         userAgent = "signalbox/\(version)"
     }
 
-    package func send(_ lease: Lease) async -> RetryPolicy.Attempt {
+    package func send(_ lease: Lease) async -> SendResult {
+        let startedAt = now()
+        let start = ContinuousClock.now
         do throws(TransportError) {
             let reply = try await http.send(request(for: lease))
-            return .replied(status: reply.status, retryAfter: reply.retryAfter)
+            return SendResult(
+                .replied(status: reply.status, retryAfter: reply.retryAfter),
+                Attempt(startedAt: startedAt, duration: ContinuousClock.now - start, excerpt: reply.excerpt))
         } catch {
-            return .failed(error)
+            return SendResult(.failed(error), Attempt(startedAt: startedAt, duration: ContinuousClock.now - start))
         }
     }
 

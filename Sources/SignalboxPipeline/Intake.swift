@@ -87,12 +87,22 @@ extension RouteTable {
             do throws(JSONError) {
                 let decision = decide(try parser.parse(event.body))
                 return .success(
-                    RoutedEvent(event: event, routes: decision.routes, destinations: decision.destinations))
+                    RoutedEvent(
+                        event: event, routes: decision.routes,
+                        deliveries: decision.targets.map { DeliveryOrder(of: event, to: $0) }))
             } catch {
                 // Well-formed for certain: what is left is an event larger than any parser of ours takes.
                 return .failure(
                     Rejection(.tooLarge, at: Place(), "The event made of this payload is too large: send less of it."))
             }
         }
+    }
+}
+
+extension DeliveryOrder {
+    fileprivate init(of event: Event, to target: RouteTable.Target) {
+        self.init(
+            to: target.destination, notBefore: target.ignoring.contains(.notBefore) ? nil : event.notBefore,
+            notAfter: target.ignoring.contains(.notAfter) ? nil : event.notAfter, orderKey: target.orderKey)
     }
 }

@@ -90,6 +90,7 @@ package struct ConfigReader {
             config.egressAllow = egress["allow"].map { ranges($0) } ?? []
         }
         config.destinations = root["destinations"].map { destinations($0) } ?? []
+        for destination in config.destinations { config.routes.orderings[destination.name] = destination.ordering }
         // Those that hold mistakes are known all the same.
         let names = root["destinations"]?.members.map { DestinationName(String(decoding: $0.key, as: UTF8.self)) } ?? []
         if let routes = root["routes"] { config.routes.routes = self.routes(routes, destinations: names) }

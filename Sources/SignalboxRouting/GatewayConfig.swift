@@ -43,6 +43,10 @@ package struct Destination: Sendable, Equatable {
     /// Requests under way at once.
     package var concurrency = 16
     package var retry = Retry()
+    /// Attempts that begin in a second in the long run; nil for no limit.
+    package var perSecond: Double?
+    package var breaker = Breaker()
+    package var ordering: Ordering?
 
     package init(name: DestinationName, endpoint: Endpoint) {
         self.name = name
@@ -62,6 +66,24 @@ package struct Destination: Sendable, Equatable {
         package var secrets: [SecretReference]
         /// From the start of an attempt to the last byte of its reply.
         package var timeout: Duration = .seconds(15)
+    }
+
+    /// When a destination that keeps failing is left alone.
+    package struct Breaker: Sendable, Equatable {
+        /// In a row.
+        package var failures = 20
+        /// How long it is left alone before one attempt is made.
+        package var probe: Duration = .seconds(30)
+
+        package init() {}
+    }
+
+    /// One delivery after the other, among those of equal keys.
+    package struct Ordering: Sendable, Equatable {
+        /// Into the event; nil for its `subject`.
+        package var key: JSONPointer?
+
+        package init(key: JSONPointer? = nil) { self.key = key }
     }
 
     /// Exponential backoff with full jitter: before attempt n+1 a random time up to min(max, base · 2ⁿ⁻¹).

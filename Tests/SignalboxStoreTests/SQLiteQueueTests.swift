@@ -147,7 +147,8 @@ import Testing
             try await queue.append([event(1, to: [crm])])
             try await limitPages(of: queue, to: 12)
             let large = RoutedEvent(
-                event: makeEvent(Array(repeating: 7, count: 200_000)), routes: [], destinations: [crm])
+                event: makeEvent(Array(repeating: 7, count: 200_000)), routes: [],
+                deliveries: [DeliveryOrder(to: crm)])
             await #expect(throws: StoreError.unavailable(reason: "the disk is full")) {
                 try await queue.append([large])
             }
@@ -183,7 +184,8 @@ import Testing
 
     private func event(_ number: Int, to destinations: [DestinationName], at date: Date = Date()) -> RoutedEvent {
         RoutedEvent(
-            event: makeEvent([UInt8(truncatingIfNeeded: number)], at: date), routes: [], destinations: destinations)
+            event: makeEvent([UInt8(truncatingIfNeeded: number)], at: date), routes: [],
+            deliveries: destinations.map { DeliveryOrder(to: $0) })
     }
 
     private func makeEvent(_ body: [UInt8], at date: Date = Date()) -> Event {
