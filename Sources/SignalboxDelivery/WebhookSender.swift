@@ -24,13 +24,13 @@ package struct WebhookSender: Sender {
     }
 
     package func send(_ lease: Lease) async -> RetryPolicy.Attempt {
-        do throws(TransportError) {
-            let reply = try await http.send(request(for: lease))
-            return .replied(status: reply.status, retryAfter: reply.retryAfter)
-        } catch {
-            return .failed(error)
+        switch await attempt(lease).answer {
+        case .success(let reply): .replied(status: reply.status, retryAfter: reply.retryAfter)
+        case .failure(let error): .failed(error)
         }
     }
+
+    private func attempt(_ lease: Lease) async -> OutboundResult { await http.attempt(request(for: lease)) }
 
     private func request(for lease: Lease) -> OutboundRequest {
         let timestamp = Int(now().timeIntervalSince1970)
