@@ -10,6 +10,7 @@ struct DestinationLane: Sendable {
     private let destination: Destination
     private let sender: any Sender
     private let queue: SQLiteQueue
+    private let deadLetters: DeadLetterEvents?
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let elapsed: @Sendable () -> Duration
@@ -19,12 +20,13 @@ struct DestinationLane: Sendable {
 
     /// `clock` and `elapsed` tell the same time: one is for waiting, the other counts from any start.
     init(
-        _ destination: Destination, sender: any Sender, queue: SQLiteQueue, logger: Logger,
-        clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
+        _ destination: Destination, sender: any Sender, queue: SQLiteQueue, deadLetters: DeadLetterEvents?,
+        logger: Logger, clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.destination = destination
         self.sender = sender
         self.queue = queue
+        self.deadLetters = deadLetters
         self.logger = logger
         self.clock = clock
         self.elapsed = elapsed
@@ -117,9 +119,12 @@ struct DestinationLane: Sendable {
         let outcome = RetryPolicy(destination.retry).outcome(
             of: result.answer, number: lease.attempts + 1, now: now, random: Double.random(in: 0..<1))
         note(result.answer, outcome, of: lease, now: now)
-        await finish(
-            Settlement(
-                lease, outcome, attempt: result.attempt, disabling: RetryPolicy.disabling(result.answer)))
+        var settlement = Settlement(
+            lease, outcome, attempt: result.attempt, disabling: RetryPolicy.disabling(result.answer))
+        if case .dead(let status, let reason) = outcome {
+            settlement.successor = deadLetters?.event(about: lease, status: status, reason: reason, at: now)
+        }
+        await finish(settlement)
     }
 
     private func finish(_ settlement: Settlement) async {

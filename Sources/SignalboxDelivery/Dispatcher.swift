@@ -14,10 +14,10 @@ package struct Dispatcher: Service {
     /// How often the queue is looked at for what has become due.
     private static let tick: Duration = .milliseconds(200)
 
-    /// `drainTime`: how long a stop goes on beginning what is due; what is under way is then still waited for.
+    /// `deadLetters`: makes events about deliveries that die; nil makes none. `drainTime`: how long a stop goes on beginning what is due; what is under way is then still waited for.
     package init(
-        _ destinations: [(destination: Destination, sender: any Sender)], queue: SQLiteQueue, logger: Logger,
-        clock: any Clock<Duration> = ContinuousClock(),
+        _ destinations: [(destination: Destination, sender: any Sender)], queue: SQLiteQueue,
+        deadLetters: DeadLetterEvents? = nil, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart, drainTime: Duration = .seconds(5)
     ) {
         self.queue = queue
@@ -26,7 +26,8 @@ package struct Dispatcher: Service {
         self.drainTime = drainTime
         lanes = destinations.map {
             DestinationLane(
-                $0.destination, sender: $0.sender, queue: queue, logger: logger, clock: clock, elapsed: elapsed)
+                $0.destination, sender: $0.sender, queue: queue, deadLetters: deadLetters, logger: logger,
+                clock: clock, elapsed: elapsed)
         }
     }
 

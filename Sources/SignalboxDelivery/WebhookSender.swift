@@ -25,14 +25,15 @@ package struct WebhookSender: Sender {
 
     package func send(_ lease: Lease) async -> SendResult {
         let startedAt = now()
-        let start = ContinuousClock.now
-        do throws(TransportError) {
-            let reply = try await http.send(request(for: lease))
-            return SendResult(
-                .replied(status: reply.status, retryAfter: reply.retryAfter),
-                Attempt(startedAt: startedAt, duration: ContinuousClock.now - start, excerpt: reply.excerpt))
-        } catch {
-            return SendResult(.failed(error), Attempt(startedAt: startedAt, duration: ContinuousClock.now - start))
+        let result = await http.attempt(request(for: lease))
+        var attempt = Attempt(startedAt: startedAt, duration: result.duration, remote: result.remoteAddress)
+        switch result.answer {
+        case .success(let reply):
+            attempt.excerpt = reply.excerpt
+            return SendResult(.replied(status: reply.status, retryAfter: reply.retryAfter), attempt)
+        case .failure(let error):
+            attempt.error = error.code
+            return SendResult(.failed(error), attempt)
         }
     }
 

@@ -9,6 +9,8 @@ package struct Event: Sendable {
     package let kind: PushNotification.Kind
     /// Codes of the warnings it carries.
     package let warnings: [String]
+    /// CloudEvents' `subject`: `vendor/kind` of a notification.
+    package let subject: String
     /// Structured CloudEvents JSON, UTF-8.
     package let body: [UInt8]
     /// Until then it is not to be delivered.
@@ -18,7 +20,7 @@ package struct Event: Sendable {
 
     package init(
         id: EventID, source: SourceName, acceptedAt: Date, vendor: VendorID, kind: PushNotification.Kind,
-        warnings: [String], body: [UInt8]
+        warnings: [String], subject: String? = nil, body: [UInt8]
     ) {
         self.id = id
         self.source = source
@@ -26,11 +28,9 @@ package struct Event: Sendable {
         self.vendor = vendor
         self.kind = kind
         self.warnings = warnings
+        self.subject = subject ?? "\(vendor.name)/\(kind.rawValue)"
         self.body = body
     }
-
-    /// `vendor/kind`, CloudEvents' `subject`.
-    package var subject: String { "\(vendor.name)/\(kind.rawValue)" }
 }
 
 /// An event with the deliveries that the routes gave it: what the queue takes.

@@ -11,6 +11,7 @@ package struct GatewayConfig: Sendable {
     package var customDetectors: JSONText?
     /// Special-purpose address ranges that may be connected to all the same.
     package var egressAllow: [AddressRange] = []
+    package var retention = Retention()
     package var destinations: [Destination] = []
     package var routes = RouteTable()
 
@@ -24,13 +25,42 @@ package struct GatewayConfig: Sendable {
         package var dataDirectory: String?
     }
 
+    /// How long what has ended is kept.
+    package struct Retention: Sendable, Equatable {
+        /// Events all of whose deliveries have ended.
+        package var ended: Duration = .seconds(7 * 86_400)
+        /// Events with a dead delivery.
+        package var dead: Duration = .seconds(30 * 86_400)
+        /// Of the queue's file; the oldest events that have ended leave first.
+        package var bytes: Int64 = 10 << 30
+
+        package init() {}
+    }
+
     /// Somebody who hands in payloads.
     package struct Source: Sendable, Equatable {
         /// Any of these tokens is good.
         package var bearer: [SecretReference] = []
         /// Whose payloads it hands in, for vendors whose payloads do not say so.
         package var vendor: VendorID?
+        /// By what payloads count as repeats of earlier ones.
+        package var dedupe: Dedupe?
     }
+
+    /// Of events with equal values under a key only the first within a window is taken.
+    package struct Dedupe: Sendable, Equatable {
+        /// Into the event.
+        package var key: JSONPointer
+        package var window: Duration
+
+        package init(key: JSONPointer, window: Duration) {
+            self.key = key
+            self.window = window
+        }
+    }
+
+    /// By what payloads of a source count as repeats.
+    package var dedupes: [SourceName: Dedupe] { sources.compactMapValues(\.dedupe) }
 
     /// The sources that are configured for a vendor.
     package var sourceVendors: [SourceName: VendorID] { sources.compactMapValues(\.vendor) }

@@ -35,6 +35,16 @@ package struct RouteTable: Sendable, Equatable {
 
     /// Asks every route up to the first matching one that says stop; the fallback counts when none matched.
     package func decide(_ event: JSONValue) -> Decision {
+        decide(event, by: routes, orElse: fallback)
+    }
+
+    /// As above, for an event about the gateway's own doing: only routes whose pattern names a `type` get those, and no
+    /// fallback does.
+    package func decideOperational(_ event: JSONValue) -> Decision {
+        decide(event, by: routes.filter(\.match.namesType), orElse: [])
+    }
+
+    private func decide(_ event: JSONValue, by routes: [Route], orElse fallback: [DestinationName]) -> Decision {
         var decision = Decision()
         for route in routes where route.match.matches(event) {
             decision.routes.append(route.name)

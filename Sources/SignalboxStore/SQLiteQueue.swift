@@ -14,11 +14,18 @@ package final class SQLiteQueue: Sendable {
     private let commits: CommitGroup<SQLiteWriter.Write, SQLiteWriter.Output>
     private let health = CommitHealth()
     private let lastVersion = Mutex<Int?>(nil)
+    private let elapsed: @Sendable () -> Duration
+    private let clockWatch = Mutex(ClockWatch())
 
-    /// Opens or makes the queue in a data directory. `now`: the clock that decides what is due.
-    package init(in directory: String, now: @escaping @Sendable () -> Date = { Date() }) throws(StoreError) {
+    /// Opens or makes the queue in a data directory. `now`: the clock that decides what is due. `elapsed`: time that only
+    /// ever passes, counted from any start, by which it is noticed that the clock was set.
+    package init(
+        in directory: String, now: @escaping @Sendable () -> Date = { Date() },
+        elapsed: @escaping @Sendable () -> Duration = SQLiteQueue.sinceStart
+    ) throws(StoreError) {
         path = directory + "/queue.db"
         self.now = now
+        self.elapsed = elapsed
         do {
             pool = try Self.open(path)
             lanes.set(try pool.read { try DestinationState.all(in: $0) })
@@ -28,6 +35,10 @@ package final class SQLiteQueue: Sendable {
         let writer = SQLiteWriter(pool: pool, path: path, lanes: lanes, now: now, health: health)
         commits = CommitGroup(limit: 512) { (writes) throws(StoreError) in try writer.commit(writes) }
     }
+
+    private static let start = ContinuousClock.now
+
+    package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
 
     private static func open(_ path: String) throws -> DatabasePool {
         var configuration = Configuration()
@@ -137,8 +148,38 @@ package final class SQLiteQueue: Sendable {
         }
         if isChanged { try await readDestinationStates() }
         let now = now()
+        let elapsed = elapsed()
+        if let jump = clockWatch.withLock({ $0.jump(wall: now, elapsed: elapsed) }) {
+            try await shiftWaits(by: jump)
+            lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
+        }
         lanes.wake(lanes.withHandOff { $0.wake(at: now, all: isChanged) })
         try await expire(by: now)
+    }
+
+    /// Moves the times of next attempts along with a clock that was set, so that waits stay as long as they were: set
+    /// back, it would stall them, set forward, all would come at once. What waits for a time of its own is left.
+    private func shiftWaits(by jump: TimeInterval) async throws(StoreError) {
+        let milliseconds = Int64(jump * 1000)
+        var place: Int64 = 0
+        while true {
+            let start = place
+            let last = try await write { db in
+                let ids = try Int64.fetchAll(
+                    db,
+                    sql: "SELECT id FROM deliveries WHERE state = 'waiting' AND id > ? ORDER BY id LIMIT 2000",
+                    arguments: [start])
+                guard let last = ids.last else { return nil as Int64? }
+                try db.execute(
+                    sql: """
+                        UPDATE deliveries SET due = due + ?
+                        WHERE id > ? AND id <= ? AND state = 'waiting' AND (not_before IS NULL OR attempts > 0)
+                        """, arguments: [milliseconds, start, last])
+                return last
+            }
+            guard let last else { return }
+            place = last
+        }
     }
 
     /// Ends waiting deliveries whose time is over, however long they would wait for their next attempt.

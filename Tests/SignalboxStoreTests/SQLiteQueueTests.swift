@@ -78,7 +78,7 @@ import Testing
     @Test func waitsUntilARetryIsDue() async throws {
         try await withTemporaryDirectory { directory in
             let clock = ManualDate()
-            let queue = try SQLiteQueue(in: directory, now: { clock.now })
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
             queue.openLane(crm) {}
             try await queue.append([event(1, to: [crm], at: clock.now)])
             let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
@@ -199,5 +199,15 @@ import Testing
 private final class ManualDate: Sendable {
     private let date = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
     var now: Date { date.withLock { $0 } }
-    func advance(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
+    private let passed = Mutex(Duration.zero)
+    /// Time that only ever passes.
+    var elapsed: Duration { passed.withLock { $0 } }
+
+    func advance(by seconds: TimeInterval) {
+        date.withLock { $0 += seconds }
+        passed.withLock { $0 += .seconds(seconds) }
+    }
+
+    /// As somebody sets a clock.
+    func set(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
 }
