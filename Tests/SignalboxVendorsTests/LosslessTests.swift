@@ -48,7 +48,7 @@ import Testing
     ]
 
     /// What keys of times contain, which the event writes as RFC 3339, and of numbers that it spells in its own way.
-    private static let times = ["date", "timestamp", "relevance-score", "_lpm"]
+    private static let times = ["date", "timestamp", "expir", "ttl", "relevance-score", "_lpm"]
 
     /// Keys of what never leaves the gateway as it came.
     private static let secrets: Set<String> = [

@@ -38,10 +38,13 @@ struct CatalogueFields: Sendable {
     var buttons: [ButtonsField] = []
     var carousel: [CarouselField] = []
     var campaign = CampaignField()
+    var schedule = ScheduleField()
     /// Any of these makes the push silent, whatever it says.
     var silent: [CatalogueCondition] = []
     /// Any of these makes it the vendor's own housekeeping.
     var control: [CatalogueCondition] = []
+    /// What must not stand in the event in clear.
+    var secrets: CataloguePaths = []
     /// Objects whose members are the app's own, and stand in `custom` under their own names.
     var custom: CataloguePaths = []
 
@@ -86,5 +89,10 @@ struct CatalogueFields: Sendable {
         var messageId: CataloguePaths = []
         /// The identifier is a number, however it is spelled.
         var isNumeric = false
+    }
+    /// When the vendor wants it shown; instants as ``JSONValue/instant`` reads them.
+    struct ScheduleField: Sendable {
+        var notBefore: CataloguePaths = []
+        var notAfter: CataloguePaths = []
     }
 }

@@ -6,7 +6,7 @@ extension CatalogueForm {
         var fields = CatalogueFields()
         let keys = [
             "title", "subtitle", "body", "vendorKind", "link", "word", "types", "media", "buttons", "carousel",
-            "campaign", "silent", "control", "custom",
+            "campaign", "schedule", "silent", "control", "secrets", "custom",
         ]
         guard isObject(value, keys: keys) else { return fields }
         fields.title = paths("title", of: value)
@@ -18,8 +18,10 @@ extension CatalogueForm {
         for buttons in objects("buttons", of: value) { fields.buttons.append(self.buttons(buttons)) }
         for carousel in objects("carousel", of: value) { fields.carousel.append(self.carousel(carousel)) }
         if let campaign = value["campaign"] { fields.campaign = self.campaign(campaign) }
+        if let schedule = value["schedule"] { fields.schedule = self.schedule(schedule) }
         if let silent = value["silent"] { fields.silent = conditions(silent) }
         if let control = value["control"] { fields.control = conditions(control) }
+        fields.secrets = paths("secrets", of: value)
         fields.custom = paths("custom", of: value)
         return fields
     }
@@ -118,5 +120,13 @@ extension CatalogueForm {
             if numeric.bool == nil { note(numeric, "this must be true or false") }
         }
         return campaign
+    }
+    private mutating func schedule(_ value: JSONValue) -> CatalogueFields.ScheduleField {
+        var schedule = CatalogueFields.ScheduleField()
+        guard isObject(value, keys: ["notBefore", "notAfter"]) else { return schedule }
+        schedule.notBefore = paths("notBefore", of: value)
+        schedule.notAfter = paths("notAfter", of: value)
+        if value.isEmptyContainer { note(value, "a schedule has a \"notBefore\", a \"notAfter\" or both") }
+        return schedule
     }
 }

@@ -13,11 +13,13 @@ struct CatalogueReading {
         let showsText = readContent(payload, &notification)
         readKind(payload, showsText: showsText, &notification)
         readCampaign(payload, &notification)
+        readSchedule(payload, &notification)
         readMedia(payload, &notification)
         readCarousel(payload, &notification)
         if let tap = tap(fields.tap, { payload.value(at: $0) }) { notification.action = tap }
         readButtons(payload, &notification)
         takeMarkers(payload)
+        for path in fields.secrets { taken.insert(all: payload.values(at: path)) }
         notification.custom = taken.rest(of: payload, lifting: entry.fields.custom)
     }
 
