@@ -30,6 +30,11 @@ static inline CURLcode sb_curl_set_write_callback(CURL *handle, curl_write_callb
   return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_WRITEDATA, context) : code;
 }
 
+static inline CURLcode sb_curl_set_header_callback(CURL *handle, curl_write_callback callback, void *context) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, callback);
+  return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_HEADERDATA, context) : code;
+}
+
 static inline CURLcode sb_curl_set_socket_callback(CURL *handle, curl_opensocket_callback callback, void *context) {
   CURLcode code = curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, callback);
   return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context) : code;
@@ -44,6 +49,10 @@ static inline CURLcode sb_curl_get_pointer(CURL *handle, CURLINFO info, void **v
 }
 
 static inline CURLcode sb_curl_get_string(CURL *handle, CURLINFO info, const char **value) {
+  return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode sb_curl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
   return curl_easy_getinfo(handle, info, value);
 }
 

@@ -10,34 +10,48 @@ struct DestinationLane: Sendable {
     private let destination: Destination
     private let sender: any Sender
     private let queue: SQLiteQueue
+    private let deadLetters: DeadLetterEvents?
     private let logger: Logger
     private let clock: any Clock<Duration>
+    private let elapsed: @Sendable () -> Duration
     private let gate: LaneGate
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
+    /// `clock` and `elapsed` tell the same time: one is for waiting, the other counts from any start.
     init(
-        _ destination: Destination, sender: any Sender, queue: SQLiteQueue, logger: Logger, clock: any Clock<Duration>
+        _ destination: Destination, sender: any Sender, queue: SQLiteQueue, deadLetters: DeadLetterEvents?,
+        logger: Logger, clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.destination = destination
         self.sender = sender
         self.queue = queue
+        self.deadLetters = deadLetters
         self.logger = logger
         self.clock = clock
-        gate = LaneGate(limit: destination.concurrency)
+        self.elapsed = elapsed
+        gate = LaneGate(
+            limit: destination.concurrency,
+            breaker: Breaker(failures: destination.breaker.failures, probe: destination.breaker.probe),
+            perSecond: destination.perSecond, at: elapsed())
         (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Runs until the lane is drained or closed and all that was begun has ended.
     func run() async {
-        queue.openLane(destination.name) { [signal] in signal.yield() }
-        await withDiscardingTaskGroup { group in
-            for await _ in signals {
-                // Asked first: what was appended while the queue was being read is for another turn.
-                let isDraining = gate.isDraining
-                let foundAll = await begin { lease in group.addTask { await attempt(lease) } }
-                if gate.isClosed || (isDraining && foundAll) { break }
+        queue.openLane(destination.name, isOrdered: destination.ordering != nil) { [signal] in signal.yield() }
+        await withTaskGroup { timers in
+            await withDiscardingTaskGroup { attempts in
+                for await _ in signals {
+                    // Asked first: what was appended while the queue was being read is for another turn.
+                    let isDraining = gate.isDraining
+                    let foundAll = await begin(
+                        { lease in attempts.addTask { await attempt(lease) } },
+                        wakingAt: { time in timers.addTask { await wake(at: time) } })
+                    if gate.isClosed || (isDraining && foundAll) { break }
+                }
             }
+            timers.cancelAll()
         }
     }
 
@@ -53,16 +67,29 @@ struct DestinationLane: Sendable {
         signal.yield()
     }
 
-    /// Begins attempts as long as there are places and deliveries. True when there were more places than deliveries.
-    private func begin(_ start: (Lease) -> Void) async -> Bool {
+    /// Begins attempts as long as there are places and deliveries. True when there were more places than deliveries, or
+    /// when the destination is to be left alone.
+    private func begin(_ start: (Lease) -> Void, wakingAt: (Duration) -> Void) async -> Bool {
         while true {
-            let free = gate.takeFree()
-            guard free > 0 else { return false }
-            let leases = await claim(upTo: free)
-            gate.giveBack(free - leases.count)
-            for lease in leases { start(lease) }
-            if leases.isEmpty { return true }
+            switch gate.takePlaces(at: elapsed()) {
+            case .free(0): return false
+            case .free(let free):
+                let leases = await claim(upTo: free)
+                gate.giveBack(free - leases.count, at: elapsed())
+                for lease in leases { start(lease) }
+                if leases.isEmpty { return true }
+            case .later(let wait, let isLong):
+                let time = elapsed() + wait
+                if gate.setTimer(time) { wakingAt(time) }
+                return isLong
+            }
         }
+    }
+
+    private func wake(at time: Duration) async {
+        do { try await clock.sleep(for: max(.zero, time - elapsed())) } catch { return }
+        gate.timerEnded(time)
+        signal.yield()
     }
 
     private func claim(upTo limit: Int) async -> [Lease] {
@@ -79,28 +106,45 @@ struct DestinationLane: Sendable {
     // MARK: One attempt
 
     private func attempt(_ lease: Lease) async {
-        let attempt = await sender.send(lease)
+        if let notAfter = lease.notAfter, notAfter <= Date() {
+            gate.noteNothing(at: elapsed())
+            gate.sent()
+            await finish(Settlement(lease, .expired))
+            return
+        }
+        let result = await sender.send(lease)
         gate.sent()
         signal.yield()
+        let now = Date()
         let outcome = RetryPolicy(destination.retry).outcome(
-            of: attempt, number: lease.attempts + 1, now: Date(), random: Double.random(in: 0..<1))
-        report(outcome, of: lease)
-        await settle(lease, outcome)
+            of: result.answer, number: lease.attempts + 1, now: now, random: Double.random(in: 0..<1))
+        note(result.answer, outcome, of: lease, now: now)
+        var settlement = Settlement(
+            lease, outcome, attempt: result.attempt, disabling: RetryPolicy.disabling(result.answer))
+        if case .dead(let status, let reason) = outcome {
+            settlement.successor = deadLetters?.event(about: lease, status: status, reason: reason, at: now)
+        }
+        await finish(settlement)
+    }
+
+    private func finish(_ settlement: Settlement) async {
+        report(settlement)
+        await settle(settlement)
         gate.settled()
         signal.yield()
     }
 
-    private func settle(_ lease: Lease, _ outcome: Outcome) async {
+    private func settle(_ settlement: Settlement) async {
         while true {
             do throws(StoreError) {
-                try await queue.settle(lease, outcome)
+                try await queue.settle(settlement)
                 return gate.noteRecorded()
             } catch {
                 // Many outcomes wait at such a time: it is said once.
                 if gate.noteUnrecorded() {
                     logger.error(
                         "Outcomes cannot be recorded; trying again.",
-                        metadata: ["destination": "\(lease.destination)", "error": "\(error)"])
+                        metadata: ["destination": "\(destination.name)", "error": "\(error)"])
                 }
             }
             // Given up only when the gateway stops: the delivery is then repeated after the next start.
@@ -109,26 +153,57 @@ struct DestinationLane: Sendable {
         }
     }
 
-    /// Says once when a destination begins to fail and once when it takes events again; each attempt only in detail.
-    private func report(_ outcome: Outcome, of lease: Lease) {
+    // MARK: Words
+
+    /// Tells the gate what an answer says of the destination, and says once when it begins to fail and once when it takes
+    /// events again.
+    private func note(_ answer: RetryPolicy.Answer, _ outcome: Outcome, of lease: Lease, now: Date) {
+        if let quiet = RetryPolicy.quiet(after: answer, now: now) {
+            gate.keepQuiet(until: elapsed() + .seconds(quiet))
+        }
+        let change =
+            switch RetryPolicy.health(by: answer) {
+            case .ill: gate.noteFailure(at: elapsed())
+            case .well: gate.noteAnswer(delivered: (200..<300).contains(answer.status ?? 0))
+            case .unknown: LaneGate.Change.none
+            }
+        if RetryPolicy.health(by: answer) == .unknown { gate.noteNothing(at: elapsed()) }
+        let metadata: Logger.Metadata = ["destination": "\(destination.name)", "event": "\(lease.event)"]
+        switch change {
+        case .none: break
+        case .fails: logger.warning("The destination fails; deliveries wait.", metadata: metadata)
+        case .leftAlone:
+            logger.warning(
+                "The destination fails again and again; one attempt is made now and then until it answers.",
+                metadata: metadata)
+        case .takesAgain: logger.notice("The destination takes events again.", metadata: metadata)
+        }
+    }
+
+    /// Each attempt only in detail.
+    private func report(_ settlement: Settlement) {
+        let lease = settlement.lease
         var metadata: Logger.Metadata = [
-            "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.attempts + 1)",
+            "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.earlier + 1)",
         ]
-        switch outcome {
-        case .delivered:
-            logger.debug("Delivered.", metadata: metadata)
-            if gate.noteSuccess() { logger.notice("The destination takes events again.", metadata: metadata) }
+        if let reason = settlement.disabling {
+            logger.warning(
+                "The destination takes nothing any more; its deliveries wait until it is resumed.",
+                metadata: ["destination": "\(lease.destination)", "reason": "\(reason)"])
+        }
+        switch settlement.outcome {
+        case .delivered: logger.debug("Delivered.", metadata: metadata)
         case .retry(let at, _, let reason):
             metadata["reason"] = "\(reason)"
             metadata["next"] = "\(Timestamp(at).text)"
             logger.info("Delivery failed; it will be tried again.", metadata: metadata)
-            if gate.noteFailure() { logger.warning("The destination fails; deliveries wait.", metadata: metadata) }
         case .postponed(_, let reason):
             metadata["reason"] = "\(reason)"
             logger.error("An attempt could not be made.", metadata: metadata)
         case .dead(_, let reason):
             metadata["reason"] = "\(reason)"
             logger.warning("Delivery is dead.", metadata: metadata)
+        case .expired: logger.info("Delivery expired before it was sent.", metadata: metadata)
         case .returned: logger.debug("Delivery was cut short by our own stop.", metadata: metadata)
         }
     }

@@ -14,17 +14,20 @@ package struct Dispatcher: Service {
     /// How often the queue is looked at for what has become due.
     private static let tick: Duration = .milliseconds(200)
 
-    /// `drainTime`: how long a stop goes on beginning what is due; what is under way is then still waited for.
+    /// `deadLetters`: makes events about deliveries that die; nil makes none. `drainTime`: how long a stop goes on beginning what is due; what is under way is then still waited for.
     package init(
-        _ destinations: [(destination: Destination, sender: any Sender)], queue: SQLiteQueue, logger: Logger,
-        clock: any Clock<Duration> = ContinuousClock(), drainTime: Duration = .seconds(5)
+        _ destinations: [(destination: Destination, sender: any Sender)], queue: SQLiteQueue,
+        deadLetters: DeadLetterEvents? = nil, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
+        elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart, drainTime: Duration = .seconds(5)
     ) {
         self.queue = queue
         self.logger = logger
         self.clock = clock
         self.drainTime = drainTime
         lanes = destinations.map {
-            DestinationLane($0.destination, sender: $0.sender, queue: queue, logger: logger, clock: clock)
+            DestinationLane(
+                $0.destination, sender: $0.sender, queue: queue, deadLetters: deadLetters, logger: logger,
+                clock: clock, elapsed: elapsed)
         }
     }
 
@@ -46,7 +49,16 @@ package struct Dispatcher: Service {
             }
             group.cancelAll()
         }
+        do throws(StoreError) {
+            try await queue.giveBackFresh()
+        } catch {
+            logger.error("What was not begun cannot be noted.", metadata: ["error": "\(error)"])
+        }
     }
+
+    private static let start = ContinuousClock.now
+
+    package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
 
     /// Lets the lanes end once nothing is due, or after this time at the latest.
     package func drain(within time: Duration? = nil) {

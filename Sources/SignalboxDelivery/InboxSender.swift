@@ -1,3 +1,4 @@
+import Foundation
 package import SignalboxStore
 
 /// The built-in destination: shows every event to whoever started the gateway.
@@ -11,8 +12,9 @@ package struct InboxSender: Sender {
         self.show = show
     }
 
-    package func send(_ lease: Lease) async -> RetryPolicy.Attempt {
+    package func send(_ lease: Lease) async -> SendResult {
+        let attempt = Attempt(startedAt: Date(), duration: .zero)
         show(EventLine(color: color).text(lease.body))
-        return .replied(status: 204, retryAfter: nil)
+        return SendResult(.replied(status: 204, retryAfter: nil), attempt)
     }
 }

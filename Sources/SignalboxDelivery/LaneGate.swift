@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Counts what one lane has under way, so that neither requests nor outcomes not yet on disk grow without bound.
+/// Says how much one lane may begin: as its places, its rate, its breaker and what the destination asked for allow. So
+/// neither requests nor outcomes not yet on disk grow without bound.
 final class LaneGate: Sendable {
     // A class because every attempt of the lane reports to it.
     private struct State {
@@ -10,30 +11,63 @@ final class LaneGate: Sendable {
         var isClosed = false
         var isFailing = false
         var isUnrecordable = false
+        /// When the lane will be woken at the latest.
+        var wakesAt: Duration?
+        var breaker: Breaker
+        var bucket: TokenBucket?
+        /// When the destination asked for quiet until then.
+        var quietUntil: Duration?
     }
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let limit: Int
     private let unsettledLimit = 1024
 
-    init(limit: Int) { self.limit = limit }
+    /// `perSecond`: the most attempts that begin in a second in the long run; nil for no limit.
+    init(limit: Int, breaker: Breaker, perSecond: Double?, at now: Duration) {
+        self.limit = limit
+        state = Mutex(State(breaker: breaker, bucket: perSecond.map { TokenBucket(perSecond: $0, at: now) }))
+    }
+
+    enum Places: Equatable {
+        /// All that are free now, which are taken with this answer; none until an attempt ends.
+        case free(Int)
+        /// Some may be free after this time. `isLong`: the destination is to be left alone, so that a stop need not wait.
+        case later(Duration, isLong: Bool)
+    }
 
     /// Takes all free places and says how many they are.
-    func takeFree() -> Int {
+    func takePlaces(at now: Duration) -> Places {
         state.withLock { state in
-            guard !state.isClosed else { return 0 }
-            let free = max(0, min(limit - state.sending, unsettledLimit - state.unsettled))
+            guard !state.isClosed else { return .free(0) }
+            if let quiet = state.quietUntil, now < quiet { return .later(quiet - now, isLong: true) }
+            state.quietUntil = nil
+            var free = max(0, min(limit - state.sending, unsettledLimit - state.unsettled))
+            guard free > 0 else { return .free(0) }
+            switch state.breaker.permission(at: now) {
+            case .any: break
+            case .probe: free = 1
+            case .none(let until): return .later(until - now, isLong: true)
+            case .noneYet: return .free(0)
+            }
+            if let taken = state.bucket?.take(upTo: free, at: now) {
+                guard taken > 0 else { return .later(state.bucket?.wait ?? .zero, isLong: false) }
+                free = taken
+            }
+            if state.breaker.permission(at: now) == .probe { state.breaker.beginProbe() }
             state.sending += free
             state.unsettled += free
-            return free
+            return .free(free)
         }
     }
 
     /// Gives places back that nothing was found for.
-    func giveBack(_ count: Int) {
+    func giveBack(_ count: Int, at now: Duration) {
         state.withLock { state in
             state.sending -= count
             state.unsettled -= count
+            state.bucket?.giveBack(count)
+            if count > 0 { state.breaker.abandonProbe(at: now) }
         }
     }
 
@@ -42,20 +76,56 @@ final class LaneGate: Sendable {
 
     func settled() { state.withLock { $0.unsettled -= 1 } }
 
-    /// Notes a failed attempt; true for the first one after a success.
-    func noteFailure() -> Bool {
+    // MARK: What attempts say
+
+    enum Change: Equatable {
+        case none
+        /// It fails, for the first time since it last took something.
+        case fails
+        /// It failed so often that it is left alone.
+        case leftAlone
+        case takesAgain
+    }
+
+    /// The destination does not answer, or not as one in order does.
+    func noteFailure(at now: Duration) -> Change {
         state.withLock { state in
-            defer { state.isFailing = true }
-            return !state.isFailing
+            let wasFailing = state.isFailing
+            state.isFailing = true
+            if state.breaker.failed(at: now) { return .leftAlone }
+            return wasFailing ? .none : .fails
         }
     }
 
-    /// Notes a delivery; true for the first one after a failure.
-    func noteSuccess() -> Bool {
+    /// The destination answers, whatever it thinks of the event.
+    func noteAnswer(delivered: Bool) -> Change {
         state.withLock { state in
+            let closes = state.breaker.succeeded()
+            guard delivered || closes else { return .none }
             defer { state.isFailing = false }
-            return state.isFailing
+            return state.isFailing ? .takesAgain : .none
         }
+    }
+
+    /// No attempt could be made: it says nothing of the destination.
+    func noteNothing(at now: Duration) { state.withLock { $0.breaker.abandonProbe(at: now) } }
+
+    /// The destination asked for quiet.
+    func keepQuiet(until: Duration) {
+        state.withLock { $0.quietUntil = max($0.quietUntil ?? until, until) }
+    }
+
+    /// True for who shall wake the lane then; nobody would as early.
+    func setTimer(_ time: Duration) -> Bool {
+        state.withLock { state in
+            if let earlier = state.wakesAt, earlier <= time { return false }
+            state.wakesAt = time
+            return true
+        }
+    }
+
+    func timerEnded(_ time: Duration) {
+        state.withLock { if $0.wakesAt == time { $0.wakesAt = nil } }
     }
 
     /// Notes an outcome that could not be recorded; true for the first one in a row.
@@ -67,6 +137,8 @@ final class LaneGate: Sendable {
     }
 
     func noteRecorded() { state.withLock { $0.isUnrecordable = false } }
+
+    // MARK: The end
 
     /// From now on the lane ends once nothing is due.
     func drain() { state.withLock { $0.isDraining = true } }

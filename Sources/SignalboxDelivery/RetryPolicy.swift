@@ -12,14 +12,17 @@ package struct RetryPolicy: Sendable {
     package init(_ retry: Destination.Retry) { self.retry = retry }
 
     /// What an attempt brought.
-    package enum Attempt: Sendable, Equatable {
+    package enum Answer: Sendable, Equatable {
         case replied(status: Int, retryAfter: RetryAfter?)
         case failed(TransportError)
+
+        /// Of HTTP, where there was a reply.
+        package var status: Int? { if case .replied(let status, _) = self { status } else { nil } }
     }
 
     /// `number`: of this attempt, from 1. `random`: in 0..<1.
-    package func outcome(of attempt: Attempt, number: Int, now: Date, random: Double) -> Outcome {
-        switch attempt {
+    package func outcome(of answer: Answer, number: Int, now: Date, random: Double) -> Outcome {
+        switch answer {
         case .failed(.stopped): return .returned
         case .failed(.exhausted(let reason)):
             return .postponed(
@@ -46,11 +49,36 @@ package struct RetryPolicy: Sendable {
         return .retry(at: now.addingTimeInterval(asked + backoff(number) * random), status: status, reason: reason)
     }
 
+    /// How long the destination wants to be left alone, by all deliveries to it.
+    package static func quiet(after answer: Answer, now: Date) -> TimeInterval? {
+        guard case .replied(let status, let retryAfter?) = answer, status == 429 || status == 503 else { return nil }
+        return min(retryAfter.delay(from: now), longestRetryAfter)
+    }
+
     /// The longest wait after this attempt, in seconds: doubled each time, up to the maximum.
     package func backoff(_ number: Int) -> TimeInterval {
         let base = TimeInterval(retry.base.milliseconds) / 1000
         let longest = TimeInterval(retry.max.milliseconds) / 1000
         return min(longest, base * pow(2, TimeInterval(min(number - 1, 62))))
+    }
+
+    /// What an answer says of the destination, whatever becomes of the delivery.
+    package enum Health: Sendable, Equatable {
+        case well, ill, unknown
+    }
+
+    package static func health(by answer: Answer) -> Health {
+        switch answer {
+        case .failed(.stopped), .failed(.exhausted): .unknown
+        case .failed: .ill
+        case .replied(let status, _): (500..<600).contains(status) ? .ill : .well
+        }
+    }
+
+    /// Why a destination is to get nothing any more; nil when it may. 410 says that it is gone for good (Standard Webhooks,
+    /// CloudEvents HTTP web hooks 2.2).
+    package static func disabling(_ answer: Answer) -> String? {
+        if case .replied(status: 410, _) = answer { "answered 410: it is gone" } else { nil }
     }
 
     private static func isTemporary(_ status: Int) -> Bool {

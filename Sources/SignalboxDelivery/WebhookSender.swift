@@ -23,21 +23,27 @@ package struct WebhookSender: Sender {
         userAgent = "signalbox/\(version)"
     }
 
-    package func send(_ lease: Lease) async -> RetryPolicy.Attempt { await send([lease]) }
+    package func send(_ lease: Lease) async -> SendResult { await send([lease]) }
 
     /// Makes one attempt with deliveries that go into one request: one, unless the format batches.
-    package func send(_ leases: [Lease]) async -> RetryPolicy.Attempt {
+    package func send(_ leases: [Lease]) async -> SendResult {
+        let startedAt = now()
         let request: OutboundRequest
         do throws(UnwritableMessage) {
             request = try self.request(for: leases)
         } catch {
-            return .failed(.unusable(error.description))
+            let unusable = TransportError.unusable(error.description)
+            return SendResult(.failed(unusable), Attempt(startedAt: startedAt, duration: .zero, error: unusable.code))
         }
-        do throws(TransportError) {
-            let reply = try await http.send(request)
-            return .replied(status: reply.status, retryAfter: reply.retryAfter)
-        } catch {
-            return .failed(error)
+        let result = await http.attempt(request)
+        var attempt = Attempt(startedAt: startedAt, duration: result.duration, remote: result.remoteAddress)
+        switch result.answer {
+        case .success(let reply):
+            attempt.excerpt = reply.excerpt
+            return SendResult(.replied(status: reply.status, retryAfter: reply.retryAfter), attempt)
+        case .failure(let error):
+            attempt.error = error.code
+            return SendResult(.failed(error), attempt)
         }
     }
 
@@ -52,7 +58,7 @@ package struct WebhookSender: Sender {
             ("webhook-id", id),
             ("webhook-timestamp", String(timestamp)),
             ("webhook-signature", signatures),
-            ("signalbox-attempt", String((leases.map(\.attempts).max() ?? 0) + 1)),
+            ("signalbox-attempt", String((leases.map(\.earlier).max() ?? 0) + 1)),
             ("traceparent", Self.traceParent(of: id)),
         ]
         if let contentType = message.contentType { headers.insert(("content-type", contentType), at: 0) }

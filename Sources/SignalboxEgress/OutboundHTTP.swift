@@ -41,12 +41,16 @@ package final class OutboundHTTP: @unchecked Sendable {
         curl_multi_cleanup(multi)
     }
 
-    /// Sends a request and waits for the whole reply, whatever its status.
-    package func send(_ request: OutboundRequest) async throws(TransportError) -> OutboundReply {
-        let result = await withCheckedContinuation { completion in
+    /// Sends a request, waits for the whole reply, whatever its status, and says all there is to say of the attempt.
+    package func attempt(_ request: OutboundRequest) async -> OutboundResult {
+        await withCheckedContinuation { completion in
             submit(Transfer(request, policy: policy, completion: completion))
         }
-        return try result.get()
+    }
+
+    /// The same, for whom the reply is enough.
+    package func send(_ request: OutboundRequest) async throws(TransportError) -> OutboundReply {
+        try await attempt(request).answer.get()
     }
 
     /// Fails what is under way with ``TransportError/stopped`` and ends the thread. Later requests fail likewise.

@@ -9,10 +9,15 @@ final class Transfer: @unchecked Sendable {
     // Sendable: made by the caller, then touched by the client's thread only, until it resumes the continuation.
     private let request: OutboundRequest
     private let policy: AddressPolicy
-    private let completion: CheckedContinuation<Result<OutboundReply, TransportError>, Never>
+    private let completion: CheckedContinuation<OutboundResult, Never>
+    private let begun = ContinuousClock.now
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var excerpt: [UInt8] = []
     private var received = 0
+    private var headerBytes = 0
+    private var headerLines = 0
+    /// The last address that a socket was opened for.
+    private var lastTried: String?
     private var denial: String?
     /// Whether any of the name's addresses might be connected to: then it was not the policy that failed the request.
     private var wasAllowed = false
@@ -20,13 +25,15 @@ final class Transfer: @unchecked Sendable {
     private var exhaustion: String?
     private var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 
-    private static let keptBytes = 1024
+    /// Of all the header lines of a reply; libcurl itself ends a line of 100 KiB.
+    private static let maximumHeaderBytes = 64 * 1024
+    private static let maximumHeaderLines = 256
     /// A reply longer than this is cut: its status is known by then, and nobody reads the rest.
     private static let maximumBytes = 256 * 1024
 
     init(
         _ request: OutboundRequest, policy: AddressPolicy,
-        completion: CheckedContinuation<Result<OutboundReply, TransportError>, Never>
+        completion: CheckedContinuation<OutboundResult, Never>
     ) {
         self.request = request
         self.policy = policy
@@ -52,6 +59,7 @@ final class Transfer: @unchecked Sendable {
                 handle, CURLOPT_CONNECTTIMEOUT_MS, Int(min(request.timeout, .seconds(10)).wholeMilliseconds)),
             sb_curl_set_pointer(handle, CURLOPT_PRIVATE, context),
             sb_curl_set_write_callback(handle, Self.onWrite, context),
+            sb_curl_set_header_callback(handle, Self.onHeader, context),
             sb_curl_set_socket_callback(handle, Self.onOpenSocket, context),
             errorText.withUnsafeMutableBufferPointer {
                 sb_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, $0.baseAddress)
@@ -84,21 +92,30 @@ final class Transfer: @unchecked Sendable {
     // MARK: The end
 
     /// What libcurl says of the finished transfer; to be asked before the handle is reset.
-    func result(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> Result<OutboundReply, TransportError> {
+    func result(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> OutboundResult {
         var status = 0
         sb_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
         let wasCut = code == CURLE_WRITE_ERROR && received > Self.maximumBytes
-        guard code == CURLE_OK || wasCut else { return .failure(error(code)) }
-        return .success(
-            OutboundReply(
-                status: status, excerpt: excerpt,
-                retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) }))
+        let answer: Result<OutboundReply, TransportError> =
+            code == CURLE_OK || wasCut
+            ? .success(
+                OutboundReply(
+                    status: status, excerpt: excerpt,
+                    retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) }))
+            : .failure(error(code, of: handle))
+        return result(answer, remoteAddress: Self.remoteAddress(of: handle) ?? lastTried)
+    }
+
+    private func result(
+        _ answer: Result<OutboundReply, TransportError>, remoteAddress: String?
+    ) -> OutboundResult {
+        OutboundResult(answer, remoteAddress: remoteAddress, duration: ContinuousClock.now - begun)
     }
 
     /// Answers the caller.
-    func finish(_ result: Result<OutboundReply, TransportError>) { completion.resume(returning: result) }
+    func finish(_ result: OutboundResult) { completion.resume(returning: result) }
 
-    func fail(_ error: TransportError) { finish(.failure(error)) }
+    func fail(_ error: TransportError) { finish(result(.failure(error), remoteAddress: lastTried)) }
 
     private func header(_ name: String, of handle: UnsafeMutableRawPointer) -> String? {
         var found: UnsafeMutablePointer<curl_header>?
@@ -108,21 +125,57 @@ final class Transfer: @unchecked Sendable {
         return String(cString: found.pointee.value)
     }
 
-    private func error(_ code: CURLcode) -> TransportError {
+    private static func remoteAddress(of handle: UnsafeMutableRawPointer) -> String? {
+        var text: UnsafePointer<CChar>?
+        var port = 0
+        guard sb_curl_get_string(handle, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text, text.pointee != 0,
+            sb_curl_get_long(handle, CURLINFO_PRIMARY_PORT, &port) == CURLE_OK
+        else { return nil }
+        return spelled(String(cString: text), port: port)
+    }
+
+    private static func spelled(_ address: String, port: Int) -> String {
+        address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+    }
+
+    private func error(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> TransportError {
         let detail = String(decoding: errorText.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
         if let denial, !wasAllowed { return .denied(denial) }
         if let exhaustion { return .exhausted(exhaustion) }
+        if headersAreTooMany { return .interrupted("the reply has too many headers") }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .unresolved(words)
         case CURLE_COULDNT_CONNECT: return .refused(words)
-        case CURLE_OPERATION_TIMEDOUT: return .timeout(words)
+        case CURLE_OPERATION_TIMEDOUT:
+            return wasBegun(handle) ? .timeoutReplying(words) : .timeoutConnecting(words)
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_CLIENTCERT:
             return .tls(words)
-        case CURLE_URL_MALFORMAT, CURLE_UNSUPPORTED_PROTOCOL, CURLE_BAD_FUNCTION_ARGUMENT: return .unusable(words)
+        // With TLS 1.3 a server says only after the handshake what it thinks of our certificate: by an alert.
+        case CURLE_RECV_ERROR where Self.isAlert(words), CURLE_SEND_ERROR where Self.isAlert(words):
+            return .tls(words)
+        case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT: return .unusable(words)
+        // Also what libcurl says of a reply that is no HTTP.
+        case CURLE_UNSUPPORTED_PROTOCOL: return wasBegun(handle) ? .interrupted(words) : .unusable(words)
         default: return .interrupted(words)
         }
+    }
+
+    private static func isAlert(_ words: String) -> Bool {
+        words.contains("SSL routines") && words.contains("alert")
+    }
+
+    /// Whether the request was begun to be sent, so that the server may have it.
+    private func wasBegun(_ handle: UnsafeMutableRawPointer) -> Bool {
+        var microseconds: curl_off_t = 0
+        sb_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds)
+        return microseconds > 0
+    }
+
+    private var headersAreTooMany: Bool {
+        headerBytes > Self.maximumHeaderBytes || headerLines > Self.maximumHeaderLines
     }
 
     // MARK: Callbacks
@@ -132,9 +185,17 @@ final class Transfer: @unchecked Sendable {
         let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
         let length = size * count
         transfer.received += length
-        let room = min(length, keptBytes - transfer.excerpt.count)
+        let room = min(length, transfer.request.keptBytes - transfer.excerpt.count)
         if room > 0 { transfer.excerpt.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: room)) }
         return transfer.received > maximumBytes ? 0 : length
+    }
+
+    private static let onHeader: curl_write_callback = { _, size, count, context in
+        guard let context else { return 0 }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        transfer.headerBytes += size * count
+        transfer.headerLines += 1
+        return transfer.headersAreTooMany ? 0 : size * count
     }
 
     private static let onOpenSocket: curl_opensocket_callback = { context, _, address in
@@ -149,6 +210,7 @@ final class Transfer: @unchecked Sendable {
             return curl_socket_t(-1)
         }
         transfer.wasAllowed = true
+        transfer.lastTried = spelled("\(ip)", port: address.pointee.addr.port)
         let descriptor = socket(
             address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), address.pointee.protocol)
         if descriptor < 0, errno == EMFILE || errno == ENFILE { transfer.exhaustion = String(cString: strerror(errno)) }
@@ -169,6 +231,13 @@ extension IPAddress {
             }
         default: return nil
         }
+    }
+}
+
+extension sockaddr {
+    /// In the same place in both families, in network order.
+    fileprivate var port: Int {
+        withUnsafeBytes(of: sa_data) { Int($0[0]) << 8 | Int($0[1]) }
     }
 }
 

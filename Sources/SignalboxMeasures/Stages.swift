@@ -100,7 +100,7 @@ public struct QueueMeasure: Sendable {
         let made = try payload.withUnsafeBufferPointer { bytes in
             try normalizer.event(bytes, as: Reception(from: .default, at: Date()), at: Place(), with: parser)
         }
-        event = RoutedEvent(event: made, routes: ["bench"], destinations: [DestinationName("crm")])
+        event = RoutedEvent(event: made, routes: ["bench"], deliveries: [DeliveryOrder(to: DestinationName("crm"))])
     }
 
     /// Appends events one by one from many tasks at once, so that they share commits; each is durable at the end.
@@ -121,6 +121,6 @@ public struct QueueMeasure: Sendable {
             event: Event(
                 id: id, source: event.event.source, acceptedAt: event.event.acceptedAt, vendor: event.event.vendor,
                 kind: event.event.kind, warnings: [], body: event.event.body),
-            routes: event.routes, destinations: event.destinations)
+            routes: event.routes, deliveries: event.deliveries)
     }
 }

@@ -9,12 +9,18 @@ package struct Event: Sendable {
     package let kind: PushNotification.Kind
     /// Codes of the warnings it carries.
     package let warnings: [String]
+    /// CloudEvents' `subject`: `vendor/kind` of a notification.
+    package let subject: String
     /// Structured CloudEvents JSON, UTF-8.
     package let body: [UInt8]
+    /// Until then it is not to be delivered.
+    package var notBefore: Date?
+    /// From then on it is not to be delivered any more.
+    package var notAfter: Date?
 
     package init(
         id: EventID, source: SourceName, acceptedAt: Date, vendor: VendorID, kind: PushNotification.Kind,
-        warnings: [String], body: [UInt8]
+        warnings: [String], subject: String? = nil, body: [UInt8]
     ) {
         self.id = id
         self.source = source
@@ -22,25 +28,63 @@ package struct Event: Sendable {
         self.vendor = vendor
         self.kind = kind
         self.warnings = warnings
+        self.subject = subject ?? "\(vendor.name)/\(kind.rawValue)"
         self.body = body
     }
-
-    /// `vendor/kind`, CloudEvents' `subject`.
-    package var subject: String { "\(vendor.name)/\(kind.rawValue)" }
 }
 
-/// An event with the destinations that the routes gave it: what the queue takes.
+/// An event with the deliveries that the routes gave it: what the queue takes.
 package struct RoutedEvent: Sendable {
     package let event: Event
     /// Names of the routes that matched, in the config's order.
     package let routes: [String]
-    /// Each destination once.
-    package let destinations: [DestinationName]
+    /// One for each destination.
+    package let deliveries: [DeliveryOrder]
+    /// The payload as it came, where one of the destinations wants it.
+    package var payload: [UInt8]?
+    /// What makes it the same as another one from the same source, and since when others count.
+    package var dedupe: Dedupe?
 
-    package init(event: Event, routes: [String], destinations: [DestinationName]) {
+    package init(
+        event: Event, routes: [String], deliveries: [DeliveryOrder], payload: [UInt8]? = nil, dedupe: Dedupe? = nil
+    ) {
         self.event = event
         self.routes = routes
-        self.destinations = destinations
+        self.deliveries = deliveries
+        self.payload = payload
+        self.dedupe = dedupe
+    }
+
+    package var destinations: [DestinationName] { deliveries.map(\.destination) }
+
+    package struct Dedupe: Sendable, Equatable {
+        package let key: String
+        package let since: Date
+
+        package init(key: String, since: Date) {
+            self.key = key
+            self.since = since
+        }
+    }
+}
+
+/// That an event is to go to a destination, and when.
+package struct DeliveryOrder: Sendable, Equatable {
+    package let destination: DestinationName
+    /// Until then it waits.
+    package var notBefore: Date?
+    /// From then on it is not sent any more.
+    package var notAfter: Date?
+    /// Among deliveries to this destination with an equal key one is sent after the other; nil for no order.
+    package var orderKey: String?
+
+    package init(
+        to destination: DestinationName, notBefore: Date? = nil, notAfter: Date? = nil, orderKey: String? = nil
+    ) {
+        self.destination = destination
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.orderKey = orderKey
     }
 }
 

@@ -39,7 +39,8 @@ package struct Timestamp: Sendable, Hashable, Comparable {
         self.init(milliseconds: (minutes * 60 + second) * 1000 + fraction)
     }
 
-    private init?(milliseconds: Int64) {
+    /// Milliseconds since 1970; nil outside of the calendar.
+    package init?(milliseconds: Int64) {
         guard Self.calendar.contains(milliseconds) else { return nil }
         self.milliseconds = milliseconds
     }

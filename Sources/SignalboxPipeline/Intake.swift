@@ -1,4 +1,5 @@
 package import Foundation
+import SignalboxEgress
 package import SignalboxJSON
 package import SignalboxModel
 package import SignalboxRouting
@@ -13,55 +14,117 @@ package struct Intake: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
     private let queue: SQLiteQueue
-    private let vendors: [SourceName: VendorID]
+    private let sources: [SourceName: GatewayConfig.Source]
     private let payloadParsers = ParserPool.forPayloads()
     private let eventParsers = ParserPool.forEvents()
     private let now: @Sendable () -> Date
 
-    /// `vendors`: whose payloads a source hands in, where the config says so.
+    /// `sources`: what the config says of who hands payloads in.
     package init(
-        normalizer: Normalizer, routes: RouteTable, queue: SQLiteQueue, vendors: [SourceName: VendorID] = [:],
+        normalizer: Normalizer, routes: RouteTable, queue: SQLiteQueue,
+        sources: [SourceName: GatewayConfig.Source] = [:],
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.normalizer = normalizer
         self.routes = routes
         self.queue = queue
-        self.vendors = vendors
+        self.sources = sources
         self.now = now
     }
 
     /// What became of the payloads of one request, in their order.
     package struct Report: Sendable {
         package let items: [Result<RoutedEvent, Rejection>]
+        /// By position, the id of the earlier event that an item repeats: those were not taken again.
+        package var duplicates: [Int: String] = [:]
         /// False when the body was one payload and nothing else.
         package let isBatch: Bool
+
+        /// Of the items that are no rejections.
+        fileprivate var acceptedPositions: [Int] {
+            items.enumerated().compactMap { position, item in
+                if case .success = item { position } else { nil }
+            }
+        }
     }
 
     /// Why a request was not taken at all; nothing of it was.
     package enum Failure: Error, Sendable {
         case tooManyPayloads
+        /// The key of the request was used for one with another body.
+        case keyReused
         case store(StoreError)
     }
 
-    /// Takes a body that holds one payload, a JSON array of them, or NDJSON. When it returns, what was accepted is
-    /// durable.
-    package func accept(_ body: [UInt8], from source: SourceName) async throws(Failure) -> Report {
-        let report = try payloadParsers.withParser { (parser) throws(Failure) in
-            try read(body, from: source, with: parser)
+    /// What became of a request.
+    package enum Answer: Sendable {
+        case report(Report)
+        /// It repeats an earlier one, which was answered so; nothing was taken now.
+        case repeated(StoredAnswer)
+    }
+
+    /// How a request that its sender may repeat is told from others.
+    package struct Repeatable: Sendable {
+        /// `Idempotency-Key`.
+        package let key: String
+        /// The answer that is kept for repeats.
+        package let answer: @Sendable (Report) -> StoredAnswer
+
+        package init(key: String, answer: @escaping @Sendable (Report) -> StoredAnswer) {
+            self.key = key
+            self.answer = answer
         }
+    }
+
+    /// Takes a body that holds one payload, a JSON array of them, or NDJSON. When it returns, what was accepted is
+    /// durable. `repeatable`: for a request whose sender may repeat it.
+    package func accept(
+        _ body: [UInt8], from source: SourceName, as repeatable: Repeatable? = nil
+    ) async throws(Failure) -> Answer {
+        let read = try payloadParsers.withParser { (parser) throws(Failure) -> Report in
+            try self.read(body, from: source, with: parser)
+        }
+        let positions = read.acceptedPositions
+        let request = repeatable.map { self.request($0, body, source, read, positions) }
+        let result: AppendResult
         do throws(StoreError) {
-            try await queue.append(report.items.compactMap { try? $0.get() })
+            result = try await queue.append(read.items.compactMap { try? $0.get() }, of: request)
         } catch {
             throw .store(error)
         }
-        return report
+        switch result {
+        case .appended(let duplicates):
+            var report = read
+            report.duplicates = Self.moved(duplicates, to: positions)
+            return .report(report)
+        case .repeated(let answer): return .repeated(answer)
+        case .conflicting: throw .keyReused
+        }
+    }
+
+    private func request(
+        _ repeatable: Repeatable, _ body: [UInt8], _ source: SourceName, _ report: Report, _ positions: [Int]
+    ) -> IdempotentRequest {
+        IdempotentRequest(
+            from: source, key: repeatable.key, digest: sha256(body),
+            since: now().addingTimeInterval(-(SQLiteQueue.requestMemory / .seconds(1)))
+        ) { duplicates in
+            var report = report
+            report.duplicates = Self.moved(duplicates, to: positions)
+            return repeatable.answer(report)
+        }
+    }
+
+    /// The queue counts what it was given, the report what was handed in.
+    private static func moved(_ duplicates: [Int: String], to positions: [Int]) -> [Int: String] {
+        Dictionary(uniqueKeysWithValues: duplicates.map { (positions[$0.key], $0.value) })
     }
 
     private func read(_ body: [UInt8], from source: SourceName, with parser: JSONParser) throws(Failure) -> Report {
         var blocks = PayloadBlocks()
         body.withUnsafeBytes { blocks.append($0) }
         blocks.finish()
-        let reception = Reception(from: source, at: now(), vendor: vendors[source])
+        let reception = Reception(from: source, at: now(), vendor: sources[source]?.vendor)
         var items: [Result<Event, Rejection>] = []
         var isTooLong = false
         // Counted as they come: how many payloads a line holds shows only when it is read.
@@ -71,7 +134,8 @@ package struct Intake: Sendable {
             return !isTooLong
         }
         if isTooLong { throw .tooManyPayloads }
-        let routed = eventParsers.withParser { parser in items.map { routes.route($0, with: parser) } }
+        let dedupe = sources[source]?.dedupe
+        let routed = eventParsers.withParser { parser in items.map { routes.route($0, with: parser, dedupe: dedupe) } }
         return Report(items: routed, isBatch: blocks.isArray || items.count > 1)
     }
 }
@@ -80,19 +144,41 @@ extension RouteTable {
     /// Gives an event the destinations that the routes name, deciding over its bytes as they will be delivered; a
     /// rejection stays one. `parser`: from ``ParserPool/forEvents()``.
     package func route(
-        _ result: Result<Event, Rejection>, with parser: JSONParser
+        _ result: Result<Event, Rejection>, with parser: JSONParser, dedupe: GatewayConfig.Dedupe? = nil
     ) -> Result<RoutedEvent, Rejection> {
         result.flatMap { event in
             parser.reset()
             do throws(JSONError) {
-                let decision = decide(try parser.parse(event.body))
+                let body = try parser.parse(event.body)
+                let decision = decide(body)
                 return .success(
-                    RoutedEvent(event: event, routes: decision.routes, destinations: decision.destinations))
+                    RoutedEvent(
+                        event: event, routes: decision.routes,
+                        deliveries: decision.targets.map { DeliveryOrder(of: event, to: $0) },
+                        dedupe: dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }))
             } catch {
                 // Well-formed for certain: what is left is an event larger than any parser of ours takes.
                 return .failure(
                     Rejection(.tooLarge, at: Place(), "The event made of this payload is too large: send less of it."))
             }
         }
+    }
+}
+
+extension DeliveryOrder {
+    fileprivate init(of event: Event, to target: RouteTable.Target) {
+        self.init(
+            to: target.destination, notBefore: target.ignoring.contains(.notBefore) ? nil : event.notBefore,
+            notAfter: target.ignoring.contains(.notAfter) ? nil : event.notAfter, orderKey: target.orderKey)
+    }
+}
+
+extension RoutedEvent.Dedupe {
+    /// Nil for an event that has nothing under the key: it repeats none.
+    fileprivate init?(_ dedupe: GatewayConfig.Dedupe, of event: Event, _ body: JSONValue) {
+        guard let value = dedupe.key.value(in: body), !value.isNull else { return nil }
+        self.init(
+            key: value.string ?? JSONText(value).string,
+            since: event.acceptedAt.addingTimeInterval(-(dedupe.window / .seconds(1))))
     }
 }

@@ -1,3 +1,4 @@
+import Foundation
 package import SignalboxJSON
 package import SignalboxModel
 import SignalboxPlatforms
@@ -52,13 +53,21 @@ package struct Normalizer: Sendable {
     ) throws(Rejection) -> Event {
         var notification = PushNotification(platform: .unknown)
         let reception = envelope.reception
-        try read(payload, of: reception.vendor, at: place, with: parser, into: &notification)
+        let expiry = try read(payload, of: reception, at: place, with: parser, into: &notification)
         let id = ids.next(at: reception.receivedAt)
         var json = JSONWriter(reservingCapacity: 1000)
         envelope.write(notification, id: id, into: &json)
-        return Event(
+        var event = Event(
             id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
             kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
+        event.notBefore = Self.date(notification.schedule?.notBefore)
+        event.notAfter = [Self.date(notification.schedule?.notAfter), expiry].compactMap(\.self).min()
+        return event
+    }
+
+    private static func date(_ text: String?) -> Date? {
+        guard var text, let time = text.withUTF8({ Timestamp(iso8601: $0) }) else { return nil }
+        return Date(timeIntervalSince1970: TimeInterval(time.milliseconds) / 1000)
     }
 
     /// Writes the event of one payload as a line; nothing when there is none.
@@ -67,17 +76,19 @@ package struct Normalizer: Sendable {
         with parser: JSONParser, into lines: inout JSONWriter
     ) throws(Rejection) {
         var notification = PushNotification(platform: .unknown)
-        try read(payload, of: envelope.reception.vendor, at: place, with: parser, into: &notification)
+        try read(payload, of: envelope.reception, at: place, with: parser, into: &notification)
         envelope.write(notification, id: ids.next(at: envelope.reception.receivedAt), into: &lines)
         lines.newline()
     }
 
+    /// Returns when the push service itself would give the message up.
+    @discardableResult
     private func read(
-        _ payload: UnsafeBufferPointer<UInt8>, of vendor: VendorID?, at place: Place, with parser: JSONParser,
+        _ payload: UnsafeBufferPointer<UInt8>, of reception: Reception, at place: Place, with parser: JSONParser,
         into notification: inout PushNotification
-    ) throws(Rejection) {
+    ) throws(Rejection) -> Date? {
         let recognised = try recognise(payload, at: place, with: parser)
-        if let vendor {
+        if let vendor = reception.vendor {
             chain.read(recognised, as: vendor, into: &notification)
         } else {
             chain.read(recognised, into: &notification)
@@ -85,6 +96,7 @@ package struct Normalizer: Sendable {
         if let token = recognised.target.token?.utf8, !token.isEmpty {
             notification.target = (notification.target ?? .init()).with(token: tokens.name(of: Array(token)))
         }
+        return recognised.expiry(receivedAt: reception.receivedAt)
     }
 
     /// Says which push service a payload is for. The result lasts until the parser's next payload.

@@ -11,7 +11,8 @@ extension ConfigReader {
         let builtin = value["builtin"]
         let keys =
             builtin == nil
-            ? ["url", "secret", "timeout", "concurrency", "retry", "builtin"] + Self.formatKeys : ["builtin"]
+            ? ["url", "secret", "timeout", "concurrency", "rate", "retry", "breaker", "ordering", "builtin"]
+                + Self.formatKeys : ["builtin"]
         guard isObject(value, keys: keys) else { return nil }
         if let builtin {
             if !builtin.equals("inbox") { note(builtin, "there is only one built-in destination; write \"inbox\"") }
@@ -24,6 +25,9 @@ extension ConfigReader {
             destination.concurrency = whole(concurrency, in: 1...1024) ?? destination.concurrency
         }
         if let retry = value["retry"] { destination.retry = self.retry(retry) }
+        destination.perSecond = value["rate"].flatMap { rate($0) }
+        if let breaker = value["breaker"] { destination.breaker = self.breaker(breaker) }
+        destination.ordering = value["ordering"].flatMap { ordering($0) }
         guard let webhook else { return nil }
         destination.endpoint = .webhook(webhook)
         return destination
@@ -45,6 +49,46 @@ extension ConfigReader {
         guard let url, !secrets.isEmpty else { return nil }
         return Destination.Webhook(
             url: url, secrets: secrets, timeout: timeout ?? .seconds(15), format: format, compression: compression)
+    }
+
+    /// `200/s`, `60/m` or `1000/h`.
+    private mutating func rate(_ value: JSONValue) -> Double? {
+        guard let text = text(value) else { return nil }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let units: [Substring: Double] = ["s": 1, "m": 60, "h": 3600]
+        guard parts.count == 2, let unit = units[parts[1]], let count = Int(parts[0]), (1...1_000_000).contains(count)
+        else {
+            note(
+                value,
+                "\"\(text)\" is no rate; write a whole number and a unit, such as \"200/s\", \"60/m\" or \"1000/h\"")
+            return nil
+        }
+        return Double(count) / unit
+    }
+
+    private mutating func breaker(_ value: JSONValue) -> Destination.Breaker {
+        var breaker = Destination.Breaker()
+        guard isObject(value, keys: ["failures", "probe"]) else { return breaker }
+        if let failures = value["failures"] {
+            breaker.failures = whole(failures, in: 1...1_000_000) ?? breaker.failures
+        }
+        if let probe = value["probe"] {
+            breaker.probe = duration(probe, in: .milliseconds(1)...(.seconds(86_400)), example: "30s") ?? breaker.probe
+        }
+        return breaker
+    }
+
+    /// `"fifo"`, or an object with a key of its own.
+    private mutating func ordering(_ value: JSONValue) -> Destination.Ordering? {
+        if value.equals("fifo") { return Destination.Ordering() }
+        guard value.isObject else {
+            note(
+                value,
+                "write \"fifo\", {\"fifo\": \"/data/campaign/id\"} for a key of your own, or leave it out for no order")
+            return nil
+        }
+        guard isObject(value, keys: ["fifo"]), let key = value["fifo"].flatMap({ pointer($0) }) else { return nil }
+        return Destination.Ordering(key: key)
     }
 
     private mutating func retry(_ value: JSONValue) -> Destination.Retry {

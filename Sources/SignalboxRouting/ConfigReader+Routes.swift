@@ -5,7 +5,7 @@ extension ConfigReader {
     mutating func routes(_ value: JSONValue, destinations: [DestinationName]) -> [Route] {
         var routes: [Route] = []
         for value in list(value) {
-            guard isObject(value, keys: ["name", "match", "to", "stop"]) else { continue }
+            guard isObject(value, keys: ["name", "match", "to", "stop", "ignore"]) else { continue }
             let name = required("name", of: value).flatMap { text($0) }
             if let name, routes.contains(where: { $0.name == name }) {
                 note(value, "there are two routes named \"\(name)\"; rename one")
@@ -13,9 +13,25 @@ extension ConfigReader {
             let match = required("match", of: value).map { pattern($0) }
             let to = required("to", of: value).map { destinationNames($0, known: destinations) }
             let stop = value["stop"].map { flag($0) } ?? false
-            routes.append(Route(name: name ?? "", match: match ?? .everything, destinations: to ?? [], stop: stop))
+            routes.append(
+                Route(
+                    name: name ?? "", match: match ?? .everything, destinations: to ?? [], stop: stop,
+                    ignoring: value["ignore"].map { scheduleParts($0) } ?? []))
         }
         return routes
+    }
+
+    private mutating func scheduleParts(_ value: JSONValue) -> ScheduleParts {
+        let known: [String: ScheduleParts] = ["notBefore": .notBefore, "notAfter": .notAfter]
+        var parts: ScheduleParts = []
+        for entry in list(value) {
+            guard let part = known[entry.string ?? ""] else {
+                note(entry, "of an event's schedule \"notBefore\" and \"notAfter\" can be ignored")
+                continue
+            }
+            parts.insert(part)
+        }
+        return parts
     }
 
     mutating func destinationNames(_ value: JSONValue, known: [DestinationName]) -> [DestinationName] {

@@ -79,6 +79,15 @@ extension ConfigReader {
         return duration
     }
 
+    mutating func pointer(_ value: JSONValue) -> JSONPointer? {
+        guard let text = text(value) else { return nil }
+        guard let pointer = JSONPointer(text) else {
+            note(value, "\"\(text)\" is no JSON Pointer; write it like \"/data/campaign/id\"")
+            return nil
+        }
+        return pointer
+    }
+
     mutating func secret(_ value: JSONValue) -> SecretReference? {
         guard let reference = value.string.flatMap({ SecretReference($0) }) else {
             // The value may be a secret that was pasted here: it is not repeated.

@@ -76,7 +76,7 @@ package struct ConfigReader {
     mutating func config(_ root: JSONValue) -> GatewayConfig {
         var config = GatewayConfig()
         let keys = [
-            "$schema", "gateway", "sources", "detectors", "egress", "destinations", "routes", "fallback",
+            "$schema", "gateway", "sources", "detectors", "egress", "destinations", "routes", "fallback", "retention",
         ]
         guard isObject(root, keys: keys) else { return config }
         if let gateway = root["gateway"] { config.gateway = self.gateway(gateway) }
@@ -89,7 +89,9 @@ package struct ConfigReader {
         if let egress = root["egress"], isObject(egress, keys: ["allow"]) {
             config.egressAllow = egress["allow"].map { ranges($0) } ?? []
         }
+        if let retention = root["retention"] { config.retention = self.retention(retention) }
         config.destinations = root["destinations"].map { destinations($0) } ?? []
+        for destination in config.destinations { config.routes.orderings[destination.name] = destination.ordering }
         // Those that hold mistakes are known all the same.
         let names = root["destinations"]?.members.map { DestinationName(String(decoding: $0.key, as: UTF8.self)) } ?? []
         if let routes = root["routes"] { config.routes.routes = self.routes(routes, destinations: names) }
@@ -112,10 +114,24 @@ package struct ConfigReader {
         return gateway
     }
 
+    private mutating func retention(_ value: JSONValue) -> GatewayConfig.Retention {
+        var retention = GatewayConfig.Retention()
+        guard isObject(value, keys: ["ended", "dead", "bytes"]) else { return retention }
+        let range: ClosedRange<Duration> = .seconds(60)...(.seconds(3660 * 86_400))
+        if let ended = value["ended"] {
+            retention.ended = duration(ended, in: range, example: "7d") ?? retention.ended
+        }
+        if let dead = value["dead"] { retention.dead = duration(dead, in: range, example: "30d") ?? retention.dead }
+        if let bytes = value["bytes"] {
+            retention.bytes = whole(bytes, in: (1 << 20)...(1 << 50)).map { Int64($0) } ?? retention.bytes
+        }
+        return retention
+    }
+
     private mutating func sources(_ value: JSONValue) -> [SourceName: GatewayConfig.Source] {
         var sources: [SourceName: GatewayConfig.Source] = [:]
         for (name, value) in namedObjects(value) {
-            guard isObject(value, keys: ["auth", "vendor"]) else { continue }
+            guard isObject(value, keys: ["auth", "vendor", "dedupe"]) else { continue }
             var source = GatewayConfig.Source()
             let auth = value["auth"]
             let tokens = auth.flatMap { isObject($0, keys: ["bearer"]) ? $0["bearer"] : nil }
@@ -126,9 +142,23 @@ package struct ConfigReader {
                     "a source needs at least one token: \"auth\": {\"bearer\": [\"env:TOKEN\"]}")
             }
             source.vendor = value["vendor"].flatMap { sourceVendor($0) }
+            source.dedupe = value["dedupe"].flatMap { dedupe($0) }
             sources[SourceName(name)] = source
         }
         return sources
+    }
+
+    private mutating func dedupe(_ value: JSONValue) -> GatewayConfig.Dedupe? {
+        guard isObject(value, keys: ["window", "key"]) else { return nil }
+        guard let key = value["key"], let window = value["window"] else {
+            note(value, "this needs a \"key\", such as \"/data/campaign/messageId\", and a \"window\", such as \"10m\"")
+            return nil
+        }
+        let range: ClosedRange<Duration> = .seconds(1)...(.seconds(7 * 86_400))
+        guard let pointer = pointer(key), let duration = duration(window, in: range, example: "10m") else {
+            return nil
+        }
+        return GatewayConfig.Dedupe(key: pointer, window: duration)
     }
 
     private mutating func sourceVendor(_ value: JSONValue) -> VendorID? {

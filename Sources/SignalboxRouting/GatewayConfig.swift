@@ -11,6 +11,7 @@ package struct GatewayConfig: Sendable {
     package var customDetectors: JSONText?
     /// Special-purpose address ranges that may be connected to all the same.
     package var egressAllow: [AddressRange] = []
+    package var retention = Retention()
     package var destinations: [Destination] = []
     package var routes = RouteTable()
 
@@ -24,13 +25,42 @@ package struct GatewayConfig: Sendable {
         package var dataDirectory: String?
     }
 
+    /// How long what has ended is kept.
+    package struct Retention: Sendable, Equatable {
+        /// Events all of whose deliveries have ended.
+        package var ended: Duration = .seconds(7 * 86_400)
+        /// Events with a dead delivery.
+        package var dead: Duration = .seconds(30 * 86_400)
+        /// Of the queue's file; the oldest events that have ended leave first.
+        package var bytes: Int64 = 10 << 30
+
+        package init() {}
+    }
+
     /// Somebody who hands in payloads.
     package struct Source: Sendable, Equatable {
         /// Any of these tokens is good.
         package var bearer: [SecretReference] = []
         /// Whose payloads it hands in, for vendors whose payloads do not say so.
         package var vendor: VendorID?
+        /// By what payloads count as repeats of earlier ones.
+        package var dedupe: Dedupe?
     }
+
+    /// Of events with equal values under a key only the first within a window is taken.
+    package struct Dedupe: Sendable, Equatable {
+        /// Into the event.
+        package var key: JSONPointer
+        package var window: Duration
+
+        package init(key: JSONPointer, window: Duration) {
+            self.key = key
+            self.window = window
+        }
+    }
+
+    /// By what payloads of a source count as repeats.
+    package var dedupes: [SourceName: Dedupe] { sources.compactMapValues(\.dedupe) }
 
     /// The sources that are configured for a vendor.
     package var sourceVendors: [SourceName: VendorID] { sources.compactMapValues(\.vendor) }
@@ -43,6 +73,10 @@ package struct Destination: Sendable, Equatable {
     /// Requests under way at once.
     package var concurrency = 16
     package var retry = Retry()
+    /// Attempts that begin in a second in the long run; nil for no limit.
+    package var perSecond: Double?
+    package var breaker = Breaker()
+    package var ordering: Ordering?
 
     package init(name: DestinationName, endpoint: Endpoint) {
         self.name = name
@@ -64,6 +98,24 @@ package struct Destination: Sendable, Equatable {
         package var timeout: Duration = .seconds(15)
         package var format: Format = .cloudEvents
         package var compression: Compression?
+    }
+
+    /// When a destination that keeps failing is left alone.
+    package struct Breaker: Sendable, Equatable {
+        /// In a row.
+        package var failures = 20
+        /// How long it is left alone before one attempt is made.
+        package var probe: Duration = .seconds(30)
+
+        package init() {}
+    }
+
+    /// One delivery after the other, among those of equal keys.
+    package struct Ordering: Sendable, Equatable {
+        /// Into the event; nil for its `subject`.
+        package var key: JSONPointer?
+
+        package init(key: JSONPointer? = nil) { self.key = key }
     }
 
     /// Exponential backoff with full jitter: before attempt n+1 a random time up to min(max, base · 2ⁿ⁻¹).

@@ -35,6 +35,9 @@ package struct Pattern: Sendable, Equatable {
         case absent([[UInt8]])
     }
 
+    /// Whether it asks for the event's `type`.
+    var namesType: Bool { fields.contains { $0.key == Array("type".utf8) } }
+
     /// Matches every event.
     package static let everything = Pattern(fields: [])
 }

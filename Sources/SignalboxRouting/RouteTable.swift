@@ -5,6 +5,8 @@ package import SignalboxModel
 package struct RouteTable: Sendable, Equatable {
     package var routes: [Route] = []
     package var fallback: [DestinationName] = []
+    /// What the deliveries to a destination are ordered by, where they are.
+    package var orderings: [DestinationName: Destination.Ordering] = [:]
 
     package init(routes: [Route] = [], fallback: [DestinationName] = []) {
         self.routes = routes
@@ -16,22 +18,68 @@ package struct RouteTable: Sendable, Equatable {
         /// Names of the routes that matched, in order.
         package var routes: [String] = []
         /// Each destination once, in the order in which routes named it.
-        package var destinations: [DestinationName] = []
+        package var targets: [Target] = []
+
+        package var destinations: [DestinationName] { targets.map(\.destination) }
 
         package init() {}
     }
 
+    /// Where an event goes. What its schedule says counts unless the first route that leads there ignores it.
+    package struct Target: Sendable, Equatable {
+        package let destination: DestinationName
+        package let ignoring: ScheduleParts
+        /// Among equals one is sent after the other; nil for no order.
+        package let orderKey: String?
+    }
+
     /// Asks every route up to the first matching one that says stop; the fallback counts when none matched.
     package func decide(_ event: JSONValue) -> Decision {
+        decide(event, by: routes, orElse: fallback)
+    }
+
+    /// As above, for an event about the gateway's own doing: only routes whose pattern names a `type` get those, and no
+    /// fallback does.
+    package func decideOperational(_ event: JSONValue) -> Decision {
+        decide(event, by: routes.filter(\.match.namesType), orElse: [])
+    }
+
+    private func decide(_ event: JSONValue, by routes: [Route], orElse fallback: [DestinationName]) -> Decision {
         var decision = Decision()
         for route in routes where route.match.matches(event) {
             decision.routes.append(route.name)
-            decision.add(route.destinations)
+            add(route.destinations, ignoring: route.ignoring, of: event, to: &decision)
             if route.stop { break }
         }
-        if decision.routes.isEmpty { decision.add(fallback) }
+        if decision.routes.isEmpty { add(fallback, ignoring: [], of: event, to: &decision) }
         return decision
     }
+
+    private func add(
+        _ names: [DestinationName], ignoring: ScheduleParts, of event: JSONValue, to decision: inout Decision
+    ) {
+        for name in names where !decision.targets.contains(where: { $0.destination == name }) {
+            let orderKey = orderings[name].map { $0.key(of: event) }
+            decision.targets.append(Target(destination: name, ignoring: ignoring, orderKey: orderKey))
+        }
+    }
+}
+
+extension Destination.Ordering {
+    /// What nothing stands for makes a key of its own, as any text does; an object or list is its JSON text.
+    fileprivate func key(of event: JSONValue) -> String {
+        guard let value = key.map({ $0.value(in: event) }) ?? event["subject"] else { return "" }
+        return value.string ?? JSONText(value).string
+    }
+}
+
+/// Parts of an event's schedule.
+package struct ScheduleParts: OptionSet, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    package static let notBefore = ScheduleParts(rawValue: 1)
+    package static let notAfter = ScheduleParts(rawValue: 2)
 }
 
 /// A pattern over events, and the destinations that matching events go to.
@@ -41,17 +89,17 @@ package struct Route: Sendable, Equatable {
     package let destinations: [DestinationName]
     /// Ends the list for the events that match.
     package let stop: Bool
+    /// Parts of an event's schedule that do not count here.
+    package let ignoring: ScheduleParts
 
-    package init(name: String, match: Pattern, destinations: [DestinationName], stop: Bool = false) {
+    package init(
+        name: String, match: Pattern, destinations: [DestinationName], stop: Bool = false,
+        ignoring: ScheduleParts = []
+    ) {
         self.name = name
         self.match = match
         self.destinations = destinations
         self.stop = stop
-    }
-}
-
-extension RouteTable.Decision {
-    fileprivate mutating func add(_ names: [DestinationName]) {
-        for name in names where !destinations.contains(name) { destinations.append(name) }
+        self.ignoring = ignoring
     }
 }

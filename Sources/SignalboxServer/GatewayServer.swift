@@ -5,6 +5,7 @@ import ServiceLifecycle
 import SignalboxJSON
 import SignalboxModel
 package import SignalboxPipeline
+import SignalboxStore
 
 /// The gateway's HTTP side.
 package struct GatewayServer: Service {
@@ -71,26 +72,29 @@ package struct GatewayServer: Service {
         if access.isOpen, !request.isFromThisMachine { throw Problem.foreignPage }
         let source = try access.source(named: source, authorization: request.headers[.authorization])
         return try await budget.withPurse { purse in
-            try await accept(try await request.wholeBody(upTo: Self.bodyLimit, from: purse), from: source)
+            let key = try IdempotencyKey(request.headers)
+            let body = try await request.wholeBody(upTo: Self.bodyLimit, from: purse)
+            return try await accept(body, from: source, key: key)
         }
     }
 
-    private func accept(_ body: [UInt8], from source: SourceName) async throws -> Response {
+    private func accept(_ body: [UInt8], from source: SourceName, key: IdempotencyKey?) async throws -> Response {
+        let repeatable = key.map { Intake.Repeatable(key: $0.text) { ReceiptReply($0).answer } }
         let report: Intake.Report
         do throws(Intake.Failure) {
-            report = try await intake.accept(body, from: source)
+            switch try await intake.accept(body, from: source, as: repeatable) {
+            case .report(let taken): report = taken
+            case .repeated(let answer): return Response(answer, isRepeated: true)
+            }
         } catch {
             if case .store(let reason) = error { alarm.ring(reason) }
             throw Problem(error)
         }
         // Only an append says that the queue works again.
         if report.items.contains(where: { if case .success = $0 { true } else { false } }) { alarm.silence() }
-        guard !report.isBatch else { return ReceiptReply(report).batch }
-        guard let only = report.items.first else { throw Problem.empty }
-        switch only {
-        case .success(let event): return ReceiptReply.one(event)
-        case .failure(let rejection): throw Problem(rejection)
-        }
+        guard report.isBatch || !report.items.isEmpty else { throw Problem.empty }
+        if !report.isBatch, case .failure(let rejection)? = report.items.first { throw Problem(rejection) }
+        return Response(ReceiptReply(report).answer)
     }
 
     // MARK: Everything else
@@ -120,6 +124,12 @@ extension SourceAccess {
 }
 
 extension Response {
+    /// `isRepeated`: to a request that was answered so before.
+    init(_ answer: StoredAnswer, isRepeated: Bool = false) {
+        self = .json(HTTPResponse.Status(code: answer.status), answer.body)
+        if isRepeated, let name = HTTPField.Name("idempotency-replayed") { headers[name] = "true" }
+    }
+
     static func json(_ status: HTTPResponse.Status, _ bytes: [UInt8]) -> Response {
         Response(
             status: status, headers: [.contentType: "application/json"],

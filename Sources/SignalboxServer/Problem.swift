@@ -52,6 +52,10 @@ extension Problem {
             self.init(
                 status: .contentTooLarge, code: "batch-too-large", title: "The batch was not accepted",
                 detail: "A batch holds at most \(Intake.batchLimit) payloads: send it in parts. None of it was taken.")
+        case .keyReused:
+            self.init(
+                status: .unprocessableContent, code: "idempotency-key-reused", title: "The request was not accepted",
+                detail: "Its idempotency-key came with another body before: use a new key for a new request.")
         case .store(let error):
             self.init(
                 status: .serviceUnavailable, code: "queue-unavailable", title: "Nothing was accepted",
@@ -64,6 +68,10 @@ extension Problem {
             status: .contentTooLarge, code: "body-too-large", title: "The request was not accepted",
             detail: "A request body holds at most \(limit) bytes: send it in parts. None of it was taken.")
     }
+
+    static let badIdempotencyKey = Problem(
+        status: .badRequest, code: "idempotency-key-malformed", title: "The request was not accepted",
+        detail: "An idempotency-key has 1 to 255 printable ASCII characters and no spaces; a UUID will do.")
 
     static let unreadableBody = Problem(
         status: .badRequest, code: "body-incomplete", title: "The request was not accepted",

@@ -1,8 +1,8 @@
 import HTTPTypes
-import Hummingbird
 import SignalboxJSON
 import SignalboxModel
 import SignalboxPipeline
+import SignalboxStore
 
 /// The answer to somebody who handed in payloads: what each one was taken for, and where it goes.
 struct ReceiptReply {
@@ -10,15 +10,18 @@ struct ReceiptReply {
 
     init(_ report: Intake.Report) { self.report = report }
 
-    /// 202 with the receipt of the only payload.
-    static func one(_ event: RoutedEvent) -> Response {
-        var json = JSONWriter()
-        json.receipt(event)
-        return .json(.accepted, json.bytes)
+    /// For one payload 202 with its receipt; for a batch 202 when all were taken, else 207, with the items in the order of
+    /// the payloads.
+    var answer: StoredAnswer {
+        if !report.isBatch, case .success(let event)? = report.items.first {
+            var json = JSONWriter()
+            json.receipt(event, duplicate: report.duplicates[0])
+            return StoredAnswer(status: HTTPResponse.Status.accepted.code, body: json.bytes)
+        }
+        return batch
     }
 
-    /// 202 when all were taken, else 207; the items stand in the order of the payloads.
-    var batch: Response {
+    private var batch: StoredAnswer {
         let rejected = report.items.count { if case .failure = $0 { true } else { false } }
         var json = JSONWriter(reservingCapacity: 256 * report.items.count)
         json.beginObject()
@@ -28,24 +31,28 @@ struct ReceiptReply {
         json.integer(rejected)
         json.key("items")
         json.beginArray()
-        for item in report.items {
+        for (position, item) in report.items.enumerated() {
             switch item {
-            case .success(let event): json.receipt(event)
+            case .success(let event): json.receipt(event, duplicate: report.duplicates[position])
             case .failure(let rejection): json.rejection(rejection)
             }
         }
         json.endArray()
         json.endObject()
-        return .json(
-            rejected == 0 ? .accepted : HTTPResponse.Status(code: 207, reasonPhrase: "Multi-Status"), json.bytes)
+        return StoredAnswer(status: rejected == 0 ? HTTPResponse.Status.accepted.code : 207, body: json.bytes)
     }
 }
 
 extension JSONWriter {
-    fileprivate mutating func receipt(_ routed: RoutedEvent) {
+    /// `duplicate`: the id of the earlier event that this one repeats.
+    fileprivate mutating func receipt(_ routed: RoutedEvent, duplicate: String?) {
         beginObject()
         key("id")
-        string(routed.event.id.description)
+        string(duplicate ?? routed.event.id.description)
+        if duplicate != nil {
+            key("duplicate")
+            bool(true)
+        }
         key("vendor")
         string(routed.event.vendor.name)
         key("kind")

@@ -4,9 +4,9 @@ import Synchronization
 /// Gathers writes from everywhere into few commits: while one commit is being made durable, the next one fills.
 ///
 /// Writes are done in the order in which they came. A class because it is shared state with a queue of its own.
-final class CommitGroup<Write: Sendable>: Sendable {
+final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
     private struct Pending {
-        var writes: [(write: Write, done: CheckedContinuation<Result<Void, StoreError>, Never>)] = []
+        var writes: [(write: Write, done: CheckedContinuation<Result<Output, StoreError>, Never>)] = []
         var isDraining = false
     }
 
@@ -14,16 +14,17 @@ final class CommitGroup<Write: Sendable>: Sendable {
     // A queue and not a task: SQLite's calls block, which Swift's pool of threads must not.
     private let queue = DispatchQueue(label: "signalbox.commits")
     private let limit: Int
-    private let commit: @Sendable ([Write]) throws(StoreError) -> Void
+    private let commit: @Sendable ([Write]) throws(StoreError) -> [Output]
 
-    /// `commit` writes all it is given in one transaction, or none of it. `limit`: the most it is given at once.
-    init(limit: Int, commit: @escaping @Sendable ([Write]) throws(StoreError) -> Void) {
+    /// `commit` writes all it is given in one transaction, or none of it, and says what came of each. `limit`: the most it
+    /// is given at once.
+    init(limit: Int, commit: @escaping @Sendable ([Write]) throws(StoreError) -> [Output]) {
         self.limit = limit
         self.commit = commit
     }
 
     /// Returns when the write is durable, throws when nothing of it was written.
-    func write(_ write: Write) async throws(StoreError) {
+    func write(_ write: Write) async throws(StoreError) -> Output {
         let result = await withCheckedContinuation { done in
             let start = pending.withLock { pending in
                 pending.writes.append((write, done))
@@ -32,7 +33,7 @@ final class CommitGroup<Write: Sendable>: Sendable {
             }
             if start { queue.async { self.drain() } }
         }
-        try result.get()
+        return try result.get()
     }
 
     private func drain() {
@@ -46,7 +47,12 @@ final class CommitGroup<Write: Sendable>: Sendable {
             }
             if batch.isEmpty { return }
             let result = Result { () throws(StoreError) in try commit(batch.map(\.write)) }
-            for entry in batch { entry.done.resume(returning: result) }
+            switch result {
+            case .success(let outputs):
+                for (entry, output) in zip(batch, outputs) { entry.done.resume(returning: .success(output)) }
+            case .failure(let error):
+                for entry in batch { entry.done.resume(returning: .failure(error)) }
+            }
         }
     }
 }

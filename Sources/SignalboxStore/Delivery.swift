@@ -6,34 +6,32 @@ package struct Lease: Sendable {
     package let delivery: Int64
     package let event: String
     package let destination: DestinationName
-    /// Attempts made before this one.
+    /// Attempts made before this one that count against the budget.
     package let attempts: Int
+    /// All attempts made before this one.
+    package let earlier: Int
     package let body: [UInt8]
-    /// The payload as it came, where the destination's format wants it and it was kept.
+    /// The payload as it came, where the destination wants it.
     package let payload: [UInt8]?
+    /// From then on it is not sent any more.
+    package let notAfter: Date?
 
     package init(
-        delivery: Int64, event: String, destination: DestinationName, attempts: Int, body: [UInt8],
-        payload: [UInt8]? = nil
+        delivery: Int64, event: String, destination: DestinationName, attempts: Int, earlier: Int? = nil,
+        body: [UInt8], payload: [UInt8]? = nil, notAfter: Date? = nil
     ) {
         self.delivery = delivery
         self.event = event
         self.destination = destination
         self.attempts = attempts
+        self.earlier = earlier ?? attempts
         self.body = body
         self.payload = payload
+        self.notAfter = notAfter
     }
-}
 
-/// How an attempt ended.
-package enum Outcome: Sendable, Equatable {
-    case delivered(status: Int)
-    case retry(at: Date, status: Int?, reason: String)
-    case dead(status: Int?, reason: String)
-    /// No attempt could be made, for a reason of our own: it costs none of the budget.
-    case postponed(until: Date, reason: String)
-    /// The attempt was cut short by our own stop: the lease goes back as if it had not been taken.
-    case returned
+    /// Of what it keeps in memory.
+    var bytes: Int { body.count + (payload?.count ?? 0) }
 }
 
 /// One delivery as the queue keeps it.
@@ -50,11 +48,35 @@ package struct DeliveryRecord: Sendable, Equatable {
     package let attempts: Int
     /// When the next attempt may be made, for one that waits.
     package let due: Date
+    /// Until then it waits; nil where it does not.
+    package let notBefore: Date?
+    /// From then on it is not sent any more.
+    package let notAfter: Date?
     package let acceptedAt: Date
+    /// Of the last attempt; nil before the first.
+    package let last: AttemptRecord?
     /// Of the last attempt.
-    package let status: Int?
+    package var status: Int? { last?.status }
     /// Why the last attempt failed.
+    package var reason: String? { last?.reason }
+}
+
+/// One attempt as the log keeps it. What is not known is nil: of one that a crash cut short nothing is.
+package struct AttemptRecord: Sendable, Equatable {
+    /// From 1.
+    package let number: Int
+    package let startedAt: Date?
+    /// Milliseconds.
+    package let duration: Int?
+    /// HTTP.
+    package let status: Int?
+    /// A short stable word for what went wrong where there was no answer, such as `dns` or `refused`.
+    package let error: String?
     package let reason: String?
+    /// Address and port that were connected to.
+    package let remote: String?
+    /// At most the first kilobyte of the reply's body.
+    package let excerpt: [UInt8]
 }
 
 /// Which deliveries are meant; everything that is set must hold.
@@ -62,10 +84,19 @@ package struct DeliveryFilter: Sendable, Equatable {
     package var ids: [Int64]?
     package var state: DeliveryRecord.State?
     package var destination: DestinationName?
+    /// Of events accepted before then.
+    package var acceptedBefore: Date?
+    /// Id of the event.
+    package var event: String?
 
-    package init(ids: [Int64]? = nil, state: DeliveryRecord.State? = nil, destination: DestinationName? = nil) {
+    package init(
+        ids: [Int64]? = nil, state: DeliveryRecord.State? = nil, destination: DestinationName? = nil,
+        acceptedBefore: Date? = nil, event: String? = nil
+    ) {
         self.ids = ids
         self.state = state
         self.destination = destination
+        self.acceptedBefore = acceptedBefore
+        self.event = event
     }
 }

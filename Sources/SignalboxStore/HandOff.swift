@@ -20,6 +20,8 @@ struct HandOff {
         private(set) var fresh: Deque<Lease> = []
         /// Leased, fresh, or about to be committed: not to be read from the file.
         private(set) var held: Set<Int64> = []
+        /// One after the other among equals: only the file knows who is first, so that nothing is handed over in memory.
+        let isOrdered: Bool
         /// Whether the file may hold due deliveries that are not held.
         private(set) var mayHaveMore = true
         /// The earliest known time at which more may be due.
@@ -28,18 +30,32 @@ struct HandOff {
         /// Of the events that are fresh or about to be committed.
         private var bytes = 0
         private var claimsSinceRead = 0
-        /// While the file is read, what is let go stays held: the reader may be looking at an older state of it.
         private var isReading = false
-        private var releasedMeanwhile: [Int64] = []
+
+        fileprivate init(isOrdered: Bool) { self.isOrdered = isOrdered }
     }
 
     /// Starts a lane; deliveries to destinations without one are left to the file.
-    mutating func open(_ destination: DestinationName) {
-        if lanes[destination] == nil { lanes[destination] = Lane() }
+    mutating func open(_ destination: DestinationName, isOrdered: Bool = false) {
+        if lanes[destination] == nil { lanes[destination] = Lane(isOrdered: isOrdered) }
     }
 
-    /// Asks, before the commit, to hand this delivery over in memory. False when there is no room or no lane.
-    mutating func reserve(_ lease: Lease) -> Bool { lanes[lease.destination]?.reserve(lease) ?? false }
+    func isOrdered(_ destination: DestinationName) -> Bool { lanes[destination]?.isOrdered ?? false }
+
+    /// What of a destination is not to be read from the file.
+    func held(of destination: DestinationName) -> Set<Int64> { lanes[destination]?.held ?? [] }
+
+    func isHeld(_ delivery: Int64, of destination: DestinationName) -> Bool {
+        lanes[destination]?.held.contains(delivery) ?? false
+    }
+
+    /// Whether a delivery of this size can be handed over in memory: there is a lane, and it has room.
+    func hasRoom(for bytes: Int, to destination: DestinationName) -> Bool {
+        lanes[destination]?.hasRoom(for: bytes) ?? false
+    }
+
+    /// Announces, before the commit, a delivery for which there is room.
+    mutating func reserve(_ lease: Lease) { lanes[lease.destination]?.reserve(lease) }
 
     /// After the commit.
     mutating func deliver(_ lease: Lease) { lanes[lease.destination]?.deliver(lease) }
@@ -53,23 +69,29 @@ struct HandOff {
     enum Claim {
         case leases([Lease])
         /// Read the file, but for what is held.
-        case read(excluding: Set<Int64>)
+        case read
     }
 
     mutating func claim(from destination: DestinationName, upTo limit: Int) -> Claim {
         lanes[destination]?.claim(upTo: limit) ?? .leases([])
     }
 
-    /// Takes what the file showed. `isWhole`: whether there was no more. `nextDue`: the earliest that was not due yet.
+    /// All that is fresh, to be given back.
+    mutating func takeFresh() -> [Lease] {
+        lanes.keys.flatMap { lanes[$0]?.takeFresh(upTo: .max) ?? [] }
+    }
+
+    /// Takes what was leased from the file. `isWhole`: whether there was no more. `nextDue`: the earliest that was not due
+    /// yet.
     mutating func finishReading(
         _ found: [Lease], of destination: DestinationName, isWhole: Bool, nextDue: Date?
-    ) -> [Lease] {
-        lanes[destination]?.finishReading(found, isWhole: isWhole, nextDue: nextDue) ?? []
+    ) {
+        lanes[destination]?.finishReading(found, isWhole: isWhole, nextDue: nextDue)
     }
 
     /// After a read that failed.
     mutating func abandonReading(of destination: DestinationName) {
-        _ = finishReading([], of: destination, isWhole: false, nextDue: nil)
+        finishReading([], of: destination, isWhole: false, nextDue: nil)
     }
 
     /// After the outcome was committed. `due`: when it is to be tried again.
@@ -82,14 +104,14 @@ struct HandOff {
 }
 
 extension HandOff.Lane {
-    fileprivate mutating func reserve(_ lease: Lease) -> Bool {
-        guard fresh.count + pending < HandOff.window, bytes + lease.body.count <= HandOff.windowBytes else {
-            return false
-        }
+    fileprivate func hasRoom(for size: Int) -> Bool {
+        !isOrdered && fresh.count + pending < HandOff.window && bytes + size <= HandOff.windowBytes
+    }
+
+    fileprivate mutating func reserve(_ lease: Lease) {
         pending += 1
-        bytes += lease.body.count
+        bytes += lease.bytes
         held.insert(lease.delivery)
-        return true
     }
 
     fileprivate mutating func deliver(_ lease: Lease) {
@@ -99,7 +121,7 @@ extension HandOff.Lane {
 
     fileprivate mutating func forget(_ lease: Lease) {
         pending -= 1
-        bytes -= lease.body.count
+        bytes -= lease.bytes
         held.remove(lease.delivery)
     }
 
@@ -111,28 +133,30 @@ extension HandOff.Lane {
             mayHaveMore = false
             isReading = true
             claimsSinceRead = 0
-            return .read(excluding: held)
+            return .read
         }
         claimsSinceRead += 1
-        let taken = Array(fresh.prefix(limit))
-        fresh.removeFirst(taken.count)
-        bytes -= taken.reduce(0) { $0 + $1.body.count }
-        return .leases(taken)
+        return .leases(takeFresh(upTo: limit))
     }
 
-    fileprivate mutating func finishReading(_ found: [Lease], isWhole: Bool, nextDue due: Date?) -> [Lease] {
-        let leases = found.filter { !held.contains($0.delivery) }
-        held.formUnion(leases.map(\.delivery))
-        held.subtract(releasedMeanwhile)
-        releasedMeanwhile = []
+    fileprivate mutating func takeFresh(upTo limit: Int) -> [Lease] {
+        let taken = Array(fresh.prefix(limit))
+        fresh.removeFirst(taken.count)
+        bytes -= taken.reduce(0) { $0 + $1.bytes }
+        return taken
+    }
+
+    fileprivate mutating func finishReading(_ found: [Lease], isWhole: Bool, nextDue due: Date?) {
+        held.formUnion(found.map(\.delivery))
         isReading = false
         if !isWhole { mayHaveMore = true }
         note(due)
-        return leases
     }
 
     fileprivate mutating func release(_ lease: Lease, due: Date?) {
-        if isReading { releasedMeanwhile.append(lease.delivery) } else { held.remove(lease.delivery) }
+        held.remove(lease.delivery)
+        // Whoever stood behind it is first now.
+        if isOrdered { mayHaveMore = true }
         note(due)
     }
 

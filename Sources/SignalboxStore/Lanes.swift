@@ -6,14 +6,15 @@ import Synchronization
 /// A class because it is shared state between the writer, the claimers and the timer.
 final class Lanes: Sendable {
     private let handOff = Mutex(HandOff())
+    private let states = Mutex<[DestinationName: DestinationState]>([:])
     private let wakers = Mutex<[DestinationName: @Sendable () -> Void]>([:])
 
     func withHandOff<R: Sendable>(_ body: (inout HandOff) -> R) -> R {
         handOff.withLock { body(&$0) }
     }
 
-    func open(_ destination: DestinationName, wake: @escaping @Sendable () -> Void) {
-        handOff.withLock { $0.open(destination) }
+    func open(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void) {
+        handOff.withLock { $0.open(destination, isOrdered: isOrdered) }
         wakers.withLock { $0[destination] = wake }
         wake()
     }
@@ -21,5 +22,23 @@ final class Lanes: Sendable {
     func wake(_ destinations: some Collection<DestinationName>) {
         let wakers = wakers.withLock { wakers in destinations.compactMap { wakers[$0] } }
         for wake in wakers { wake() }
+    }
+
+    // MARK: Who takes nothing for now
+
+    func state(of destination: DestinationName) -> DestinationState? { states.withLock { $0[destination] } }
+
+    func set(_ state: DestinationState?, of destination: DestinationName) {
+        states.withLock { $0[destination] = state }
+        wake([destination])
+    }
+
+    /// Takes the states that the file has; who takes events again is woken.
+    func set(_ all: [DestinationName: DestinationState]) {
+        let released = states.withLock { states in
+            defer { states = all }
+            return states.keys.filter { all[$0] == nil }
+        }
+        wake(released)
     }
 }

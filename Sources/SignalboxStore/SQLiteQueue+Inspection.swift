@@ -11,11 +11,37 @@ extension SQLiteQueue {
             try Row.fetchAll(
                 db,
                 sql: """
-                    SELECT d.id, e.id, e.subject, d.destination, d.state, d.attempts, d.due, e.accepted_at, d.status,
-                        d.reason
+                    SELECT d.id, e.id AS event, e.subject, d.destination, d.state, d.attempts, d.due, d.not_before,
+                        d.not_after, e.accepted_at, d.started_at, d.duration, d.status, d.error, d.reason, d.remote,
+                        d.excerpt
                     FROM deliveries d JOIN events e ON e.seq = d.event WHERE \(condition) ORDER BY d.id DESC LIMIT ?
                     """, arguments: arguments + [limit]
             ).map { DeliveryRecord($0) }
+        }
+    }
+
+    /// All attempts of a delivery in their order.
+    package func attempts(of delivery: Int64) async throws(StoreError) -> [AttemptRecord] {
+        try await read { db in
+            let columns = "started_at, duration, status, error, reason, remote, excerpt"
+            return try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT number AS attempts, \(columns) FROM attempts WHERE delivery = :id
+                    UNION ALL SELECT attempts, \(columns) FROM deliveries WHERE id = :id AND attempts > 0
+                    ORDER BY 1
+                    """, arguments: ["id": delivery]
+            ).compactMap { AttemptRecord($0) }
+        }
+    }
+
+    /// How many deliveries wait for a time that has not come.
+    package func scheduledCount() async throws(StoreError) -> Int {
+        let now = now().milliseconds
+        return try await read { db in
+            try Int.fetchOne(
+                db, sql: "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND not_before > ?",
+                arguments: [now]) ?? 0
         }
     }
 
@@ -50,27 +76,30 @@ extension SQLiteQueue {
     package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         let now = Date().milliseconds
-        return try await write { db in
+        let count = try await write { db in
             try db.execute(
                 sql: """
-                    UPDATE deliveries AS d SET state = 'waiting', due = ?, attempts = 0
+                    UPDATE deliveries AS d SET state = 'waiting', due = ?, forgiven = begun
                     WHERE d.state IN ('dead', 'waiting') AND \(condition)
                     """, arguments: [now] + arguments)
             return db.changesCount
         }
+        let due = self.now()
+        lanes.wake(lanes.withHandOff { $0.wake(at: due, all: true) })
+        return count
     }
 
-    private func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+    func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         do { return try await pool.read(body) } catch { throw StoreError(error, path: path) }
     }
 
-    private func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+    func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         do { return try await pool.write(body) } catch { throw StoreError(error, path: path) }
     }
 }
 
 extension DeliveryFilter {
-    fileprivate var sql: (condition: String, arguments: StatementArguments) {
+    var sql: (condition: String, arguments: StatementArguments) {
         var conditions: [String] = ["1"]
         var arguments = StatementArguments()
         if let ids {
@@ -85,16 +114,43 @@ extension DeliveryFilter {
             conditions.append("d.destination = ?")
             arguments += [destination.name]
         }
+        if let event {
+            conditions.append("d.event = (SELECT seq FROM events WHERE id = ?)")
+            arguments += [event]
+        }
+        if let acceptedBefore {
+            conditions.append("d.event IN (SELECT seq FROM events WHERE accepted_at < ?)")
+            arguments += [acceptedBefore.milliseconds]
+        }
         return (conditions.joined(separator: " AND "), arguments)
     }
 }
 
 extension DeliveryRecord {
     fileprivate init(_ row: Row) {
-        let state: String = row[4]
+        let state: String = row["state"]
+        let notBefore: Int64? = row["not_before"]
+        let notAfter: Int64? = row["not_after"]
         self.init(
-            id: row[0], event: row[1], subject: row[2], destination: DestinationName(row[3]),
-            state: State(rawValue: state) ?? .waiting, attempts: row[5], due: Date(milliseconds: row[6]),
-            acceptedAt: Date(milliseconds: row[7]), status: row[8], reason: row[9])
+            id: row["id"], event: row["event"], subject: row["subject"],
+            destination: DestinationName(row["destination"]), state: State(rawValue: state) ?? .waiting,
+            attempts: row["attempts"], due: Date(milliseconds: row["due"]),
+            notBefore: notBefore.map { Date(milliseconds: $0) }, notAfter: notAfter.map { Date(milliseconds: $0) },
+            acceptedAt: Date(milliseconds: row["accepted_at"]), last: AttemptRecord(row))
+    }
+}
+
+extension AttemptRecord {
+    /// Nil before the first attempt, unless something kept it from being made.
+    fileprivate init?(_ row: Row) {
+        let number: Int = row["attempts"]
+        let reason: String? = row["reason"]
+        guard number > 0 || reason != nil else { return nil }
+        let startedAt: Int64? = row["started_at"]
+        let excerpt: Data? = row["excerpt"]
+        self.init(
+            number: number, startedAt: startedAt.map { Date(milliseconds: $0) }, duration: row["duration"],
+            status: row["status"], error: row["error"], reason: reason, remote: row["remote"],
+            excerpt: excerpt.map { Array($0) } ?? [])
     }
 }

@@ -9,18 +9,26 @@ import Synchronization
 package final class SQLiteQueue: Sendable {
     let pool: DatabasePool
     let path: String
-    private let now: @Sendable () -> Date
-    private let lanes = Lanes()
-    private let commits: CommitGroup<SQLiteWriter.Write>
+    let now: @Sendable () -> Date
+    let lanes = Lanes()
+    private let commits: CommitGroup<SQLiteWriter.Write, SQLiteWriter.Output>
     private let health = CommitHealth()
     private let lastVersion = Mutex<Int?>(nil)
+    private let elapsed: @Sendable () -> Duration
+    private let clockWatch = Mutex(ClockWatch())
 
-    /// Opens or makes the queue in a data directory. `now`: the clock that decides what is due.
-    package init(in directory: String, now: @escaping @Sendable () -> Date = { Date() }) throws(StoreError) {
+    /// Opens or makes the queue in a data directory. `now`: the clock that decides what is due. `elapsed`: time that only
+    /// ever passes, counted from any start, by which it is noticed that the clock was set.
+    package init(
+        in directory: String, now: @escaping @Sendable () -> Date = { Date() },
+        elapsed: @escaping @Sendable () -> Duration = SQLiteQueue.sinceStart
+    ) throws(StoreError) {
         path = directory + "/queue.db"
         self.now = now
+        self.elapsed = elapsed
         do {
             pool = try Self.open(path)
+            lanes.set(try pool.read { try DestinationState.all(in: $0) })
         } catch {
             throw StoreError(error, path: path)
         }
@@ -28,11 +36,19 @@ package final class SQLiteQueue: Sendable {
         commits = CommitGroup(limit: 512) { (writes) throws(StoreError) in try writer.commit(writes) }
     }
 
+    private static let start = ContinuousClock.now
+
+    package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
+
     private static func open(_ path: String) throws -> DatabasePool {
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.label = "signalbox"
         configuration.maximumReaderCount = 3
+        // Pages that become free go back to the file system. Means something only before the first table is made.
+        configuration.prepareDatabase { db in
+            if !db.configuration.readonly { try db.execute(sql: "PRAGMA auto_vacuum = INCREMENTAL") }
+        }
         let pool = try DatabasePool(path: path, configuration: configuration)
         // GRDB sets NORMAL, under which a power cut may take the last commits with it.
         try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
@@ -48,16 +64,35 @@ package final class SQLiteQueue: Sendable {
         return try SQLiteQueue(in: directory)
     }
 
-    /// Takes events with all their deliveries. Durable when it returns; when it throws, nothing was taken.
-    package func append(_ events: [RoutedEvent]) async throws(StoreError) {
-        guard !events.isEmpty else { return }
-        try await commits.write(.append(events))
+    /// Takes events with all their deliveries. Durable when it returns; when it throws, nothing was taken. `request`: the
+    /// request that brought them, where its sender may repeat it.
+    @discardableResult
+    package func append(
+        _ events: [RoutedEvent], of request: IdempotentRequest? = nil
+    ) async throws(StoreError) -> AppendResult {
+        guard !events.isEmpty else { return .appended(duplicates: [:]) }
+        guard case .appended(let result) = try await commits.write(.append(events, request)) else {
+            preconditionFailure("An append was answered as something else.")
+        }
+        return result
     }
 
     /// Records how an attempt ended and gives the lease back. Durable when it returns; when it throws, the lease is
     /// still held.
+    package func settle(_ settlement: Settlement) async throws(StoreError) {
+        _ = try await commits.write(.settle(settlement))
+    }
+
+    /// As above, where there is nothing to say of the attempt but its outcome.
     package func settle(_ lease: Lease, _ outcome: Outcome) async throws(StoreError) {
-        try await commits.write(.settle(lease, outcome))
+        try await settle(Settlement(lease, outcome))
+    }
+
+    /// Notes that what was handed over in memory and not claimed was never begun; to be called once nobody claims any
+    /// more. Without it, the next process counts an attempt that may have been made.
+    package func giveBackFresh() async throws(StoreError) {
+        let fresh = lanes.withHandOff { $0.takeFresh() }
+        if !fresh.isEmpty { _ = try await commits.write(.giveBack(fresh)) }
     }
 
     /// Finds out whether the queue can take events, by how the last commits went and by a small durable write of its own;
@@ -76,38 +111,26 @@ package final class SQLiteQueue: Sendable {
 
     // MARK: Claiming
 
-    /// Opens a destination for claiming. `wake` is called, from any thread, when there may be something to claim.
-    package func openLane(_ destination: DestinationName, wake: @escaping @Sendable () -> Void) {
-        lanes.open(destination, wake: wake)
+    /// Opens a destination for claiming. `isOrdered`: deliveries with equal order keys are given out one after the other.
+    /// `wake` is called, from any thread, when there may be something to claim.
+    package func openLane(
+        _ destination: DestinationName, isOrdered: Bool = false, wake: @escaping @Sendable () -> Void
+    ) {
+        lanes.open(destination, isOrdered: isOrdered, wake: wake)
     }
 
-    /// Leases deliveries that are due, at most `limit`; none when there are none. From memory where possible.
+    /// Leases deliveries that are due, at most `limit`; none when there are none, or while the destination is paused or
+    /// disabled. From memory where possible.
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
+        guard lanes.state(of: destination) == nil else { return [] }
         switch lanes.withHandOff({ $0.claim(from: destination, upTo: limit) }) {
         case .leases(let leases): return leases
-        case .read(let held):
-            let found = try await readDue(destination, upTo: limit, excluding: held)
+        case .read:
+            guard case .claimed(let found) = try await commits.write(.claim(destination, upTo: limit)) else {
+                preconditionFailure("A claim was answered as something else.")
+            }
             // The file's turn, but there was nothing: then it is the turn of what is in memory.
             return found.isEmpty ? try await claim(from: destination, upTo: limit) : found
-        }
-    }
-
-    private func readDue(
-        _ destination: DestinationName, upTo limit: Int, excluding held: Set<Int64>
-    ) async throws(StoreError) -> [Lease] {
-        let now = now().milliseconds
-        do {
-            let (found, isWhole, nextDue) = try await pool.read { db in
-                let (ids, isWhole) = try Self.due(destination, by: now, upTo: limit, excluding: held, in: db)
-                let leases = try ids.compactMap { try Self.lease($0, destination, in: db) }
-                return (leases, isWhole, try Self.nextDue(destination, after: now, in: db))
-            }
-            return lanes.withHandOff { handOff in
-                handOff.finishReading(found, of: destination, isWhole: isWhole, nextDue: nextDue)
-            }
-        } catch {
-            lanes.withHandOff { $0.abandonReading(of: destination) }
-            throw StoreError(error, path: path)
         }
     }
 
@@ -123,8 +146,64 @@ package final class SQLiteQueue: Sendable {
             defer { last = version }
             return last != nil && last != version
         }
+        if isChanged { try await readDestinationStates() }
         let now = now()
+        let elapsed = elapsed()
+        if let jump = clockWatch.withLock({ $0.jump(wall: now, elapsed: elapsed) }) {
+            try await shiftWaits(by: jump)
+            lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
+        }
         lanes.wake(lanes.withHandOff { $0.wake(at: now, all: isChanged) })
+        try await expire(by: now)
+    }
+
+    /// Moves the times of next attempts along with a clock that was set, so that waits stay as long as they were: set
+    /// back, it would stall them, set forward, all would come at once. What waits for a time of its own is left.
+    private func shiftWaits(by jump: TimeInterval) async throws(StoreError) {
+        let milliseconds = Int64(jump * 1000)
+        var place: Int64 = 0
+        while true {
+            let start = place
+            let last = try await write { db in
+                let ids = try Int64.fetchAll(
+                    db,
+                    sql: "SELECT id FROM deliveries WHERE state = 'waiting' AND id > ? ORDER BY id LIMIT 2000",
+                    arguments: [start])
+                guard let last = ids.last else { return nil as Int64? }
+                try db.execute(
+                    sql: """
+                        UPDATE deliveries SET due = due + ?
+                        WHERE id > ? AND id <= ? AND state = 'waiting' AND (not_before IS NULL OR attempts > 0)
+                        """, arguments: [milliseconds, start, last])
+                return last
+            }
+            guard let last else { return }
+            place = last
+        }
+    }
+
+    /// Ends waiting deliveries whose time is over, however long they would wait for their next attempt.
+    private func expire(by now: Date) async throws(StoreError) {
+        let overdue: [(id: Int64, destination: DestinationName)]
+        do {
+            overdue = try await pool.read { db in
+                try Row.fetchAll(
+                    db.cachedStatement(
+                        sql: """
+                            SELECT id, destination FROM deliveries
+                            WHERE state = 'waiting' AND not_after IS NOT NULL AND not_after <= ? ORDER BY not_after
+                            LIMIT 1000
+                            """), arguments: [now.milliseconds]
+                ).map { ($0[0], DestinationName($0[1])) }
+            }
+        } catch {
+            throw StoreError(error, path: path)
+        }
+        // What is held ends with its attempt.
+        let free = lanes.withHandOff { handOff in
+            overdue.filter { !handOff.isHeld($0.id, of: $0.destination) }.map(\.id)
+        }
+        if !free.isEmpty { _ = try await commits.write(.expire(free)) }
     }
 }
 

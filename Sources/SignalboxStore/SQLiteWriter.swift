@@ -3,10 +3,24 @@ import GRDB
 import SignalboxModel
 
 /// Performs the writes of a commit group in one transaction, and tells the lanes once it is durable.
+///
+/// All that changes who holds what happens here, one transaction after the other: what a transaction sees of the lanes
+/// stays as it is until the transaction has ended, but for what is claimed from memory.
 struct SQLiteWriter: Sendable {
     enum Write: Sendable {
-        case append([RoutedEvent])
-        case settle(Lease, Outcome)
+        case append([RoutedEvent], IdempotentRequest?)
+        case settle(Settlement)
+        case claim(DestinationName, upTo: Int)
+        /// Ends deliveries whose time is over.
+        case expire([Int64])
+        /// Takes back what was handed over in memory and never begun.
+        case giveBack([Lease])
+    }
+
+    enum Output: Sendable {
+        case done
+        case appended(AppendResult)
+        case claimed([Lease])
     }
 
     let pool: DatabasePool
@@ -15,84 +29,99 @@ struct SQLiteWriter: Sendable {
     let now: @Sendable () -> Date
     let health: CommitHealth
 
-    func commit(_ writes: [Write]) throws(StoreError) {
+    func commit(_ writes: [Write]) throws(StoreError) -> [Output] {
         var transaction = Transaction(now: now())
+        var outputs: [Output] = []
         do {
             try pool.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
-                    for write in writes { try perform(write, in: db, &transaction) }
+                    for write in writes { outputs.append(try perform(write, in: db, &transaction)) }
+                    try book(transaction.accepted, in: db)
                     return .commit
                 }
             }
         } catch {
-            let fresh = transaction.fresh
-            lanes.withHandOff { handOff in for lease in fresh { handOff.forget(lease) } }
+            undoInMemory(transaction, writes)
             let reason = StoreError(error, path: path)
             health.failed(reason)
             throw reason
         }
         health.succeeded()
         settleInMemory(transaction)
+        return outputs
     }
 
     /// What a transaction is going to change in memory once it is committed.
-    private struct Transaction: Sendable {
+    struct Transaction: Sendable {
         let now: Date
         var fresh: [Lease] = []
         var spilled: Set<DestinationName> = []
         var released: [(lease: Lease, due: Date?)] = []
+        var claimed: [ClaimedFromFile] = []
+        var disabled: [DestinationName: DestinationState] = [:]
+        /// New deliveries by destination.
+        var accepted: [DestinationName: Int] = [:]
     }
 
-    private func perform(_ write: Write, in db: Database, _ transaction: inout Transaction) throws {
+    struct ClaimedFromFile: Sendable {
+        let destination: DestinationName
+        let leases: [Lease]
+        /// Whether there was no more.
+        let isWhole: Bool
+        /// The earliest that was not due yet.
+        let nextDue: Date?
+    }
+
+    private func perform(_ write: Write, in db: Database, _ transaction: inout Transaction) throws -> Output {
         switch write {
-        case .append(let events):
-            for event in events { try insert(event, in: db, &transaction) }
-        case .settle(let lease, let outcome):
-            try SQLiteQueue.update(lease, outcome, in: db)
-            transaction.released.append((lease, outcome.nextAttempt(now: transaction.now)))
+        case .append(let events, let request):
+            return .appended(try append(events, request, in: db, &transaction))
+        case .settle(let settlement):
+            try settle(settlement, in: db, &transaction)
+        case .claim(let destination, let limit):
+            return .claimed(try claim(from: destination, upTo: limit, in: db, &transaction))
+        case .expire(let deliveries):
+            let statement = try db.cachedStatement(
+                sql: "UPDATE deliveries SET state = 'expired' WHERE id = ? AND state = 'waiting'")
+            for delivery in deliveries { try statement.execute(arguments: [delivery]) }
+        case .giveBack(let leases):
+            for lease in leases { try giveBack(lease, in: db) }
+            transaction.released += leases.map { ($0, transaction.now) }
         }
+        return .done
     }
 
-    private func insert(_ routed: RoutedEvent, in db: Database, _ transaction: inout Transaction) throws {
-        let event = routed.event
-        let id = event.id.description
-        let accepted = event.acceptedAt.milliseconds
-        try db.cachedStatement(
-            sql: "INSERT INTO events (id, source, subject, accepted_at, body) VALUES (?, ?, ?, ?, ?)"
-        ).execute(arguments: [id, event.source.name, event.subject, accepted, Data(event.body)])
-        guard !routed.destinations.isEmpty else { return }
-        let sequence = db.lastInsertedRowID
+    /// Counts new deliveries, so that an audit can tell how many there must be.
+    private func book(_ accepted: [DestinationName: Int], in db: Database) throws {
+        guard !accepted.isEmpty else { return }
         let statement = try db.cachedStatement(
-            sql: "INSERT INTO deliveries (event, destination, due) VALUES (?, ?, ?)")
-        for destination in routed.destinations {
-            try statement.execute(arguments: [sequence, destination.name, accepted])
-            let lease = Lease(
-                delivery: db.lastInsertedRowID, event: id, destination: destination, attempts: 0, body: event.body)
-            if lanes.withHandOff({ $0.reserve(lease) }) {
-                transaction.fresh.append(lease)
-            } else {
-                transaction.spilled.insert(destination)
-            }
-        }
+            sql: """
+                INSERT INTO ledger (destination, accepted) VALUES (?, ?)
+                ON CONFLICT (destination) DO UPDATE SET accepted = accepted + excluded.accepted
+                """)
+        for (destination, count) in accepted { try statement.execute(arguments: [destination.name, count]) }
     }
+
+    // MARK: Memory
 
     private func settleInMemory(_ transaction: Transaction) {
         lanes.withHandOff { handOff in
             for lease in transaction.fresh { handOff.deliver(lease) }
             for destination in transaction.spilled { handOff.leaveToFile(destination) }
             for (lease, due) in transaction.released { handOff.release(lease, due: due) }
+            for claim in transaction.claimed {
+                handOff.finishReading(
+                    claim.leases, of: claim.destination, isWhole: claim.isWhole, nextDue: claim.nextDue)
+            }
         }
+        for (destination, state) in transaction.disabled { lanes.set(state, of: destination) }
         lanes.wake(transaction.spilled.union(transaction.fresh.map(\.destination)))
     }
-}
 
-extension Outcome {
-    /// When the delivery is due again; nil when it has ended.
-    fileprivate func nextAttempt(now: Date) -> Date? {
-        switch self {
-        case .retry(let at, _, _), .postponed(let at, _): at
-        case .returned: now
-        case .delivered, .dead: nil
+    private func undoInMemory(_ transaction: Transaction, _ writes: [Write]) {
+        lanes.withHandOff { handOff in
+            for lease in transaction.fresh { handOff.forget(lease) }
+            for case .claim(let destination, _) in writes { handOff.abandonReading(of: destination) }
         }
     }
 }

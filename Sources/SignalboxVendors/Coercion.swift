@@ -45,6 +45,19 @@ extension JSONValue {
         return Double(string).flatMap { $0.isFinite ? $0 : nil }
     }
 
+    /// An instant: ISO 8601, or a number of seconds or milliseconds since 1970, or its text. Numbers from 10¹¹ on are
+    /// milliseconds: as seconds they would be later than the year 5138, as milliseconds they are later than March 1973.
+    var instant: Timestamp? {
+        if let utf8, let date = Timestamp(iso8601: utf8) { return date }
+        guard let number = number ?? decimal.flatMap({ Int64(exactly: $0.rounded(.down)) }), number > 0 else {
+            return nil
+        }
+        return number < 100_000_000_000 ? Timestamp(seconds: number) : Timestamp(milliseconds: number)
+    }
+
+    /// True for a number that stands for no instant at all: 0 or less, as SDKs write that there is no limit.
+    var isNoInstant: Bool { decimal.map { $0 <= 0 } ?? false }
+
     /// A flag as Apple's `boolValue` reads it, which the iOS SDKs use: numbers other than zero, strings that begin with
     /// Y, y, T, t or, after a sign and zeros, with a digit (Braze, ABKPushUtils.m).
     var appleFlag: Bool {

@@ -37,17 +37,19 @@ struct Gateway {
             throw refuse("\(error)")
         }
         intake = Intake(
-            normalizer: normalizer, routes: config.routes, queue: queue, vendors: config.sourceVendors)
+            normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources)
         http = OutboundHTTP(policy: AddressPolicy(allow: config.egressAllow))
         var senders: [(Destination, any Sender)] = []
         for destination in config.destinations {
             senders.append(
                 (destination, try Self.sender(for: destination, path: options.configPath, http: http, show: show)))
         }
-        dispatcher = Dispatcher(senders, queue: queue, logger: logger)
+        dispatcher = Dispatcher(
+            senders, queue: queue,
+            deadLetters: DeadLetterEvents(gateway: config.gateway.name, routes: config.routes), logger: logger)
     }
 
-    private static func sender(
+    static func sender(
         for destination: Destination, path: String, http: OutboundHTTP, show: @escaping @Sendable (String) -> Void
     ) throws(ExitCode) -> any Sender {
         switch destination.endpoint {

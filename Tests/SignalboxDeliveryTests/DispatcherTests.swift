@@ -133,18 +133,18 @@ import Testing
             event: Event(
                 id: id, source: .default, acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [],
                 body: Array("{}".utf8)),
-            routes: [], destinations: destinations.map { DestinationName($0) })
+            routes: [], deliveries: destinations.map { DeliveryOrder(to: DestinationName($0)) })
     }
 }
 
 /// A sender whose answers the test writes: by event and by number of the attempt on it.
 private final class ScriptedSender: Sender {
-    private let script: @Sendable (Lease, Int) async -> RetryPolicy.Attempt
+    private let script: @Sendable (Lease, Int) async -> RetryPolicy.Answer
     private let made = Mutex<[String]>([])
     private let count: AsyncStream<Int>
     private let counting: AsyncStream<Int>.Continuation
 
-    init(_ script: @escaping @Sendable (Lease, Int) async -> RetryPolicy.Attempt) {
+    init(_ script: @escaping @Sendable (Lease, Int) async -> RetryPolicy.Answer) {
         self.script = script
         (count, counting) = AsyncStream.makeStream(of: Int.self)
     }
@@ -156,13 +156,13 @@ private final class ScriptedSender: Sender {
         for await count in count where count >= wanted { return }
     }
 
-    func send(_ lease: Lease) async -> RetryPolicy.Attempt {
+    func send(_ lease: Lease) async -> SendResult {
         let (number, total) = made.withLock { made in
             made.append(lease.event)
             return (made.count { $0 == lease.event }, made.count)
         }
-        let attempt = await script(lease, number)
+        let answer = await script(lease, number)
         counting.yield(total)
-        return attempt
+        return SendResult(answer, Attempt(startedAt: Date(), duration: .milliseconds(1)))
     }
 }

@@ -31,7 +31,11 @@ import Testing
     }
 
     @Test func triesTransportErrorsAgainUnlessTheyCannotPass() {
-        for error in [TransportError.unresolved("x"), .refused("x"), .tls("x"), .timeout("x"), .interrupted("x")] {
+        let passing = [
+            TransportError.unresolved("x"), .refused("x"), .tls("x"), .timeoutConnecting("x"), .timeoutReplying("x"),
+            .interrupted("x"), .token("x"),
+        ]
+        for error in passing {
             let outcome = policy.outcome(of: .failed(error), number: 1, now: now, random: 0)
             #expect(outcome == .retry(at: now, status: nil, reason: "\(error)"))
         }

@@ -95,10 +95,42 @@ import Testing
             await #expect {
                 try await http.send(OutboundRequest(url: server.url, timeout: .milliseconds(50)))
             } throws: {
-                if case .timeout = $0 as? TransportError { true } else { false }
+                if case .timeoutReplying = $0 as? TransportError { true } else { false }
             }
             release.finish()
         }
+    }
+
+    @Test func saysWhereAnAttemptLedAndHowLongItTook() async throws {
+        let http = OutboundHTTP(policy: try loopback())
+        defer { http.stop() }
+        let closed = try await ReceivingServer.run { server in
+            for _ in 1...2 {
+                let result = await http.attempt(OutboundRequest(url: server.url))
+                let reply = try result.answer.get()
+                #expect(reply.status == 204)
+                #expect(result.remoteAddress == "127.0.0.1:\(server.address.port)")
+                #expect(result.duration > .zero)
+            }
+            return server
+        }
+        let refused = await http.attempt(OutboundRequest(url: closed.url))
+        #expect(refused.remoteAddress == "127.0.0.1:\(closed.address.port)")
+        for url in ["http://10.0.0.1/", "http://name.invalid/"] {
+            #expect(await http.attempt(OutboundRequest(url: url)).remoteAddress == nil)
+        }
+    }
+
+    @Test func codesOfErrorsStayAsTheyAre() {
+        let errors: [TransportError] = [
+            .unresolved(""), .refused(""), .tls(""), .timeoutConnecting(""), .timeoutReplying(""), .interrupted(""),
+            .denied(""), .unusable(""), .exhausted(""), .token(""), .stopped,
+        ]
+        #expect(
+            errors.map(\.code) == [
+                "dns", "refused", "tls", "timeout-connect", "timeout-reply", "reset", "denied", "unusable", "exhausted",
+                "token", "stopped",
+            ])
     }
 
     @Test func stopEndsWhatIsUnderWay() async throws {

@@ -78,7 +78,7 @@ import Testing
     @Test func waitsUntilARetryIsDue() async throws {
         try await withTemporaryDirectory { directory in
             let clock = ManualDate()
-            let queue = try SQLiteQueue(in: directory, now: { clock.now })
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
             queue.openLane(crm) {}
             try await queue.append([event(1, to: [crm], at: clock.now)])
             let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
@@ -147,7 +147,8 @@ import Testing
             try await queue.append([event(1, to: [crm])])
             try await limitPages(of: queue, to: 12)
             let large = RoutedEvent(
-                event: makeEvent(Array(repeating: 7, count: 200_000)), routes: [], destinations: [crm])
+                event: makeEvent(Array(repeating: 7, count: 200_000)), routes: [],
+                deliveries: [DeliveryOrder(to: crm)])
             await #expect(throws: StoreError.unavailable(reason: "the disk is full")) {
                 try await queue.append([large])
             }
@@ -183,7 +184,8 @@ import Testing
 
     private func event(_ number: Int, to destinations: [DestinationName], at date: Date = Date()) -> RoutedEvent {
         RoutedEvent(
-            event: makeEvent([UInt8(truncatingIfNeeded: number)], at: date), routes: [], destinations: destinations)
+            event: makeEvent([UInt8(truncatingIfNeeded: number)], at: date), routes: [],
+            deliveries: destinations.map { DeliveryOrder(to: $0) })
     }
 
     private func makeEvent(_ body: [UInt8], at date: Date = Date()) -> Event {
@@ -197,5 +199,15 @@ import Testing
 private final class ManualDate: Sendable {
     private let date = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
     var now: Date { date.withLock { $0 } }
-    func advance(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
+    private let passed = Mutex(Duration.zero)
+    /// Time that only ever passes.
+    var elapsed: Duration { passed.withLock { $0 } }
+
+    func advance(by seconds: TimeInterval) {
+        date.withLock { $0 += seconds }
+        passed.withLock { $0 += .seconds(seconds) }
+    }
+
+    /// As somebody sets a clock.
+    func set(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
 }

@@ -63,7 +63,7 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"titel":"/t"}}]"#, "/0/fields/titel",
-            #"there is no "titel" here; known here: title, subtitle, body, vendorKind, link, word, types, media, buttons, carousel, campaign, silent, control, custom"#
+            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, channel, category, vendorKind, link, word, types, arguments, media, buttons, carousel, campaign, schedule, silent, control, ignored, secrets, custom"#
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"title":"/*/*"}}]"#, "/0/fields/title",
@@ -81,6 +81,22 @@ import Testing
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"media":{"role":"hero"}}}]"#,
             "/0/fields/media/role", #"this must be one of "attachment", "background", "carousel", "icon""#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"schedule":{"from":"/f"}}}]"#,
+            "/0/fields/schedule/from", #"there is no "from" here; known here: notBefore, notAfter"#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","moreThan":"1"}]}]"#, "/0/markers/0/moreThan",
+            "this must be a number"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"ignored":[{"under":"/a"}]}}]"#,
+            "/0/fields/ignored/0", #"this needs "under", a path, and "if", a condition"#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"schedule":{}}}]"#,
+            "/0/fields/schedule", #"a schedule has a "notBefore", a "notAfter" or both"#
         ),
     ])
     func saysWhatIsWrongAndWhere(_ entries: String, _ pointer: String, _ message: String) throws {
@@ -103,7 +119,8 @@ import Testing
             [{"vendor":"a","name":"A","markers":[{"strength":"proof","at":"/a","equals":"x"},{"strength":"hint","all":[{"keyPrefix":"b_"},{"at":"fcm:/c","is":"list"}]}],
               "fields":{"title":["/t","fcm:/u"],"link":"/l","word":"/w","types":{"o":"openApp"},"media":[{"url":"/m/*","type":"/n","role":"icon"}],
               "buttons":{"list":"/b","id":"/i","title":"/t","options":{"foreground":{"at":"/f","is":"true"}},"textInput":{"at":"/x"}},
-              "carousel":{"url":"/c{i}","first":1},"campaign":{"id":"/id","numeric":true},"silent":[{"at":"/s"}],"custom":"/e"}}]
+              "carousel":{"url":"/c{i}","first":1,"orientation":"/o"},"sound":"/s","badge":"/n","channel":"/h","category":"/g",
+              "arguments":"/a/b","ignored":[{"under":"/a","if":{"at":"/v","moreThan":1}}],"secrets":"/z","campaign":{"id":"/id","numeric":true},"schedule":{"notAfter":["/until","/a/end"]},"silent":[{"at":"/s"}],"custom":"/e"}}]
             """
         for _ in 0..<2000 {
             var tree = try Tree(Array(good.utf8))

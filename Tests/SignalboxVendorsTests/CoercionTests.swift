@@ -1,4 +1,5 @@
 import SignalboxJSON
+import SignalboxModel
 import Testing
 
 @testable import SignalboxVendors
@@ -49,6 +50,19 @@ import Testing
         ] as [(String, Double?)])
     func fractionsAreReadFromTheirText(_ json: String, _ number: Double?) throws {
         #expect(try with(json) { $0.decimal } == number)
+    }
+
+    @Test(
+        arguments: [
+            ("\"2026-12-01T00:00:00Z\"", "2026-12-01T00:00:00.000Z"), ("1796083200", "2026-12-01T00:00:00.000Z"),
+            ("1796083200000", "2026-12-01T00:00:00.000Z"), ("\"1796083200500\"", "2026-12-01T00:00:00.500Z"),
+            ("1796083200.75", "2026-12-01T00:00:00.000Z"), ("99999999999", "5138-11-16T09:46:39.000Z"),
+            ("100000000000", "1973-03-03T09:46:40.000Z"), ("0", nil), ("-1", nil), ("\"0\"", nil),
+            ("\"2026-12-01\"", nil), ("\"soon\"", nil), ("\"\"", nil), ("true", nil), ("1e300", nil),
+            ("9223372036854775807", nil), ("{}", nil), ("null", nil),
+        ] as [(String, String?)])
+    func instantsAreISO8601OrSecondsOrMilliseconds(_ json: String, _ text: String?) throws {
+        #expect(try with(json) { $0.instant?.text } == text)
     }
 
     @Test func jsonTextIsParsedOnceAndNotWhatStandsInsideIt() throws {

@@ -44,11 +44,11 @@ import Testing
         "", "0", "1", "true", "TRUE", "false", "null", "no", "0.0", "-1",
         "Synerise", "com.sourse.notification", "xnpe_platform", "DENGAGE", "intercom_sdk", "SFMC", "sfmc", "Sfmc",
         "static-content", "dynamic-content", "single-image", "carousel", "PORTRAIT", "LANDSCAPE",
-        "d", "jpg", "png", "gif", "mp3", "mp4", "image", "text", "none", "custom", "textInput",
+        "d", "jpg", "png", "gif", "mp3", "mp4", "image", "text", "none", "custom", "textInput", "silent_push",
     ]
 
     /// What keys of times contain, which the event writes as RFC 3339, and of numbers that it spells in its own way.
-    private static let times = ["date", "timestamp", "relevance-score", "_lpm"]
+    private static let times = ["date", "timestamp", "expir", "ttl", "relevance-score", "_lpm"]
 
     /// Keys of what never leaves the gateway as it came.
     private static let secrets: Set<String> = [

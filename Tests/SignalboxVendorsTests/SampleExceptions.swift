@@ -8,11 +8,7 @@ enum SampleExceptions {
         "granify/label_product_page.inline.json": (["vendor", "label"], granify),
         "granify/label_product_page_string_id.inline.json": (["vendor", "label"], granify),
         "granify/label_missing_name_negative.inline.json": (["malformed"], granify),
-        "mce/action_dial.apns.json": (["deepLink"], actions),
-        "mce/action_passbook.apns.json": (["deepLink"], actions),
     ]
 
     private static let granify = "Inlines bear no mark (reference, 8); they are read from a source that says Granify."
-    private static let actions =
-        "The index has a link; the contract has actions of their own, `dial` and `passbook`, with the same value (contract, 2)."
 }

@@ -16,6 +16,13 @@ import Testing
             differences.map(\.field) == (known?.fields ?? []), "\(sample.file): \(differences.map(\.description))")
     }
 
+    /// In the index they are links like others.
+    @Test(arguments: [("mce/action_dial.apns.json", "dial"), ("mce/action_passbook.apns.json", "passbook")])
+    func dialAndPassbookAreActionsOfTheirOwn(_ file: String, _ type: String) throws {
+        let sample = try #require(try Sample.all().first { $0.file == file })
+        #expect(try Normalised(sample.payload).notification.action?.type.rawValue == type)
+    }
+
     @Test func everySampleIsThere() throws { #expect(try Sample.all().count == 314) }
 
     @Test func everyExceptionIsOfASample() throws {
@@ -88,7 +95,7 @@ extension Sample {
 extension PushNotification {
     fileprivate typealias Answer = (field: String, expected: String?, actual: String?)
 
-    /// What is read for a field of the index, beside what that says. Fields of one vendor's own go unanswered here.
+    /// What is read for a field of the index, beside what that says. A field that nobody knows here is a difference.
     fileprivate func answers(to field: String, _ value: JSONValue) -> [Answer] {
         switch field {
         case "title": [(field, value.string, content.title)]
@@ -101,6 +108,19 @@ extension PushNotification {
         case "actionType": [(field, value.string, action?.vendorType)]
         case "condition": [(field, value.string, target?.condition)]
         case "label": [(field, value.string, inline?.name)]
+        case "smart": [(field, value.bool == true ? "optimal" : "immediate", schedule?.mode?.rawValue)]
+        case "schedule":
+            [
+                ("schedule.start", Self.instant(value["start"]), schedule?.notBefore),
+                ("schedule.end", Self.instant(value["end"]), schedule?.notAfter),
+            ]
+        case "channel": [(field, value.string, content.channelId)]
+        case "openInWebView": [(field, value.bool == true ? "webView" : "a browser", action?.type.rawValue)]
+        case "inboxMessageId": [(field, value.string, text(at: ["inboxMessageId"], in: action?.arguments))]
+        case "richContentId": [(field, value.string, action?.type == .richContent ? action?.value : nil)]
+        case "longBody": [(field, value.string, text(at: ["alert", "expandable", "value"], in: custom))]
+        case "oversize":
+            [(field, value.bool == true ? "yes" : "no", codes.contains { $0.hasSuffix("too-large") } ? "yes" : "no")]
         case "media": answers(toMedia: value)
         case "buttons": answers(toButtons: value)
         case "secondary":
@@ -112,15 +132,34 @@ extension PushNotification {
                 return (field + "." + name, JSONText(value).string, member(name))
             }
         case "silent", "internal", "kind", "malformed", "opaque": answers(toState: field, value)
-        default: []
+        default: [(field, "a field that the tests compare", nil)]
         }
+    }
+
+    private var codes: [String] { warnings.map(\.code) }
+
+    /// As events write it.
+    private static func instant(_ value: JSONValue?) -> String? {
+        value?.utf8.flatMap { Timestamp(iso8601: $0)?.text }
     }
 
     private var also: String { detection.also.map(\.name).joined(separator: ",") }
 
+    /// The index writes all of these as links, and a number to dial with its scheme.
     private func link(of action: Action?) -> String? {
-        guard let action, [.openUrl, .deepLink, .webView].contains(action.type) else { return nil }
-        return action.value
+        switch action?.type {
+        case .openUrl, .deepLink, .webView, .passbook: action?.value
+        case .dial: action?.value.map { "tel:" + $0 }
+        default: nil
+        }
+    }
+
+    private func text(at path: [String], in object: JSONText?) -> String? {
+        let parser = JSONParser()
+        guard let object, let root = try? parser.parse(object.bytes) else { return nil }
+        return withExtendedLifetime(parser) {
+            path.reduce(root) { value, key in value?.member(key) }?.string
+        }
     }
 
     private func member(_ name: String) -> String? {

@@ -102,18 +102,22 @@ extension Tree {
         if case .object = self { true } else { false }
     }
 
-    /// Replaces the last string of the last member that has one.
-    mutating func replaceOneString(by text: String) {
-        guard case .object(var members) = self else { return }
-        for position in members.indices.reversed() {
-            switch members[position].value {
-            case .string: members[position].value = .string(text)
-            case .object: members[position].value.replaceOneString(by: text)
-            case .array, .other: continue
-            }
-            break
+    /// Replaces the last string; false when there is none.
+    mutating func replaceLastString(by text: String) -> Bool {
+        switch self {
+        case .object(var members):
+            let isDone = members.indices.reversed().contains { members[$0].value.replaceLastString(by: text) }
+            self = .object(members)
+            return isDone
+        case .array(var elements):
+            let isDone = elements.indices.reversed().contains { elements[$0].replaceLastString(by: text) }
+            self = .array(elements)
+            return isDone
+        case .string:
+            self = .string(text)
+            return true
+        case .other: return false
         }
-        self = .object(members)
     }
 
     /// Puts the members of every object into another order.

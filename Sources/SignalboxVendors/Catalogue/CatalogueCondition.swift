@@ -25,6 +25,8 @@ struct CatalogueCondition: Sendable, Equatable {
         case equals(String)
         case equalsIgnoringCase(String)
         case startsWith(String)
+        /// A number above this, or its text.
+        case moreThan(Double)
     }
 
     let subject: Subject
@@ -69,7 +71,7 @@ extension CatalogueCondition.Test {
     var saysAll: Bool {
         switch self {
         case .isTrue, .equals, .equalsIgnoringCase: true
-        case .present, .absent, .filled, .text, .object, .filledObject, .list, .startsWith: false
+        case .present, .absent, .filled, .text, .object, .filledObject, .list, .startsWith, .moreThan: false
         }
     }
 
@@ -86,6 +88,7 @@ extension CatalogueCondition.Test {
         case .isTrue: value.appleFlag
         case .equals(let text): value.spelled == text
         case .equalsIgnoringCase(let text): value.spelled?.lowercased() == text.lowercased()
+        case .moreThan(let limit): value.decimal.map { $0 > limit } ?? false
         case .startsWith(let text): value.utf8?.starts(with: text.utf8) == true
         }
     }
@@ -103,6 +106,7 @@ extension CatalogueCondition.Test {
         case .isTrue: "true"
         case .equals(let text): "\"\(text)\""
         case .equalsIgnoringCase(let text): "\"\(text)\" in any case"
+        case .moreThan(let limit): "more than \(limit)"
         case .startsWith(let text): "a text that begins with \"\(text)\""
         }
     }

@@ -11,7 +11,8 @@ struct CatalogueEntry: Sendable {
     let confidence: String
     /// None for a vendor that leaves no trace in a payload.
     let markers: [CatalogueMarker]
-    let fields: CatalogueFields
+    /// Without what a payload's version forbids to read, once a reading has begun.
+    var fields: CatalogueFields
 }
 
 /// Alternatives, of which the first that yields counts.
@@ -23,6 +24,8 @@ struct CatalogueTap: Sendable {
     var word: CataloguePaths = []
     /// What the vendor's words mean.
     var types: [String: Action.ActionType] = [:]
+    /// An object for whoever handles the vendor's word.
+    var arguments: CataloguePaths = []
 }
 
 /// Where a vendor's payload says what.
@@ -30,6 +33,12 @@ struct CatalogueFields: Sendable {
     var title: CataloguePaths = []
     var subtitle: CataloguePaths = []
     var body: CataloguePaths = []
+    var sound: CataloguePaths = []
+    var badge: CataloguePaths = []
+    /// Android's notification channel.
+    var channel: CataloguePaths = []
+    /// The identifier of a set of buttons that the app defines.
+    var category: CataloguePaths = []
     var vendorKind: CataloguePaths = []
     var tap = CatalogueTap()
     /// Each is read; within one, alternatives.
@@ -38,10 +47,15 @@ struct CatalogueFields: Sendable {
     var buttons: [ButtonsField] = []
     var carousel: [CarouselField] = []
     var campaign = CampaignField()
+    var schedule = ScheduleField()
     /// Any of these makes the push silent, whatever it says.
     var silent: [CatalogueCondition] = []
     /// Any of these makes it the vendor's own housekeeping.
     var control: [CatalogueCondition] = []
+    /// What is not read when something holds, such as a version that the vendor's SDK does not know.
+    var ignored: [IgnoredField] = []
+    /// What must not stand in the event in clear.
+    var secrets: CataloguePaths = []
     /// Objects whose members are the app's own, and stand in `custom` under their own names.
     var custom: CataloguePaths = []
 
@@ -69,7 +83,14 @@ struct CatalogueFields: Sendable {
         var inputButton: CataloguePaths = []
     }
 
+    struct IgnoredField: Sendable {
+        let under: CataloguePath
+        let condition: CatalogueCondition
+    }
+
     struct CarouselField: Sendable {
+        /// `portrait` or `landscape`.
+        var orientation: CataloguePaths = []
         var list: CataloguePaths = []
         var first = 0
         var url: CataloguePaths = []
@@ -86,5 +107,10 @@ struct CatalogueFields: Sendable {
         var messageId: CataloguePaths = []
         /// The identifier is a number, however it is spelled.
         var isNumeric = false
+    }
+    /// When the vendor wants it shown; instants as ``JSONValue/instant`` reads them.
+    struct ScheduleField: Sendable {
+        var notBefore: CataloguePaths = []
+        var notAfter: CataloguePaths = []
     }
 }

@@ -5,27 +5,40 @@ extension CatalogueForm {
     mutating func fields(_ value: JSONValue) -> CatalogueFields {
         var fields = CatalogueFields()
         let keys = [
-            "title", "subtitle", "body", "vendorKind", "link", "word", "types", "media", "buttons", "carousel",
-            "campaign", "silent", "control", "custom",
+            "title", "subtitle", "body", "sound", "badge", "channel", "category", "vendorKind", "link", "word", "types",
+            "arguments", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control", "ignored",
+            "secrets", "custom",
         ]
         guard isObject(value, keys: keys) else { return fields }
-        fields.title = paths("title", of: value)
-        fields.subtitle = paths("subtitle", of: value)
-        fields.body = paths("body", of: value)
+        readContent(value, &fields)
         fields.vendorKind = paths("vendorKind", of: value)
         fields.tap = tap(value)
         for media in objects("media", of: value) { fields.media.append(self.media(media)) }
         for buttons in objects("buttons", of: value) { fields.buttons.append(self.buttons(buttons)) }
         for carousel in objects("carousel", of: value) { fields.carousel.append(self.carousel(carousel)) }
         if let campaign = value["campaign"] { fields.campaign = self.campaign(campaign) }
+        if let schedule = value["schedule"] { fields.schedule = self.schedule(schedule) }
         if let silent = value["silent"] { fields.silent = conditions(silent) }
         if let control = value["control"] { fields.control = conditions(control) }
+        if let ignored = value["ignored"] { fields.ignored = list(ignored).compactMap { self.ignored($0) } }
+        fields.secrets = paths("secrets", of: value)
         fields.custom = paths("custom", of: value)
         return fields
     }
 
+    private mutating func readContent(_ value: JSONValue, _ fields: inout CatalogueFields) {
+        fields.title = paths("title", of: value)
+        fields.subtitle = paths("subtitle", of: value)
+        fields.body = paths("body", of: value)
+        fields.sound = paths("sound", of: value)
+        fields.badge = paths("badge", of: value)
+        fields.channel = paths("channel", of: value)
+        fields.category = paths("category", of: value)
+    }
+
     private mutating func tap(_ value: JSONValue) -> CatalogueTap {
         var tap = CatalogueTap(link: paths("link", of: value), word: paths("word", of: value))
+        tap.arguments = paths("arguments", of: value)
         guard let types = value["types"] else { return tap }
         if !types.isObject { note(types, "this must be an object from the vendor's words to types of action") }
         for (word, type) in types.members {
@@ -54,8 +67,8 @@ extension CatalogueForm {
     private mutating func buttons(_ value: JSONValue) -> CatalogueFields.ButtonsField {
         var buttons = CatalogueFields.ButtonsField()
         let keys = [
-            "list", "first", "most", "needs", "id", "title", "link", "word", "types", "options", "textInput",
-            "inputButton", "placeholder",
+            "list", "first", "most", "needs", "id", "title", "link", "word", "types", "arguments", "options",
+            "textInput", "inputButton", "placeholder",
         ]
         guard isObject(value, keys: keys) else { return buttons }
         buttons.list = paths("list", of: value)
@@ -91,7 +104,9 @@ extension CatalogueForm {
 
     private mutating func carousel(_ value: JSONValue) -> CatalogueFields.CarouselField {
         var carousel = CatalogueFields.CarouselField()
-        guard isObject(value, keys: ["list", "first", "url", "caption", "subcaption", "link"]) else { return carousel }
+        let keys = ["list", "first", "url", "caption", "subcaption", "link", "orientation"]
+        guard isObject(value, keys: keys) else { return carousel }
+        carousel.orientation = paths("orientation", of: value)
         carousel.list = paths("list", of: value)
         carousel.first = whole("first", of: value, in: 0...1) ?? 0
         carousel.url = paths("url", of: value)
@@ -118,5 +133,23 @@ extension CatalogueForm {
             if numeric.bool == nil { note(numeric, "this must be true or false") }
         }
         return campaign
+    }
+    private mutating func ignored(_ value: JSONValue) -> CatalogueFields.IgnoredField? {
+        guard isObject(value, keys: ["under", "if"]) else { return nil }
+        guard let under = value["under"], let condition = value["if"] else {
+            note(value, "this needs \"under\", a path, and \"if\", a condition")
+            return nil
+        }
+        guard let path = path(under), let condition = self.condition(condition) else { return nil }
+        return .init(under: path, condition: condition)
+    }
+
+    private mutating func schedule(_ value: JSONValue) -> CatalogueFields.ScheduleField {
+        var schedule = CatalogueFields.ScheduleField()
+        guard isObject(value, keys: ["notBefore", "notAfter"]) else { return schedule }
+        schedule.notBefore = paths("notBefore", of: value)
+        schedule.notAfter = paths("notAfter", of: value)
+        if value.isEmptyContainer { note(value, "a schedule has a \"notBefore\", a \"notAfter\" or both") }
+        return schedule
     }
 }

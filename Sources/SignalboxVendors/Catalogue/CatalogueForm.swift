@@ -109,7 +109,7 @@ struct CatalogueForm {
 
     /// `besides`: keys that the object may have for others.
     mutating func condition(_ value: JSONValue, besides others: [String] = []) -> CatalogueCondition? {
-        let tests = ["is", "equals", "equalsIgnoringCase", "startsWith"]
+        let tests = ["is", "equals", "equalsIgnoringCase", "startsWith", "moreThan"]
         guard isObject(value, keys: others + ["at", "keyPrefix"] + tests) else { return nil }
         let given = tests.filter { value.member($0) != nil }
         if given.count > 1 { note(value, "this asks for several things at once; write one of \(Self.names(given))") }
@@ -150,6 +150,11 @@ struct CatalogueForm {
                 return nil
             }
             return .equals(text)
+        }
+        if let limit = value["moreThan"] {
+            if !limit.isString, let number = limit.double { return .moreThan(number) }
+            note(limit, "this must be a number")
+            return nil
         }
         if let wanted = value["equalsIgnoringCase"] { return text(wanted).map { .equalsIgnoringCase($0) } }
         if let wanted = value["startsWith"] { return text(wanted).map { .startsWith($0) } }

@@ -21,7 +21,7 @@ extension CatalogueReading {
         let parser = payload.parser
         var names = ButtonIdentifiers()
         var buttons: [Category.Button] = []
-        for (key, value) in elements(field.list, "too-many-buttons", payload, &notification) {
+        for (key, value) in elements(field.list, "too-many-buttons", payload, &notification) where value.isObject {
             let key = key.map { String(decoding: $0, as: UTF8.self) }
             guard buttons.count < field.most else { break }
             if let button = button(field, key, &names, { parser.value(at: $0, from: value) }) { buttons.append(button) }

@@ -62,7 +62,8 @@ extension CatalogueReading {
                 field.list.isEmpty
                 ? countedItems(field, payload, &notification) : listedItems(field, payload, &notification)
             guard !items.isEmpty else { continue }
-            notification.carousel = .init(items: items)
+            let orientation = take(field.orientation, { payload.value(at: $0) }, where: \.isOrientation)
+            notification.carousel = .init(orientation: orientation?.text?.lowercased(), items: items)
             return
         }
     }
@@ -104,4 +105,8 @@ extension CatalogueReading {
             caption: takeText(field.caption, find), subcaption: takeText(field.subcaption, find),
             url: takeText(field.link, find), media: media)
     }
+}
+
+extension JSONValue {
+    fileprivate var isOrientation: Bool { utf8.map { $0.spells("portrait") || $0.spells("landscape") } ?? false }
 }

@@ -3,21 +3,24 @@ import SignalboxModel
 
 /// Reads a payload along the paths of an entry, and remembers what it took: the rest is kept.
 struct CatalogueReading {
-    let entry: CatalogueEntry
+    private(set) var entry: CatalogueEntry
     var fields: CatalogueFields { entry.fields }
     var taken = CatalogueTaken()
 
     init(of entry: CatalogueEntry) { self.entry = entry }
 
     mutating func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
+        for rule in fields.ignored where rule.condition.holds(in: payload) { entry.fields.ignore(rule.under) }
         let showsText = readContent(payload, &notification)
         readKind(payload, showsText: showsText, &notification)
         readCampaign(payload, &notification)
+        readSchedule(payload, &notification)
         readMedia(payload, &notification)
         readCarousel(payload, &notification)
         if let tap = tap(fields.tap, { payload.value(at: $0) }) { notification.action = tap }
         readButtons(payload, &notification)
         takeMarkers(payload)
+        for path in fields.secrets { taken.insert(all: payload.values(at: path)) }
         notification.custom = taken.rest(of: payload, lifting: entry.fields.custom)
     }
 
@@ -49,6 +52,15 @@ struct CatalogueReading {
         if let title { notification.content.title = title }
         if let body { notification.content.body = body }
         if let subtitle = text(fields.subtitle, payload, &notification) { notification.content.subtitle = subtitle }
+        if let sound = takeText(fields.sound, { payload.value(at: $0) }) { notification.content.sound = sound }
+        let badge = take(fields.badge, { payload.value(at: $0) }, where: \.isCount)
+        if let badge = badge?.number { notification.content.badge = badge }
+        if let channel = takeText(fields.channel, { payload.value(at: $0) }) {
+            notification.content.channelId = channel
+        }
+        if let category = takeText(fields.category, { payload.value(at: $0) }) {
+            notification.category = Category(identifier: category, origin: .static, actions: [])
+        }
         return title != nil || body != nil
     }
 
@@ -121,6 +133,14 @@ struct CatalogueReading {
 
     /// What the vendor's word means, else where the link leads; nil when there is neither. `find` follows a path.
     mutating func tap(_ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?) -> Action? {
+        var action = plainTap(tap, find)
+        if action?.type == .custom, let arguments = take(tap.arguments, find, where: \.isObject) {
+            action?.arguments = JSONText(arguments)
+        }
+        return action
+    }
+
+    private mutating func plainTap(_ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?) -> Action? {
         let word = takeText(tap.word, find)
         let type = word.flatMap { tap.types[$0] ?? (tap.types.isEmpty ? nil : .custom) }
         if let type, type == .openApp || type == .dismiss { return Action(type, vendorType: word) }
@@ -131,4 +151,9 @@ struct CatalogueReading {
         if let link { return .opening(link, vendorType: word) }
         return word.map { Action(type == nil ? .custom : .openApp, vendorType: $0) }
     }
+}
+
+extension JSONValue {
+    /// A badge that is set: `+2` and `-1` change the one that is there (Pushwoosh).
+    fileprivate var isCount: Bool { number.map { $0 >= 0 } == true && utf8?.first != UInt8(ascii: "+") }
 }

@@ -7,6 +7,8 @@ struct CatalogueTaken {
 
     mutating func insert(_ value: JSONValue) { values.append(value) }
 
+    mutating func insert(all more: [JSONValue]) { values += more }
+
     /// What is left: the members of the objects that the vendor keeps for the app under their own names, all else under
     /// the path where it stood. Elements of lists stand under their index. Nil when nothing is left.
     func rest(of payload: borrowing PlatformPayload, lifting paths: CataloguePaths) -> JSONText? {

@@ -8,10 +8,10 @@ import SignalboxStore
 struct Deliveries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Look into the queue and the dead letters, also while the gateway runs.",
-        subcommands: [List.self, Show.self, Retry.self])
+        subcommands: [List.self, Show.self, Retry.self, Purge.self])
 
     /// Opens the queue without taking the data directory away from a running gateway.
-    private static func queue(_ options: GatewayOptions) throws(ExitCode) -> SQLiteQueue {
+    static func queue(_ options: GatewayOptions) throws(ExitCode) -> SQLiteQueue {
         let directory = options.dataDirectory(file: try NormalizerOptions(options).config().gateway.dataDirectory)
         do throws(StoreError) {
             return try SQLiteQueue.existing(in: directory)
@@ -20,7 +20,7 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
-    private static func orRefuse<T: Sendable>(_ work: () async throws(StoreError) -> T) async throws(ExitCode) -> T {
+    static func orRefuse<T: Sendable>(_ work: () async throws(StoreError) -> T) async throws(ExitCode) -> T {
         do throws(StoreError) { return try await work() } catch { throw refuse("\(error)") }
     }
 
@@ -47,7 +47,9 @@ struct Deliveries: AsyncParsableCommand {
     }
 
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show one delivery and the event it carries.")
+        static let configuration = CommandConfiguration(
+            abstract: "Show one delivery, its attempts, and the event it carries.",
+            discussion: "One JSON object a line: the delivery, each attempt from the first to the last, the event.")
 
         @OptionGroup var options: GatewayOptions
         @Argument(help: "The delivery's number.") var id: Int64
@@ -63,6 +65,8 @@ struct Deliveries: AsyncParsableCommand {
                 throw ExitCode.incomplete
             }
             print(record.json)
+            let attempts = try await Deliveries.orRefuse { () throws(StoreError) in try await queue.attempts(of: id) }
+            for attempt in attempts { print(attempt.json) }
             let body = try await Deliveries.orRefuse { () throws(StoreError) in
                 try await queue.body(ofEvent: record.event)
             }
@@ -97,6 +101,41 @@ struct Deliveries: AsyncParsableCommand {
     }
 }
 
+extension Deliveries {
+    struct Purge: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Remove deliveries for good, and events that then have none left.",
+            discussion: "What is removed cannot be brought back; the audit goes on counting it.")
+
+        @OptionGroup var options: GatewayOptions
+        @Argument(help: "Numbers of deliveries.") var ids: [Int64] = []
+        @Option(help: "All that are delivered, dead, expired, or waiting.") var state: DeliveryRecord.State?
+        @Option(help: "Only those to this destination.") var destination: String?
+        @Option(help: "Only those of events accepted longer ago than this, such as 30d.") var olderThan: String?
+
+        func validate() throws {
+            if ids.isEmpty, state == nil {
+                throw ValidationError("Name deliveries by number, or say which with --state.")
+            }
+            if ids.count > 500 { throw ValidationError("Name at most 500 deliveries at once.") }
+            if let olderThan, Duration(text: olderThan) == nil {
+                throw ValidationError("\(olderThan) is no duration: write it as 30d, with ms, s, m, h or d.")
+            }
+        }
+
+        func run() async throws {
+            let queue = try Deliveries.queue(options)
+            let age = olderThan.flatMap { Duration(text: $0) }
+            let filter = DeliveryFilter(
+                ids: ids.isEmpty ? nil : ids, state: state, destination: destination.map { DestinationName($0) },
+                acceptedBefore: age.map { Date(timeIntervalSinceNow: -($0 / .seconds(1))) })
+            let count = try await Deliveries.orRefuse { () throws(StoreError) in try await queue.purge(filter) }
+            print("\(count) deliveries are removed")
+            if !ids.isEmpty, count < ids.count { throw ExitCode.incomplete }
+        }
+    }
+}
+
 extension DeliveryRecord.State: ExpressibleByArgument {}
 
 extension DeliveryRecord {
@@ -104,7 +143,8 @@ extension DeliveryRecord {
         func column(_ text: String, _ width: Int) -> String {
             text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
         }
-        let last = reason.map { state == .waiting ? "\(Timestamp(due).text) after: \($0)" : $0 } ?? ""
+        let next = state == .waiting && (due > Date() || reason != nil) ? Timestamp(due).text : nil
+        let last = [next, reason].compactMap(\.self).joined(separator: " after: ")
         return [
             column(String(id), 8), column(state.rawValue, 9), column(String(attempts), 8),
             column(destination.name, 16), column(subject, 22), last,
@@ -132,15 +172,53 @@ extension DeliveryRecord {
             json.key("due")
             json.string(Timestamp(due).text)
         }
-        if let status {
-            json.key("status")
-            json.integer(status)
-        }
-        if let reason {
-            json.key("reason")
-            json.string(reason)
-        }
+        json.time("notBefore", notBefore)
+        json.time("notAfter", notAfter)
+        if let last { json.write(last) }
         json.endObject()
         return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
+
+extension AttemptRecord {
+    fileprivate var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("attempt")
+        json.integer(number)
+        json.write(self)
+        json.endObject()
+        return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func time(_ name: StaticString, _ date: Date?) {
+        guard let date else { return }
+        key(name)
+        string(Timestamp(date).text)
+    }
+
+    fileprivate mutating func write(_ attempt: AttemptRecord) {
+        time("startedAt", attempt.startedAt)
+        if let duration = attempt.duration {
+            key("durationMs")
+            integer(duration)
+        }
+        if let status = attempt.status {
+            key("status")
+            integer(status)
+        }
+        for (name, text): (StaticString, String?) in [
+            ("error", attempt.error), ("reason", attempt.reason), ("remote", attempt.remote),
+        ] {
+            guard let text else { continue }
+            key(name)
+            string(text)
+        }
+        if !attempt.excerpt.isEmpty {
+            key("reply")
+            string(String(decoding: attempt.excerpt, as: UTF8.self))
+        }
     }
 }

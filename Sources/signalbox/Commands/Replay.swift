@@ -68,19 +68,26 @@ struct Replay: AsyncParsableCommand {
         }
         defer { gateway.http.stop() }
         let interruption = Interruption()
-        let before = try await orRefuse { () throws(StoreError) in try await gateway.queue.counts() }
+        let (before, scheduledBefore) = try await counts(gateway.queue)
         async let delivering: Void = gateway.dispatcher.runUntilDrained()
         var tally = ReplayTally()
         let rejected = try await accept(into: gateway, &tally, until: interruption)
         // What was begun is waited for; the rest is in the queue.
         gateway.dispatcher.drain(within: interruption.happened ? .seconds(5) : nil)
         await delivering
-        let after = try await orRefuse { () throws(StoreError) in try await gateway.queue.counts() }
-        let outcomes = DeliveryOutcomes(before: before, after: after)
+        let (after, scheduledAfter) = try await counts(gateway.queue)
+        let outcomes = DeliveryOutcomes(
+            before: before, after: after, scheduled: (scheduledBefore, scheduledAfter))
         StandardError.write(tally.table(rejected: rejected ?? 0, json: json) + outcomes.text(json: json))
         Terminal.finish()
         guard let rejected else { throw ExitCode.interrupted }
         return rejected > 0 || outcomes.failed > 0
+    }
+
+    private func counts(
+        _ queue: SQLiteQueue
+    ) async throws -> (counts: [DestinationName: [DeliveryRecord.State: Int]], scheduled: Int) {
+        try await orRefuse { () throws(StoreError) in (try await queue.counts(), try await queue.scheduledCount()) }
     }
 
     /// Returns how many payloads were rejected; nil when ^C ended it before the input did.
@@ -91,7 +98,7 @@ struct Replay: AsyncParsableCommand {
             return try await read(with: gateway.normalizer, gateway.config) { events in
                 if interruption.happened { throw ExitCode.interrupted }
                 for routed in events { tally.add(routed) }
-                try await orRefuse { () throws(StoreError) in try await gateway.queue.append(events) }
+                _ = try await orRefuse { () throws(StoreError) in try await gateway.queue.append(events) }
             }
         } catch let code as ExitCode where code == .interrupted {
             return nil

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import ServiceLifecycle
+import SignalboxDelivery
 import SignalboxEgress
 import SignalboxModel
 import SignalboxRouting
@@ -38,7 +39,8 @@ struct Serve: AsyncParsableCommand {
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
         await gateway.reportStranded(to: logger)
-        let interrupted = try await ServiceRun(services: [gateway.dispatcher, server], logger: logger).run()
+        let janitor = Janitor(queue, retention: .init(config.retention), logger: logger)
+        let interrupted = try await ServiceRun(services: [gateway.dispatcher, janitor, server], logger: logger).run()
         gateway.http.stop()
         Terminal.finish()
         if interrupted { throw ExitCode.interrupted }
@@ -128,5 +130,11 @@ final class Interrupt: Service {
             }
             await action?()
         }
+    }
+}
+
+extension SQLiteQueue.Retention {
+    fileprivate init(_ config: GatewayConfig.Retention) {
+        self.init(ended: config.ended, dead: config.dead, bytes: config.bytes)
     }
 }

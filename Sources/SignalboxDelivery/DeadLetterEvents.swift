@@ -1,0 +1,54 @@
+import Foundation
+import SignalboxJSON
+import SignalboxModel
+package import SignalboxRouting
+import SignalboxStore
+
+/// Makes an event of every delivery that dies, for the routes that ask for such events by `type`.
+///
+/// Never in a loop: of a delivery that carried such an event none is made.
+package struct DeadLetterEvents: Sendable {
+    private let events: OperationalEvent
+    private let routes: RouteTable
+
+    package init(gateway: String, routes: RouteTable) {
+        events = OperationalEvent(gateway: gateway)
+        self.routes = routes
+    }
+
+    /// Nil when no route wants it.
+    func event(about lease: Lease, status: Int?, reason: String, at now: Date) -> RoutedEvent? {
+        let parser = JSONParser()
+        guard let body = try? parser.parse(lease.body), !isOperational(body) else { return nil }
+        let event = events.event(.deliveryDead, subject: "destination/\(lease.destination)", at: now) { json in
+            json.key("delivery")
+            json.integer(lease.delivery)
+            json.key("destination")
+            json.string(lease.destination.name)
+            json.key("event")
+            json.string(lease.event)
+            if let subject = body["subject"]?.string {
+                json.key("subject")
+                json.string(subject)
+            }
+            json.key("attempts")
+            json.integer(lease.earlier + 1)
+            if let status {
+                json.key("status")
+                json.integer(status)
+            }
+            json.key("reason")
+            json.string(reason)
+        }
+        guard let root = try? parser.parse(event.body) else { return nil }
+        let decision = routes.decideOperational(root)
+        guard !decision.targets.isEmpty else { return nil }
+        return RoutedEvent(
+            event: event, routes: decision.routes,
+            deliveries: decision.targets.map { DeliveryOrder(to: $0.destination, orderKey: $0.orderKey) })
+    }
+
+    private func isOperational(_ event: JSONValue) -> Bool {
+        event["type"]?.string == OperationalEvent.EventType.deliveryDead.rawValue
+    }
+}

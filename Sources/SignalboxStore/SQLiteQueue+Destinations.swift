@@ -1,0 +1,25 @@
+import Foundation
+import GRDB
+package import SignalboxModel
+
+/// Who takes nothing for now.
+extension SQLiteQueue {
+    /// The destinations that are paused or disabled, as the file has them.
+    package func destinationStates() async throws(StoreError) -> [DestinationName: DestinationState] {
+        try await read { try DestinationState.all(in: $0) }
+    }
+
+    /// Pauses or disables a destination, or lets it go on with nil; deliveries to it are kept. A running gateway sees
+    /// it at its next tick.
+    package func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError) {
+        try await write { db in
+            if let state { return try state.write(for: destination, in: db) }
+            try db.execute(sql: "DELETE FROM destinations WHERE name = ?", arguments: [destination.name])
+        }
+        lanes.set(state, of: destination)
+    }
+
+    func readDestinationStates() async throws(StoreError) {
+        lanes.set(try await destinationStates())
+    }
+}

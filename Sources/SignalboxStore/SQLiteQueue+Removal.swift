@@ -1,0 +1,182 @@
+import Foundation
+import GRDB
+import SignalboxModel
+
+/// How the queue gets smaller. Everything here is done in small steps: between two of them others write.
+extension SQLiteQueue {
+    /// The most events that one step removes.
+    private static let step = 500
+
+    /// What is kept for how long.
+    package struct Retention: Sendable, Equatable {
+        /// Events all of whose deliveries have ended.
+        package var ended: Duration
+        /// Events with a dead delivery.
+        package var dead: Duration
+        /// Of the file; the oldest events that have ended leave first.
+        package var bytes: Int64
+
+        package init(ended: Duration, dead: Duration, bytes: Int64) {
+            self.ended = ended
+            self.dead = dead
+            self.bytes = bytes
+        }
+    }
+
+    /// Removes what has been kept long enough, and what the file has no room for; returns how many events that were.
+    /// `pause` is called between two steps.
+    package func remove(
+        beyond retention: Retention, pause: () async -> Void = {}
+    ) async throws(StoreError) -> Int {
+        let now = now()
+        let ended = now.addingTimeInterval(-(retention.ended / .seconds(1)))
+        let dead = now.addingTimeInterval(-(retention.dead / .seconds(1)))
+        var removed = try await removeAll(endedBefore: ended, deadBefore: dead, pause: pause)
+        while try await fileBytes() > retention.bytes {
+            let step = try await removeStep(endedBefore: .distantFuture, deadBefore: .distantFuture, after: 0)
+            removed += step.removed
+            try await shrink()
+            if step.removed == 0 { break }
+            await pause()
+        }
+        try await forgetRequests()
+        try await shrink()
+        return removed
+    }
+
+    private func removeAll(
+        endedBefore ended: Date, deadBefore dead: Date, pause: () async -> Void
+    ) async throws(StoreError) -> Int {
+        var removed = 0
+        var place: Int64 = 0
+        while true {
+            let step = try await removeStep(endedBefore: ended, deadBefore: dead, after: place)
+            removed += step.removed
+            guard let next = step.next else { return removed }
+            place = next
+            await pause()
+        }
+    }
+
+    /// Looks at so many events behind one, the oldest first, and removes those that may go. `next`: the last of them, where
+    /// there may be more.
+    private func removeStep(
+        endedBefore ended: Date, deadBefore dead: Date, after place: Int64
+    ) async throws(StoreError) -> (removed: Int, next: Int64?) {
+        let latest = max(ended, dead)
+        return try await write { db in
+            let rows = try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT seq, accepted_at,
+                        EXISTS (SELECT 1 FROM deliveries WHERE event = seq AND state = 'waiting'),
+                        EXISTS (SELECT 1 FROM deliveries WHERE event = seq AND state = 'dead')
+                    FROM events WHERE seq > ? AND accepted_at < ? ORDER BY seq LIMIT ?
+                    """, arguments: [place, latest.milliseconds, Self.step])
+            let old = rows.filter { row in
+                let (accepted, waits, isDead): (Int64, Bool, Bool) = (row[1], row[2], row[3])
+                return !waits && accepted < (isDead ? dead : ended).milliseconds
+            }
+            try Self.remove(old.map { $0[0] }, in: db)
+            return (old.count, rows.count == Self.step ? rows.last?[0] : nil)
+        }
+    }
+
+    private static func remove(_ events: [Int64], in db: Database) throws {
+        for event in events {
+            for row in try Row.fetchAll(
+                db.cachedStatement(sql: "SELECT id, destination, state FROM deliveries WHERE event = ?"),
+                arguments: [event])
+            {
+                let state: String = row[2]
+                try book(state, of: row[1], in: db)
+                try db.cachedStatement(sql: "DELETE FROM attempts WHERE delivery = ?").execute(arguments: [
+                    row[0] as Int64
+                ])
+            }
+            try db.cachedStatement(sql: "DELETE FROM deliveries WHERE event = ?").execute(arguments: [event])
+            try db.cachedStatement(sql: "DELETE FROM events WHERE seq = ?").execute(arguments: [event])
+        }
+    }
+
+    /// Counts a delivery that is removed, so that an audit can tell how many there must be.
+    private static func book(_ state: String, of destination: String, in db: Database) throws {
+        guard let state = DeliveryRecord.State(rawValue: state) else { return }
+        let column = state.rawValue
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO ledger (destination, \(column)) VALUES (?, 1)
+                ON CONFLICT (destination) DO UPDATE SET \(column) = \(column) + 1
+                """
+        ).execute(arguments: [destination])
+    }
+
+    /// Removes deliveries, for good, and events that have none left then; returns how many deliveries there were. Waiting
+    /// ones too, when the filter asks for them, but for those under way in a gateway of this process.
+    package func purge(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
+        let (condition, arguments) = filter.sql
+        var purged = 0
+        while true {
+            let count = try await write { db in
+                let rows = try Row.fetchAll(
+                    db,
+                    sql: "SELECT d.id, d.destination, d.state, d.event FROM deliveries d WHERE \(condition) LIMIT ?",
+                    arguments: arguments + [Self.step])
+                for row in rows {
+                    try Self.book(row[2], of: row[1], in: db)
+                    let (id, event): (Int64, Int64) = (row[0], row[3])
+                    try db.cachedStatement(sql: "DELETE FROM attempts WHERE delivery = ?").execute(arguments: [id])
+                    try db.cachedStatement(sql: "DELETE FROM deliveries WHERE id = ?").execute(arguments: [id])
+                    try db.cachedStatement(
+                        sql: """
+                            DELETE FROM events WHERE seq = :event
+                                AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = :event)
+                            """
+                    ).execute(arguments: ["event": event])
+                }
+                return rows.count
+            }
+            purged += count
+            if count < Self.step { break }
+        }
+        try await shrink()
+        return purged
+    }
+
+    // MARK: The file
+
+    /// Of what is in use, the write-ahead log left out.
+    package func fileBytes() async throws(StoreError) -> Int64 {
+        try await read { db in
+            let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            let free = try Int64.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+            return (pages - free) * (try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
+        }
+    }
+
+    /// Gives free pages back to the file system, some at a time.
+    private func shrink() async throws(StoreError) {
+        while true {
+            let free = try await write { db in
+                try db.execute(sql: "PRAGMA incremental_vacuum(1000)")
+                return try Int64.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+            }
+            guard free > 0 else { return }
+        }
+    }
+
+    /// How long a request with an `Idempotency-Key` is remembered.
+    package static let requestMemory: Duration = .seconds(24 * 3600)
+    /// How long what `dedupe` compares is remembered; no window is longer.
+    package static let longestDedupe: Duration = .seconds(7 * 86_400)
+
+    private func forgetRequests() async throws(StoreError) {
+        let now = now()
+        let requests = now.addingTimeInterval(-(Self.requestMemory / .seconds(1))).milliseconds
+        let duplicates = now.addingTimeInterval(-(Self.longestDedupe / .seconds(1))).milliseconds
+        try await write { db in
+            try db.execute(sql: "DELETE FROM requests WHERE at < ?", arguments: [requests])
+            try db.execute(sql: "DELETE FROM duplicates WHERE at < ?", arguments: [duplicates])
+        }
+    }
+}

@@ -1,0 +1,107 @@
+import Foundation
+import GRDB
+import SignalboxModel
+
+extension SQLiteWriter {
+    func append(
+        _ events: [RoutedEvent], _ request: IdempotentRequest?, in db: Database, _ transaction: inout Transaction
+    ) throws -> AppendResult {
+        if let request, let earlier = try answer(to: request, in: db) { return earlier }
+        var duplicates: [Int: String] = [:]
+        for (position, event) in events.enumerated() {
+            if let earlier = try duplicate(event, in: db) {
+                duplicates[position] = earlier
+            } else {
+                try insert(event, in: db, &transaction)
+            }
+        }
+        if let request { try remember(request, request.answer(duplicates), at: transaction.now, in: db) }
+        return .appended(duplicates: duplicates)
+    }
+
+    func insert(_ routed: RoutedEvent, in db: Database, _ transaction: inout Transaction) throws {
+        let event = routed.event
+        let id = event.id.description
+        try db.cachedStatement(
+            sql: "INSERT INTO events (id, source, subject, accepted_at, body, payload) VALUES (?, ?, ?, ?, ?, ?)"
+        ).execute(arguments: [
+            id, event.source.name, event.subject, event.acceptedAt.milliseconds, Data(event.body),
+            routed.payload.map { Data($0) },
+        ])
+        guard !routed.deliveries.isEmpty else { return }
+        let sequence = db.lastInsertedRowID
+        for order in routed.deliveries { try insert(order, of: routed, id, sequence, in: db, &transaction) }
+    }
+
+    private func insert(
+        _ order: DeliveryOrder, of routed: RoutedEvent, _ id: String, _ sequence: Int64, in db: Database,
+        _ transaction: inout Transaction
+    ) throws {
+        let accepted = routed.event.acceptedAt
+        let destination = order.destination
+        let isNow = order.notBefore.map { $0 <= transaction.now } ?? true
+        let size = routed.event.body.count + (routed.payload?.count ?? 0)
+        // Only this thread takes room, so that there still is some afterwards.
+        let goesOn = isNow && lanes.withHandOff { $0.hasRoom(for: size, to: destination) }
+        try db.cachedStatement(
+            sql: """
+                INSERT INTO deliveries (event, destination, due, not_before, not_after, order_key, begun)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """
+        ).execute(arguments: [
+            sequence, destination.name, max(accepted, order.notBefore ?? accepted).milliseconds,
+            order.notBefore?.milliseconds, order.notAfter?.milliseconds, order.orderKey, goesOn ? 1 : 0,
+        ])
+        transaction.accepted[destination, default: 0] += 1
+        guard goesOn else {
+            transaction.spilled.insert(destination)
+            return
+        }
+        let lease = Lease(
+            delivery: db.lastInsertedRowID, event: id, destination: destination, attempts: 0,
+            body: routed.event.body, payload: routed.payload, notAfter: order.notAfter)
+        lanes.withHandOff { $0.reserve(lease) }
+        transaction.fresh.append(lease)
+    }
+
+    // MARK: Repeats
+
+    private func answer(to request: IdempotentRequest, in db: Database) throws -> AppendResult? {
+        let row = try Row.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT digest, status, answer FROM requests WHERE source = ? AND key = ? AND at > ?"),
+            arguments: [request.source.name, request.key, request.since.milliseconds])
+        guard let row else { return nil }
+        let digest: Data = row[0]
+        guard Array(digest) == request.digest else { return .conflicting }
+        let body: Data = row[2]
+        return .repeated(StoredAnswer(status: row[1], body: Array(body)))
+    }
+
+    private func remember(
+        _ request: IdempotentRequest, _ answer: StoredAnswer, at now: Date, in db: Database
+    ) throws {
+        try db.cachedStatement(
+            sql: "INSERT OR REPLACE INTO requests (source, key, digest, answer, status, at) VALUES (?, ?, ?, ?, ?, ?)"
+        ).execute(arguments: [
+            request.source.name, request.key, Data(request.digest), Data(answer.body), answer.status,
+            now.milliseconds,
+        ])
+    }
+
+    /// The id of the event that this one repeats; otherwise it is noted as the first.
+    private func duplicate(_ routed: RoutedEvent, in db: Database) throws -> String? {
+        guard let dedupe = routed.dedupe else { return nil }
+        let source = routed.event.source.name
+        let earlier = try String.fetchOne(
+            db.cachedStatement(sql: "SELECT event FROM duplicates WHERE source = ? AND key = ? AND at > ?"),
+            arguments: [source, dedupe.key, dedupe.since.milliseconds])
+        if let earlier { return earlier }
+        try db.cachedStatement(
+            sql: "INSERT OR REPLACE INTO duplicates (source, key, event, at) VALUES (?, ?, ?, ?)"
+        ).execute(arguments: [
+            source, dedupe.key, routed.event.id.description, routed.event.acceptedAt.milliseconds,
+        ])
+        return nil
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import GRDB
+import SignalboxModel
+
+extension SQLiteWriter {
+    func settle(_ settlement: Settlement, in db: Database, _ transaction: inout Transaction) throws {
+        let lease = settlement.lease
+        switch settlement.outcome {
+        case .delivered(let status):
+            try record(settlement, state: "delivered", due: nil, status: status, reason: nil, in: db)
+        case .retry(let due, let status, let reason):
+            try record(settlement, state: "waiting", due: due, status: status, reason: reason, in: db)
+        case .dead(let status, let reason):
+            try record(settlement, state: "dead", due: nil, status: status, reason: reason, in: db)
+        case .expired:
+            try db.cachedStatement(sql: "UPDATE deliveries SET state = 'expired', begun = attempts WHERE id = ?")
+                .execute(arguments: [lease.delivery])
+        case .postponed(let due, let reason):
+            try db.cachedStatement(sql: "UPDATE deliveries SET due = ?, reason = ?, begun = attempts WHERE id = ?")
+                .execute(arguments: [due.milliseconds, reason, lease.delivery])
+        case .returned: try giveBack(lease, in: db)
+        }
+        if let reason = settlement.disabling {
+            let state = DestinationState(.disabled, reason: reason, since: transaction.now)
+            try state.write(for: lease.destination, in: db)
+            transaction.disabled[lease.destination] = state
+        }
+        if let successor = settlement.successor { try insert(successor, in: db, &transaction) }
+        transaction.released.append((lease, settlement.outcome.nextAttempt(now: transaction.now)))
+    }
+
+    /// The attempt was not made.
+    func giveBack(_ lease: Lease, in db: Database) throws {
+        try db.cachedStatement(sql: "UPDATE deliveries SET begun = attempts WHERE id = ?")
+            .execute(arguments: [lease.delivery])
+    }
+
+    private func record(
+        _ settlement: Settlement, state: String, due: Date?, status: Int?, reason: String?, in db: Database
+    ) throws {
+        let delivery = settlement.lease.delivery
+        if settlement.lease.earlier > 0 { try keepLastAttempt(of: delivery, in: db) }
+        let attempt = settlement.attempt
+        try db.cachedStatement(
+            sql: """
+                UPDATE deliveries SET state = ?, due = coalesce(?, due), attempts = begun, status = ?, reason = ?,
+                    started_at = ?, duration = ?, error = ?, remote = ?, excerpt = ?
+                WHERE id = ?
+                """
+        ).execute(arguments: [
+            state, due?.milliseconds, status, reason, attempt?.startedAt.milliseconds,
+            attempt.map { Int64($0.duration / .milliseconds(1)) }, attempt?.error, attempt?.remote,
+            attempt.flatMap { $0.excerpt.isEmpty ? nil : Data($0.excerpt) }, delivery,
+        ])
+    }
+
+    /// Moves what stands with a delivery of its last attempt to the other attempts.
+    func keepLastAttempt(of delivery: Int64, in db: Database) throws {
+        try db.cachedStatement(
+            sql: """
+                INSERT OR IGNORE INTO attempts
+                    (delivery, number, started_at, duration, status, error, reason, remote, excerpt)
+                SELECT id, attempts, started_at, duration, status, error, reason, remote, excerpt
+                FROM deliveries WHERE id = ? AND attempts > 0
+                """
+        ).execute(arguments: [delivery])
+    }
+}
+
+extension Outcome {
+    /// When the delivery is due again; nil when it has ended.
+    fileprivate func nextAttempt(now: Date) -> Date? {
+        switch self {
+        case .retry(let at, _, _), .postponed(let at, _): at
+        case .returned: now
+        case .delivered, .dead, .expired: nil
+        }
+    }
+}
