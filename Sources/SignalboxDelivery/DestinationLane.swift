@@ -40,19 +40,21 @@ struct DestinationLane: Sendable {
     /// Runs until the lane is drained or closed and all that was begun has ended.
     func run() async {
         queue.openLane(destination.name, isOrdered: destination.ordering != nil) { [signal] in signal.yield() }
+        var batches = LaneBatches(destination.batch)
         await withTaskGroup { timers in
             await withDiscardingTaskGroup { attempts in
                 for await _ in signals {
                     // Asked first: what was appended while the queue was being read is for another turn.
                     let isDraining = gate.isDraining
                     let foundAll = await begin(
-                        { lease in attempts.addTask { await attempt(lease) } },
+                        &batches, { batch in attempts.addTask { await attempt(batch) } },
                         wakingAt: { time in timers.addTask { await wake(at: time) } })
                     if gate.isClosed || (isDraining && foundAll) { break }
                 }
             }
             timers.cancelAll()
         }
+        for lease in batches.takeAll() { await settle(Settlement(lease, .returned)) }
     }
 
     /// Ends the lane once nothing is due.
@@ -69,15 +71,21 @@ struct DestinationLane: Sendable {
 
     /// Begins attempts as long as there are places and deliveries. True when there were more places than deliveries, or
     /// when the destination is to be left alone.
-    private func begin(_ start: (Lease) -> Void, wakingAt: (Duration) -> Void) async -> Bool {
+    private func begin(
+        _ batches: inout LaneBatches, _ start: ([Lease]) -> Void, wakingAt: (Duration) -> Void
+    ) async -> Bool {
         while true {
             switch gate.takePlaces(at: elapsed()) {
             case .free(0): return false
             case .free(let free):
-                let leases = await claim(upTo: free)
-                gate.giveBack(free - leases.count, at: elapsed())
-                for lease in leases { start(lease) }
-                if leases.isEmpty { return true }
+                let leases = await claim(upTo: batches.room(for: free))
+                let ready = batches.take(leases, upTo: free, at: elapsed(), all: gate.isDraining && leases.isEmpty)
+                gate.giveBack(free - ready.count, at: elapsed())
+                for batch in ready { start(batch) }
+                guard leases.isEmpty, ready.isEmpty else { continue }
+                guard let due = batches.due else { return true }
+                if gate.setTimer(due) { wakingAt(due) }
+                return false
             case .later(let wait, let isLong):
                 let time = elapsed() + wait
                 if gate.setTimer(time) { wakingAt(time) }
@@ -105,31 +113,48 @@ struct DestinationLane: Sendable {
 
     // MARK: One attempt
 
-    private func attempt(_ lease: Lease) async {
-        if let notAfter = lease.notAfter, notAfter <= Date() {
+    /// One request, of one delivery unless the format batches.
+    private func attempt(_ batch: [Lease]) async {
+        let isOver = batch.map { $0.notAfter.map { $0 <= Date() } ?? false }
+        let live = zip(batch, isOver).filter { !$1 }.map(\.0)
+        let expired = zip(batch, isOver).filter(\.1).map { Settlement($0.0, .expired) }
+        guard !live.isEmpty else {
             gate.noteNothing(at: elapsed())
             gate.sent()
-            await finish(Settlement(lease, .expired))
-            return
+            return await finish(expired)
         }
-        let result = await sender.send(lease)
+        let result = await sender.send(live)
         gate.sent()
         signal.yield()
         let now = Date()
+        // One number for all, so that what failed together is tried together.
+        let random = Double.random(in: 0..<1)
+        let settlements = live.map { settlement(of: $0, result, now: now, random: random) }
+        note(result.answer, of: live[0], now: now)
+        await finish(settlements + expired)
+    }
+
+    private func settlement(of lease: Lease, _ result: SendResult, now: Date, random: Double) -> Settlement {
         let outcome = RetryPolicy(destination.retry).outcome(
-            of: result.answer, number: lease.attempts + 1, now: now, random: Double.random(in: 0..<1))
-        note(result.answer, outcome, of: lease, now: now)
+            of: result.answer, number: lease.attempts + 1, now: now, random: random)
         var settlement = Settlement(
             lease, outcome, attempt: result.attempt, disabling: RetryPolicy.disabling(result.answer))
         if case .dead(let status, let reason) = outcome {
             settlement.successor = deadLetters?.event(about: lease, status: status, reason: reason, at: now)
         }
-        await finish(settlement)
+        return settlement
     }
 
-    private func finish(_ settlement: Settlement) async {
-        report(settlement)
-        await settle(settlement)
+    private func finish(_ settlements: [Settlement]) async {
+        for settlement in settlements { report(settlement) }
+        if settlements.count == 1 {
+            await settle(settlements[0])
+        } else {
+            // At once, so that they share a commit.
+            await withDiscardingTaskGroup { group in
+                for settlement in settlements { group.addTask { await settle(settlement) } }
+            }
+        }
         gate.settled()
         signal.yield()
     }
@@ -157,7 +182,7 @@ struct DestinationLane: Sendable {
 
     /// Tells the gate what an answer says of the destination, and says once when it begins to fail and once when it takes
     /// events again.
-    private func note(_ answer: RetryPolicy.Answer, _ outcome: Outcome, of lease: Lease, now: Date) {
+    private func note(_ answer: RetryPolicy.Answer, of lease: Lease, now: Date) {
         if let quiet = RetryPolicy.quiet(after: answer, now: now) {
             gate.keepQuiet(until: elapsed() + .seconds(quiet))
         }

@@ -13,6 +13,8 @@ package struct Event: Sendable {
     package let subject: String
     /// Structured CloudEvents JSON, UTF-8.
     package let body: [UInt8]
+    /// The payload as it came, where somebody wants it.
+    package var payload: [UInt8]?
     /// Until then it is not to be delivered.
     package var notBefore: Date?
     /// From then on it is not to be delivered any more.

@@ -155,6 +155,7 @@ extension RouteTable {
                     RoutedEvent(
                         event: event, routes: decision.routes,
                         deliveries: decision.targets.map { DeliveryOrder(of: event, to: $0) },
+                        payload: decision.wantsPayload ? event.payload : nil,
                         dedupe: dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }))
             } catch {
                 // Well-formed for certain: what is left is an event larger than any parser of ours takes.

@@ -15,13 +15,19 @@ package struct Normalizer: Sendable {
     private let gateway: String
     private let tokens: TokenHash
     private let ids: EventIDSource
+    private let keepsPayloads: Bool
 
-    /// `gateway`: the name that stands in every event's `source`.
-    package init(chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource()) {
+    /// `gateway`: the name that stands in every event's `source`. `keepsPayloads`: whether events carry their payloads as
+    /// they came.
+    package init(
+        chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
+        keepsPayloads: Bool = false
+    ) {
         self.chain = chain
         self.gateway = gateway
         self.tokens = tokens
         self.ids = ids
+        self.keepsPayloads = keepsPayloads
     }
 
     static var payloadLimits: JSONParser.Limits {
@@ -60,6 +66,7 @@ package struct Normalizer: Sendable {
         var event = Event(
             id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
             kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
+        if keepsPayloads { event.payload = Array(payload) }
         event.notBefore = Self.date(notification.schedule?.notBefore)
         event.notAfter = [Self.date(notification.schedule?.notAfter), expiry].compactMap(\.self).min()
         return event

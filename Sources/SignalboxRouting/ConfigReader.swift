@@ -91,7 +91,10 @@ package struct ConfigReader {
         }
         if let retention = root["retention"] { config.retention = self.retention(retention) }
         config.destinations = root["destinations"].map { destinations($0) } ?? []
-        for destination in config.destinations { config.routes.orderings[destination.name] = destination.ordering }
+        for destination in config.destinations {
+            config.routes.orderings[destination.name] = destination.ordering
+            if destination.wantsPayload { config.routes.payloadTakers.insert(destination.name) }
+        }
         // Those that hold mistakes are known all the same.
         let names = root["destinations"]?.members.map { DestinationName(String(decoding: $0.key, as: UTF8.self)) } ?? []
         if let routes = root["routes"] { config.routes.routes = self.routes(routes, destinations: names) }

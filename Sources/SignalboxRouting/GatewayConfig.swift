@@ -83,6 +83,16 @@ package struct Destination: Sendable, Equatable {
         self.endpoint = endpoint
     }
 
+    /// Whether it gets the payload as it came.
+    package var wantsPayload: Bool {
+        if case .webhook(let webhook) = endpoint { webhook.format.needsPayload } else { false }
+    }
+
+    /// How its deliveries are gathered into requests; nil where each has one of its own.
+    package var batch: Batch? {
+        if case .webhook(let webhook) = endpoint { webhook.format.batch } else { nil }
+    }
+
     package enum Endpoint: Sendable, Equatable {
         case webhook(Webhook)
         /// Shows events on the gateway's own standard output.

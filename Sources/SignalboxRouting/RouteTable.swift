@@ -7,6 +7,8 @@ package struct RouteTable: Sendable, Equatable {
     package var fallback: [DestinationName] = []
     /// What the deliveries to a destination are ordered by, where they are.
     package var orderings: [DestinationName: Destination.Ordering] = [:]
+    /// Destinations that want the payload as it came.
+    package var payloadTakers: Set<DestinationName> = []
 
     package init(routes: [Route] = [], fallback: [DestinationName] = []) {
         self.routes = routes
@@ -19,6 +21,9 @@ package struct RouteTable: Sendable, Equatable {
         package var routes: [String] = []
         /// Each destination once, in the order in which routes named it.
         package var targets: [Target] = []
+
+        /// Whether one of them wants the payload as it came.
+        package var wantsPayload = false
 
         package var destinations: [DestinationName] { targets.map(\.destination) }
 
@@ -60,6 +65,7 @@ package struct RouteTable: Sendable, Equatable {
     ) {
         for name in names where !decision.targets.contains(where: { $0.destination == name }) {
             let orderKey = orderings[name].map { $0.key(of: event) }
+            if payloadTakers.contains(name) { decision.wantsPayload = true }
             decision.targets.append(Target(destination: name, ignoring: ignoring, orderKey: orderKey))
         }
     }

@@ -32,7 +32,8 @@ struct Gateway {
             queue = try SQLiteQueue(in: directory.path)
             let key = try directory.key("token.key") { randomBytes(32) }
             normalizer = Normalizer(
-                chain: chain, gateway: config.gateway.name, tokens: TokenHash(key: key))
+                chain: chain, gateway: config.gateway.name, tokens: TokenHash(key: key),
+                keepsPayloads: !config.routes.payloadTakers.isEmpty)
         } catch {
             throw refuse("\(error)")
         }

@@ -6,7 +6,7 @@ import SignalboxTesting
 import Testing
 
 @Suite struct BatchTests {
-    private let start = ContinuousClock.now
+    private let start = Duration.zero
 
     private func lease(_ number: Int64, attempts: Int = 0, bytes: Int = 10) -> Lease {
         Lease(

@@ -1,7 +1,8 @@
 package import SignalboxRouting
 package import SignalboxStore
 
-/// Decides which deliveries go into one request. Pure: the time comes in, the batches come out.
+/// Decides which deliveries go into one request. Pure: the time comes in, counted from any
+/// start, the batches come out.
 ///
 /// A batch holds deliveries that were attempted equally often, so that its attempt has a number, and so that what failed
 /// together stays together.
@@ -9,7 +10,7 @@ package struct BatchCutter: Sendable {
     private struct Open {
         var leases: [Lease]
         var bytes: Int
-        let due: ContinuousClock.Instant
+        let due: Duration
     }
 
     private let limits: Destination.Batch
@@ -21,11 +22,11 @@ package struct BatchCutter: Sendable {
     package var count: Int { open.values.reduce(0) { $0 + $1.leases.count } }
 
     /// When ``cut(at:)`` has something to give, if nothing is added until then; nil while nothing waits.
-    package var due: ContinuousClock.Instant? { open.values.map(\.due).min() }
+    package var due: Duration? { open.values.map(\.due).min() }
 
     /// Takes a delivery in and gives the batches that are complete by it: none, one, or two when a large event pushes out
     /// what waited and goes alone.
-    package mutating func add(_ lease: Lease, at now: ContinuousClock.Instant) -> [[Lease]] {
+    package mutating func add(_ lease: Lease, at now: Duration) -> [[Lease]] {
         var complete: [[Lease]] = []
         if let batch = open[lease.attempts], batch.bytes + lease.body.count > limits.bytes {
             complete.append(batch.leases)
@@ -43,7 +44,7 @@ package struct BatchCutter: Sendable {
     }
 
     /// The batches whose first delivery has waited long enough, the oldest first.
-    package mutating func cut(at now: ContinuousClock.Instant) -> [[Lease]] {
+    package mutating func cut(at now: Duration) -> [[Lease]] {
         take { $0.due <= now }
     }
 
