@@ -77,6 +77,7 @@ package struct ConfigReader {
         var config = GatewayConfig()
         let keys = [
             "$schema", "gateway", "sources", "detectors", "egress", "destinations", "routes", "fallback", "retention",
+            "admin",
         ]
         guard isObject(root, keys: keys) else { return config }
         if let gateway = root["gateway"] { config.gateway = self.gateway(gateway) }
@@ -88,6 +89,10 @@ package struct ConfigReader {
         }
         if let egress = root["egress"], isObject(egress, keys: ["allow"]) {
             config.egressAllow = egress["allow"].map { ranges($0) } ?? []
+        }
+        if let admin = root["admin"] {
+            _ = isObject(admin, keys: ["auth"])
+            config.adminBearer = bearer(admin, orElse: "operators need")
         }
         if let retention = root["retention"] { config.retention = self.retention(retention) }
         config.destinations = root["destinations"].map { destinations($0) } ?? []
@@ -136,19 +141,22 @@ package struct ConfigReader {
         for (name, value) in namedObjects(value) {
             guard isObject(value, keys: ["auth", "vendor", "dedupe"]) else { continue }
             var source = GatewayConfig.Source()
-            let auth = value["auth"]
-            let tokens = auth.flatMap { isObject($0, keys: ["bearer"]) ? $0["bearer"] : nil }
-            if let tokens { source.bearer = list(tokens).compactMap { secret($0) } }
-            if tokens?.isEmptyContainer ?? (auth?.isObject ?? true) {
-                note(
-                    tokens ?? auth ?? value,
-                    "a source needs at least one token: \"auth\": {\"bearer\": [\"env:TOKEN\"]}")
-            }
+            source.bearer = bearer(value, orElse: "a source needs")
             source.vendor = value["vendor"].flatMap { sourceVendor($0) }
             source.dedupe = value["dedupe"].flatMap { dedupe($0) }
             sources[SourceName(name)] = source
         }
         return sources
+    }
+
+    /// The tokens of an object's `auth`. `words`: who needs one.
+    private mutating func bearer(_ value: JSONValue, orElse words: String) -> [SecretReference] {
+        let auth = value["auth"]
+        let tokens = auth.flatMap { isObject($0, keys: ["bearer"]) ? $0["bearer"] : nil }
+        if tokens?.isEmptyContainer ?? (auth?.isObject ?? true) {
+            note(tokens ?? auth ?? value, "\(words) at least one token: \"auth\": {\"bearer\": [\"env:TOKEN\"]}")
+        }
+        return tokens.map { list($0).compactMap { secret($0) } } ?? []
     }
 
     private mutating func dedupe(_ value: JSONValue) -> GatewayConfig.Dedupe? {

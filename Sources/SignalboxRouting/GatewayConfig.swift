@@ -12,6 +12,8 @@ package struct GatewayConfig: Sendable {
     /// Special-purpose address ranges that may be connected to all the same.
     package var egressAllow: [AddressRange] = []
     package var retention = Retention()
+    /// Any of these tokens lets operators in.
+    package var adminBearer: [SecretReference] = []
     package var destinations: [Destination] = []
     package var routes = RouteTable()
 

@@ -19,12 +19,13 @@ package struct GatewayServer: Service {
     private let alarm: QueueAlarm
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let access: SourceAccess
+    private let operations: OperationsAPI
     private let readiness: Readiness
     private let http: HTTPService
 
     /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
     package init(
-        intake: Intake, access: SourceAccess, address: ListenAddress, logger: Logger,
+        intake: Intake, access: SourceAccess, operations: OperationsAPI, address: ListenAddress, logger: Logger,
         isReady: @escaping @Sendable () async -> Bool,
         onListening: @escaping @Sendable (ListenAddress) async -> Void
     ) {
@@ -32,6 +33,7 @@ package struct GatewayServer: Service {
         self.intake = intake
         alarm = QueueAlarm(logger: logger)
         self.access = access
+        self.operations = operations
         readiness = Readiness(isReady)
         http = HTTPService(address: address, logger: logger, onListening: onListening)
     }
@@ -56,7 +58,8 @@ package struct GatewayServer: Service {
                 ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
         }
         router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
-        for (path, allow) in Self.addresses {
+        operations.add(to: router)
+        for (path, allow) in Self.addresses + OperationsAPI.addresses {
             for method in Self.methods where !allow.contains(method.rawValue) {
                 router.on(path, method: method) { _, _ -> Response in
                     throw Problem.methodNotAllowed(method.rawValue, allow: allow)

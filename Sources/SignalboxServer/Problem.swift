@@ -104,6 +104,45 @@ extension Problem {
         status: .unauthorized, code: "unauthorized", title: "The request was not accepted",
         detail: "Send the source's token: authorization: Bearer TOKEN.", headers: [.wwwAuthenticate: "Bearer"])
 
+    static let adminUnauthorized = Problem(
+        status: .unauthorized, code: "unauthorized", title: "The request was not accepted",
+        detail: "Send a token of admin.auth.bearer: authorization: Bearer TOKEN. A source's token is none.",
+        headers: [.wwwAuthenticate: "Bearer"])
+
+    static let adminClosed = Problem(
+        status: .forbidden, code: "admin-closed", title: "The request was not accepted",
+        detail:
+            "This gateway can be reached from other machines and its config names no admin token: add "
+            + "\"admin\": {\"auth\": {\"bearer\": [\"env:ADMIN_TOKEN\"]}} to it.")
+
+    static func store(_ error: StoreError) -> Problem {
+        Problem(
+            status: .serviceUnavailable, code: "queue-unavailable", title: "The queue did not answer",
+            detail: "\(error)", headers: [.retryAfter: "5"])
+    }
+
+    static func badQuery(_ detail: String) -> Problem {
+        Problem(status: .badRequest, code: "query-malformed", title: "The request was not understood", detail: detail)
+    }
+
+    static func noDelivery(_ id: String) -> Problem {
+        Problem(
+            status: .notFound, code: "delivery-not-found", title: "There is no such delivery",
+            detail: "There is no delivery \(id): GET /v1/deliveries lists those that there are.")
+    }
+
+    static func noDestination(_ name: String) -> Problem {
+        Problem(
+            status: .notFound, code: "destination-not-found", title: "There is no such destination",
+            detail: "The config has no destination \(name): GET /v1/destinations lists those that there are.")
+    }
+
+    static func notRetried(_ id: String) -> Problem {
+        Problem(
+            status: .conflict, code: "delivery-ended", title: "Nothing was changed",
+            detail: "Delivery \(id) was delivered or has expired: only dead and waiting ones can be tried again.")
+    }
+
     static func notFound(_ path: String) -> Problem {
         Problem(
             status: .notFound, code: "not-found", title: "There is nothing here",

@@ -25,20 +25,13 @@ package struct SourceAccess: Sendable {
             guard NameRule.allows(name) else { throw .notFound("/v1/sources/\(name)/notifications") }
             return SourceName(name)
         }
-        let presented = Array(Self.bearer(authorization).utf8)
+        let presented = bearerToken(authorization)
         var granted: SourceName?
         for (source, token) in tokens where equalInConstantTime(token, presented) {
             if name == nil || name == source.name { granted = granted ?? source }
         }
         guard let granted else { throw .unauthorized }
         return granted
-    }
-
-    /// The token of an `authorization` header; the scheme's case does not count (RFC 9110, 11.1).
-    private static func bearer(_ authorization: String?) -> String {
-        let parts = (authorization ?? "").split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return "" }
-        return parts[1].trimmingCharacters(in: .whitespaces)
     }
 }
 

@@ -88,6 +88,8 @@ package struct DeliveryFilter: Sendable, Equatable {
     package var acceptedBefore: Date?
     /// Id of the event.
     package var event: String?
+    /// Those with smaller numbers: the next page.
+    package var before: Int64?
 
     package init(
         ids: [Int64]? = nil, state: DeliveryRecord.State? = nil, destination: DestinationName? = nil,

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import GRDB
 package import SignalboxModel
 
@@ -42,6 +42,40 @@ extension SQLiteQueue {
             try Int.fetchOne(
                 db, sql: "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND not_before > ?",
                 arguments: [now]) ?? 0
+        }
+    }
+
+    /// What operators watch of a destination: cheap enough to be asked every few seconds.
+    package struct Gauges: Sendable, Equatable {
+        package var accepted = 0
+        package var waiting = 0
+        package var dead = 0
+        /// Since when the delivery that has been due longest is due; nil when none is.
+        package var oldestDue: Date?
+    }
+
+    /// Read from indexes and the ledger.
+    package func gauges() async throws(StoreError) -> [DestinationName: Gauges] {
+        let now = now().milliseconds
+        return try await read { db in
+            var gauges: [DestinationName: Gauges] = [:]
+            for row in try Row.fetchAll(db, sql: "SELECT destination, accepted FROM ledger") {
+                gauges[DestinationName(row[0]), default: Gauges()].accepted = row[1]
+            }
+            let waiting = """
+                SELECT destination, count(*), min(due) FROM deliveries WHERE state = 'waiting' GROUP BY destination
+                """
+            for row in try Row.fetchAll(db, sql: waiting) {
+                let name = DestinationName(row[0])
+                gauges[name, default: Gauges()].waiting = row[1]
+                let due: Int64 = row[2]
+                if due <= now { gauges[name]?.oldestDue = Date(milliseconds: due) }
+            }
+            let dead = "SELECT destination, count(*) FROM deliveries WHERE state = 'dead' GROUP BY destination"
+            for row in try Row.fetchAll(db, sql: dead) {
+                gauges[DestinationName(row[0]), default: Gauges()].dead = row[1]
+            }
+            return gauges
         }
     }
 
@@ -113,6 +147,10 @@ extension DeliveryFilter {
         if let destination {
             conditions.append("d.destination = ?")
             arguments += [destination.name]
+        }
+        if let before {
+            conditions.append("d.id < ?")
+            arguments += [before]
         }
         if let event {
             conditions.append("d.event = (SELECT seq FROM events WHERE id = ?)")

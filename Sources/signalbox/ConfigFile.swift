@@ -57,6 +57,23 @@ enum ConfigFile {
         return tokens
     }
 
+    /// The tokens that let operators in; none of them may be a source's.
+    static func adminTokens(
+        _ config: GatewayConfig, sources: [SourceName: [String]], path: String
+    ) throws(ExitCode) -> [String] {
+        var tokens: [String] = []
+        for reference in config.adminBearer {
+            let token = try secret(reference, for: "/admin/auth/bearer", path: path)
+            if let source = sources.first(where: { $0.value.contains(token) }) {
+                throw refuse(
+                    "\(path): /admin/auth/bearer: this is also a token of the source \(source.key); operators need their own."
+                )
+            }
+            tokens.append(token)
+        }
+        return tokens
+    }
+
     /// The keys that a webhook is signed with.
     static func keys(
         of webhook: Destination.Webhook, named name: DestinationName, path: String

@@ -17,6 +17,7 @@ struct Gateway {
     let intake: Intake
     let http: OutboundHTTP
     let dispatcher: Dispatcher
+    let senders: [DestinationName: any Sender]
     let directory: DataDirectory
 
     /// Puts a gateway together, or says on standard error why it cannot. `show` gets what built-in inboxes show.
@@ -45,6 +46,7 @@ struct Gateway {
             senders.append(
                 (destination, try Self.sender(for: destination, path: options.configPath, http: http, show: show)))
         }
+        self.senders = Dictionary(uniqueKeysWithValues: senders.map { ($0.0.name, $0.1) })
         dispatcher = Dispatcher(
             senders, queue: queue,
             deadLetters: DeadLetterEvents(gateway: config.gateway.name, routes: config.routes), logger: logger)

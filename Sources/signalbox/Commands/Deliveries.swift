@@ -3,6 +3,7 @@ import Foundation
 import SignalboxJSON
 import SignalboxModel
 import SignalboxRouting
+import SignalboxServer
 import SignalboxStore
 
 struct Deliveries: AsyncParsableCommand {
@@ -153,29 +154,7 @@ extension DeliveryRecord {
 
     fileprivate var json: String {
         var json = JSONWriter()
-        json.beginObject()
-        json.key("id")
-        json.integer(id)
-        json.key("event")
-        json.string(event)
-        json.key("subject")
-        json.string(subject)
-        json.key("destination")
-        json.string(destination.name)
-        json.key("state")
-        json.string(state.rawValue)
-        json.key("attempts")
-        json.integer(attempts)
-        json.key("acceptedAt")
-        json.string(Timestamp(acceptedAt).text)
-        if state == .waiting {
-            json.key("due")
-            json.string(Timestamp(due).text)
-        }
-        json.time("notBefore", notBefore)
-        json.time("notAfter", notAfter)
-        if let last { json.write(last) }
-        json.endObject()
+        json.delivery(self)
         return String(decoding: json.bytes, as: UTF8.self)
     }
 }
@@ -183,42 +162,7 @@ extension DeliveryRecord {
 extension AttemptRecord {
     fileprivate var json: String {
         var json = JSONWriter()
-        json.beginObject()
-        json.key("attempt")
-        json.integer(number)
-        json.write(self)
-        json.endObject()
+        json.attempt(self)
         return String(decoding: json.bytes, as: UTF8.self)
-    }
-}
-
-extension JSONWriter {
-    fileprivate mutating func time(_ name: StaticString, _ date: Date?) {
-        guard let date else { return }
-        key(name)
-        string(Timestamp(date).text)
-    }
-
-    fileprivate mutating func write(_ attempt: AttemptRecord) {
-        time("startedAt", attempt.startedAt)
-        if let duration = attempt.duration {
-            key("durationMs")
-            integer(duration)
-        }
-        if let status = attempt.status {
-            key("status")
-            integer(status)
-        }
-        for (name, text): (StaticString, String?) in [
-            ("error", attempt.error), ("reason", attempt.reason), ("remote", attempt.remote),
-        ] {
-            guard let text else { continue }
-            key(name)
-            string(text)
-        }
-        if !attempt.excerpt.isEmpty {
-            key("reply")
-            string(String(decoding: attempt.excerpt, as: UTF8.self))
-        }
     }
 }

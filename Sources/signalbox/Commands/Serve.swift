@@ -35,7 +35,8 @@ struct Serve: AsyncParsableCommand {
         }
         let queue = gateway.queue
         let server = GatewayServer(
-            intake: gateway.intake, access: access, address: address, logger: logger,
+            intake: gateway.intake, access: access, operations: try operations(gateway, address: address),
+            address: address, logger: logger,
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
         await gateway.reportStranded(to: logger)
@@ -52,6 +53,24 @@ struct Serve: AsyncParsableCommand {
             throw refuse("\(text) is no address to listen on; write it as 127.0.0.1:8080 or [::1]:8080.")
         }
         return address
+    }
+
+    private func operations(_ gateway: Gateway, address: ListenAddress) throws(ExitCode) -> OperationsAPI {
+        let config = gateway.config
+        let sources = try ConfigFile.tokens(config, path: options.configPath)
+        let tokens = try ConfigFile.adminTokens(config, sources: sources, path: options.configPath)
+        let senders = gateway.senders
+        let events = OperationalEvent(gateway: config.gateway.name)
+        return OperationsAPI(
+            queue: gateway.queue, access: AdminAccess(tokens: tokens, isOnLoopback: address.isLoopback),
+            destinations: config.destinations.map(\.name)
+        ) { name in
+            guard let sender = senders[name] else {
+                preconditionFailure("A destination of the config has no sender.")
+            }
+            let result = PingResult(await sender.send(events.pingLease(to: name)))
+            return OperationsAPI.Ping(wasTaken: result.wasTaken, status: result.status, words: result.words)
+        }
     }
 
     private func access(_ config: GatewayConfig, address: ListenAddress) throws(ExitCode) -> SourceAccess {

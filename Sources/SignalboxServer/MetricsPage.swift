@@ -1,0 +1,40 @@
+import Foundation
+import SignalboxModel
+import SignalboxStore
+
+/// The gateway's figures in Prometheus' text format, version 0.0.4. Labels are names of the config.
+struct MetricsPage {
+    let text: String
+
+    init(
+        gauges: [DestinationName: SQLiteQueue.Gauges], states: [DestinationName: DestinationState],
+        destinations: [DestinationName], now: Date
+    ) {
+        let names = Set(destinations).union(gauges.keys).sorted()
+        func series(_ name: String, _ type: String, _ help: String, _ value: (DestinationName) -> Double) -> String {
+            var lines = "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
+            for destination in names {
+                let number = value(destination)
+                let spelled = number == number.rounded() ? String(Int64(number)) : String(number)
+                lines += "\(name){destination=\"\(destination.name)\"} \(spelled)\n"
+            }
+            return lines
+        }
+        text =
+            series("signalbox_deliveries_accepted_total", "counter", "Deliveries ever made.") {
+                Double(gauges[$0]?.accepted ?? 0)
+            }
+            + series("signalbox_deliveries_waiting", "gauge", "Deliveries that have not ended.") {
+                Double(gauges[$0]?.waiting ?? 0)
+            }
+            + series("signalbox_deliveries_dead", "gauge", "Dead letters.") { Double(gauges[$0]?.dead ?? 0) }
+            + series(
+                "signalbox_oldest_due_seconds", "gauge",
+                "How long the delivery that has been due longest has been due."
+            ) { name in gauges[name]?.oldestDue.map { max(0, now.timeIntervalSince($0)) } ?? 0 }
+            + series(
+                "signalbox_destination_up", "gauge",
+                "1 while a destination takes events, 0 while it is paused or disabled."
+            ) { states[$0] == nil ? 1 : 0 }
+    }
+}

@@ -1,0 +1,250 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import SignalboxJSON
+package import SignalboxModel
+package import SignalboxStore
+
+/// What operators ask over HTTP: deliveries, destinations, figures. Nobody else may.
+package struct OperationsAPI: Sendable {
+    /// What a test of a destination brought.
+    package struct Ping: Sendable {
+        package let wasTaken: Bool
+        /// HTTP, where there was an answer.
+        package let status: Int?
+        package let words: String
+
+        package init(wasTaken: Bool, status: Int?, words: String) {
+            self.wasTaken = wasTaken
+            self.status = status
+            self.words = words
+        }
+    }
+
+    private let queue: SQLiteQueue
+    private let access: AdminAccess
+    private let destinations: [DestinationName]
+    private let ping: @Sendable (DestinationName) async -> Ping
+
+    /// `destinations`: those of the config. `ping`: sends a test event past the queue.
+    package init(
+        queue: SQLiteQueue, access: AdminAccess, destinations: [DestinationName],
+        ping: @escaping @Sendable (DestinationName) async -> Ping
+    ) {
+        self.queue = queue
+        self.access = access
+        self.destinations = destinations
+        self.ping = ping
+    }
+
+    /// What may be asked of each address, as the `allow` header says it.
+    static let addresses: [(path: RouterPath, allow: String)] = [
+        ("/v1/deliveries", "GET, HEAD"), ("/v1/deliveries/{id}", "GET, HEAD"), ("/v1/deliveries/{id}/retry", "POST"),
+        ("/v1/deliveries/retry", "POST"), ("/v1/destinations", "GET, HEAD"),
+        ("/v1/destinations/{name}/pause", "POST"), ("/v1/destinations/{name}/resume", "POST"),
+        ("/v1/destinations/{name}/ping", "POST"), ("/metrics", "GET, HEAD"),
+    ]
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("/v1/deliveries") { request, _ in try await list(request) }
+        router.get("/v1/deliveries/{id}") { request, context in
+            try await show(request, context.parameters.get("id") ?? "")
+        }
+        router.post("/v1/deliveries/{id}/retry") { request, context in
+            try await retry(request, context.parameters.get("id") ?? "")
+        }
+        router.post("/v1/deliveries/retry") { request, _ in try await retryMany(request) }
+        router.get("/v1/destinations") { request, _ in try await listDestinations(request) }
+        for (word, state) in [("pause", DestinationState.Word.paused), ("resume", nil)] {
+            router.post("/v1/destinations/{name}/\(word)") { request, context in
+                try await set(state, request, context.parameters.get("name") ?? "")
+            }
+        }
+        router.post("/v1/destinations/{name}/ping") { request, context in
+            try await sendPing(request, context.parameters.get("name") ?? "")
+        }
+        router.get("/metrics") { request, _ in try await metrics(request) }
+    }
+
+    // MARK: Deliveries
+
+    private static let longestPage = 500
+
+    private func list(_ request: Request) async throws -> Response {
+        try access.check(request)
+        var filter = try filter(request)
+        let limit = try number("limit", of: request, in: 1...Self.longestPage) ?? 50
+        if let cursor = try number("cursor", of: request, in: 1...Int.max) { filter.before = Int64(cursor) }
+        let page = filter
+        let records = try await asked { () throws(StoreError) in
+            try await queue.deliveries(page, limit: limit + 1)
+        }
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("deliveries")
+        json.beginArray()
+        for record in records.prefix(limit) { json.delivery(record) }
+        json.endArray()
+        if records.count > limit {
+            json.key("next")
+            json.string(String(records[limit - 1].id))
+        }
+        json.endObject()
+        return .json(.ok, json.bytes)
+    }
+
+    private func filter(_ request: Request) throws(Problem) -> DeliveryFilter {
+        let query = request.uri.queryParameters
+        var filter = DeliveryFilter()
+        if let text = query["state"].map(String.init) {
+            guard let state = DeliveryRecord.State(rawValue: text) else {
+                let known = DeliveryRecord.State.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .badQuery("There is no state \(text): write one of \(known).")
+            }
+            filter.state = state
+        }
+        filter.destination = query["destination"].map { DestinationName(String($0)) }
+        filter.event = query["event"].map(String.init)
+        return filter
+    }
+
+    private func number(_ name: String, of request: Request, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let text = request.uri.queryParameters[name[...]].map(String.init) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw .badQuery("\(name) is \(text): write a whole number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+
+    private func show(_ request: Request, _ text: String) async throws -> Response {
+        try access.check(request)
+        guard let id = Int64(text), let record = try await record(id) else { throw Problem.noDelivery(text) }
+        let attempts = try await asked { () throws(StoreError) in try await queue.attempts(of: id) }
+        var json = JSONWriter()
+        json.delivery(record, attempts: attempts)
+        return .json(.ok, json.bytes)
+    }
+
+    private func record(_ id: Int64) async throws(Problem) -> DeliveryRecord? {
+        try await asked { () throws(StoreError) in
+            try await queue.deliveries(DeliveryFilter(ids: [id]), limit: 1).first
+        }
+    }
+
+    private func retry(_ request: Request, _ text: String) async throws -> Response {
+        try access.check(request)
+        guard let id = Int64(text), try await record(id) != nil else { throw Problem.noDelivery(text) }
+        let count = try await asked { () throws(StoreError) in try await queue.retry(DeliveryFilter(ids: [id])) }
+        guard count == 1 else { throw Problem.notRetried(text) }
+        return Self.count("due", 1)
+    }
+
+    /// Only the dead, unless the query says otherwise.
+    private func retryMany(_ request: Request) async throws -> Response {
+        try access.check(request)
+        var filter = try filter(request)
+        filter.state = filter.state ?? .dead
+        let chosen = filter
+        return Self.count(
+            "due", try await asked { () throws(StoreError) in try await queue.retry(chosen) })
+    }
+
+    // MARK: Destinations
+
+    private func listDestinations(_ request: Request) async throws -> Response {
+        try access.check(request)
+        let (states, gauges) = try await asked { () throws(StoreError) in
+            (try await queue.destinationStates(), try await queue.gauges())
+        }
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("destinations")
+        json.beginArray()
+        for name in Set(destinations).union(gauges.keys).sorted() {
+            json.beginObject()
+            json.key("name")
+            json.string(name.name)
+            json.key("state")
+            json.string(states[name]?.word.rawValue ?? (destinations.contains(name) ? "active" : "unknown"))
+            json.time("since", states[name]?.since)
+            if let reason = states[name]?.reason {
+                json.key("reason")
+                json.string(reason)
+            }
+            json.key("waiting")
+            json.integer(gauges[name]?.waiting ?? 0)
+            json.key("dead")
+            json.integer(gauges[name]?.dead ?? 0)
+            json.time("oldestDue", gauges[name]?.oldestDue)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        return .json(.ok, json.bytes)
+    }
+
+    private func set(_ word: DestinationState.Word?, _ request: Request, _ name: String) async throws -> Response {
+        try access.check(request)
+        let destination = try known(name)
+        let state = word.map { DestinationState($0, since: Date()) }
+        try await asked { () throws(StoreError) in try await queue.set(state, of: destination) }
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("name")
+        json.string(name)
+        json.key("state")
+        json.string(word?.rawValue ?? "active")
+        json.endObject()
+        return .json(.ok, json.bytes)
+    }
+
+    private func sendPing(_ request: Request, _ name: String) async throws -> Response {
+        try access.check(request)
+        let result = await ping(try known(name))
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("taken")
+        json.bool(result.wasTaken)
+        if let status = result.status {
+            json.key("status")
+            json.integer(status)
+        }
+        json.key("detail")
+        json.string(result.words)
+        json.endObject()
+        return .json(.ok, json.bytes)
+    }
+
+    private func known(_ name: String) throws(Problem) -> DestinationName {
+        guard let destination = destinations.first(where: { $0.name == name }) else { throw .noDestination(name) }
+        return destination
+    }
+
+    // MARK: Figures
+
+    private func metrics(_ request: Request) async throws -> Response {
+        try access.check(request)
+        let (states, gauges) = try await asked { () throws(StoreError) in
+            (try await queue.destinationStates(), try await queue.gauges())
+        }
+        let page = MetricsPage(gauges: gauges, states: states, destinations: destinations, now: Date())
+        return Response(
+            status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
+            body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))
+    }
+
+    // MARK: Answers
+
+    private func asked<T: Sendable>(_ work: () async throws(StoreError) -> T) async throws(Problem) -> T {
+        do throws(StoreError) { return try await work() } catch { throw .store(error) }
+    }
+
+    private static func count(_ name: StaticString, _ number: Int) -> Response {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key(name)
+        json.integer(number)
+        json.endObject()
+        return .json(.ok, json.bytes)
+    }
+}
