@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 # Debian's names of the C libraries that Package.swift links, and of what the tests need besides.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
-TEST_TOOLS := python3-jsonschema curl
+TEST_TOOLS := python3-jsonschema curl openssl
 BENCH_TOOLS := jq wrk python3-venv
 
 RELEASE := swift build -c release --product signalbox

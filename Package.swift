@@ -124,6 +124,7 @@ let package = Package(
                 "SignalboxServer", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
+            resources: [.embedInCode("Peer/peer.py"), .embedInCode("Peer/certificates.sh")],
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxPlatformsTests",
@@ -152,7 +153,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxEgressTests",
-            dependencies: ["SignalboxEgress", "SignalboxModel", "SignalboxServer", "SignalboxServerTesting"],
+            dependencies: [
+                "SignalboxEgress", "SignalboxModel", "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxStoreTests",
@@ -164,7 +167,7 @@ let package = Package(
             name: "SignalboxDeliveryTests",
             dependencies: [
                 "SignalboxDelivery", "SignalboxEgress", "SignalboxModel", "SignalboxRouting", "SignalboxStore",
-                "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
+                "SignalboxServerTesting", "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(
