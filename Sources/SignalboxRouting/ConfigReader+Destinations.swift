@@ -11,7 +11,7 @@ extension ConfigReader {
         let builtin = value["builtin"]
         let keys =
             builtin == nil
-            ? ["url", "secret", "format", "timeout", "concurrency", "retry", "builtin"] : ["builtin"]
+            ? ["url", "secret", "format", "timeout", "concurrency", "retry", "builtin"] + Self.accessKeys : ["builtin"]
         guard isObject(value, keys: keys) else { return nil }
         if let builtin {
             if !builtin.equals("inbox") { note(builtin, "there is only one built-in destination; write \"inbox\"") }
@@ -43,8 +43,9 @@ extension ConfigReader {
         if let value = value["timeout"] {
             timeout = duration(value, in: .milliseconds(10)...(.seconds(300)), example: "15s")
         }
-        guard let url, !secrets.isEmpty else { return nil }
-        return Destination.Webhook(url: url, secrets: secrets, timeout: timeout ?? .seconds(15))
+        var webhook = Destination.Webhook(url: url ?? "", secrets: secrets, timeout: timeout ?? .seconds(15))
+        access(value, of: &webhook)
+        return url == nil || secrets.isEmpty ? nil : webhook
     }
 
     private mutating func retry(_ value: JSONValue) -> Destination.Retry {
