@@ -25,7 +25,11 @@ package final class OutboundHTTP: @unchecked Sendable {
         var thread: Thread?
     }
 
-    private static let initialised = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    private static let initialised: Bool = {
+        // OpenSSL writes in a way that a server which hung up would end the process by, and libcurl leaves this to us.
+        signal(SIGPIPE, SIG_IGN)
+        return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    }()
 
     package init(policy: AddressPolicy) {
         precondition(Self.initialised, "libcurl could not be initialised.")

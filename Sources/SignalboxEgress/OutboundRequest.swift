@@ -12,7 +12,7 @@ package struct OutboundRequest: Sendable {
     package var body: [UInt8]
     /// From the start to the last byte of the reply.
     package var timeout: Duration
-    /// How much of the reply's body to keep.
+    /// How much of the reply's body to keep, up to 256 KiB; a longer one is not read to its end.
     package var keptBytes: Int
     package var way: WayOut
 

@@ -33,6 +33,29 @@ import Testing
         #expect(code(result) == "timeout-reply")
     }
 
+    @Test func aConnectionThatIsUsedAgainMayTimeOutAfterTheRequestToo() async throws {
+        let replies = [
+            "--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#, "--reply", #"HTTP/1.1 100 Continue\r\n\r\n"#,
+        ]
+        try await Peer.run(["canned"] + replies) { peer in
+            let http = OutboundHTTP(policy: try loopback())
+            defer { http.stop() }
+            let url = "http://127.0.0.1:\(peer.port)/"
+            #expect(code(await http.attempt(OutboundRequest(url: url))) == "204")
+            let late = await http.attempt(OutboundRequest(url: url, timeout: .milliseconds(150)))
+            #expect(code(late) == "timeout-reply")
+            #expect(late.remoteAddress == "127.0.0.1:\(peer.port)")
+        }
+    }
+
+    @Test func saysWhichIPv6AddressWasTried() async throws {
+        let http = OutboundHTTP(policy: AddressPolicy(allow: [try #require(AddressRange("::1"))]))
+        defer { http.stop() }
+        let result = await http.attempt(OutboundRequest(url: "http://[::1]:9/", timeout: .seconds(5)))
+        #expect(code(result) == "refused")
+        #expect(result.remoteAddress == "[::1]:9")
+    }
+
     @Test(arguments: ["hangs-up", "resets"]) func aConnectionThatEndsIsReset(mode: String) async throws {
         #expect(code(try await ask([mode])) == "reset")
     }

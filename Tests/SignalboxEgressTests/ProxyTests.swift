@@ -60,6 +60,20 @@ import Testing
         }
     }
 
+    @Test func aProxyThatHangsHasNotSentTheRequest() async throws {
+        try await Peer.run(["mute"]) { proxy in
+            let http = OutboundHTTP(policy: try loopback())
+            defer { http.stop() }
+            let way = WayOut(proxy: .address("http://127.0.0.1:\(proxy.port)"))
+            let result = await http.attempt(
+                OutboundRequest(url: "https://crm.example/", timeout: .milliseconds(150), way: way))
+            guard case .failure(.timeoutConnecting) = result.answer else {
+                Issue.record("\(result.answer)")
+                return
+            }
+        }
+    }
+
     /// The proxy is what is connected to: the policy is asked about it as about any other.
     @Test func aProxyAtASpecialAddressMustBeAllowed() async throws {
         let http = OutboundHTTP(policy: AddressPolicy())

@@ -65,6 +65,21 @@ import Testing
         expectTLS(try await ask("good.pem") { _ in WayOut.TLS() }, "unable to get local issuer")
     }
 
+    @Test func saysWhichFileOfAuthoritiesItCannotUse() async throws {
+        for file in ["missing.pem", "server.pin"] {
+            expectTLS(try await ask("good.pem") { WayOut.TLS(authorities: $0.path(file)) }, file)
+        }
+    }
+
+    /// A server that hangs up during the handshake.
+    @Test func aHandshakeThatBreaksOffIsAFailureOfTLS() async throws {
+        try await Peer.run(["hangs-up-at-once"]) { peer in
+            let http = OutboundHTTP(policy: try loopback())
+            defer { http.stop() }
+            expectTLS(await http.attempt(OutboundRequest(url: "https://127.0.0.1:\(peer.port)/")), "SSL")
+        }
+    }
+
     @Test func speaksNothingOlderThanWasAskedFor() async throws {
         expectTLS(try await ask("good.pem", ["--newest", "1.1"]), "SSL routines")
         let newer = try await ask("good.pem", ["--newest", "1.2"]).answer.get()

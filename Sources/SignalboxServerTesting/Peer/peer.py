@@ -119,6 +119,11 @@ def hangs_up(connection):
     read_request(connection)
 
 
+def hangs_up_at_once(connection):
+    """Takes a first piece, whatever it is, and closes."""
+    connection.recv(65536)
+
+
 def resets(connection):
     read_request(connection)
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
