@@ -25,11 +25,11 @@ package struct Peer: Sendable {
 
     /// Runs a server for as long as `body` does.
     package static func run<R>(
-        _ arguments: [String], environment: [String: String] = [:], _ body: (Peer) async throws -> R
+        _ arguments: [String], _ body: (Peer) async throws -> R
     ) async throws -> R {
         let program = String(decoding: PackageResources.peer_py, as: UTF8.self)
         let process = try RunningBinary(
-            URL(fileURLWithPath: "/usr/bin/python3"), ["-c", program] + arguments, environment: environment)
+            URL(fileURLWithPath: "/usr/bin/python3"), ["-c", program] + arguments)
         do {
             let result = try await body(Peer(port: try await port(of: process), process: process))
             await end(process)

@@ -106,6 +106,12 @@ import Testing
         #expect(["reset", "timeout-reply"].contains(error.code), "\(error)")
     }
 
+    @Test func hearsWhenToComeBack() async throws {
+        let head = #"HTTP/1.1 503 Busy\r\nretry-after: 7\r\ncontent-length: 4\r\n\r\nbusy"#
+        let reply = try await ask(["canned", "--reply", head]).answer.get()
+        #expect(reply == OutboundReply(status: 503, excerpt: Array("busy".utf8), retryAfter: .seconds(7)))
+    }
+
     @Test func redirectsLeadNowhere() async throws {
         for status in [301, 302, 303, 307, 308] {
             let head = #"HTTP/1.1 \#(status) Moved\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"#

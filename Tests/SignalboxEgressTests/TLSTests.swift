@@ -52,6 +52,11 @@ import Testing
         }
     }
 
+    @Test func takesASelfSignedCertificateThatWasAdded() async throws {
+        let result = try await ask("self-signed.pem") { WayOut.TLS(authorities: $0.path("self-signed.pem")) }
+        #expect(try result.answer.get().status == 204)
+    }
+
     @Test(arguments: [
         ("expired.pem", "certificate has expired"), ("other-name.pem", "no alternative certificate subject name"),
         ("self-signed.pem", "self-signed certificate"), ("unknown-issuer.pem", "unable to get local issuer"),
