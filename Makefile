@@ -5,7 +5,7 @@ SHELL := /bin/bash
 
 # Debian's names of the C libraries that Package.swift links, and of what the tests need besides.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
-TEST_TOOLS := python3-jsonschema python3-venv curl
+TEST_TOOLS := python3-jsonschema python3-venv curl openssl
 # The reference libraries that read what tests sent, from PyPI.
 TEST_LIBRARIES := cloudevents==2.2.0 standardwebhooks==1.1.0
 BENCH_TOOLS := jq wrk python3-venv

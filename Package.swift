@@ -130,6 +130,7 @@ let package = Package(
                 "SignalboxServer", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
+            resources: [.embedInCode("Peer/peer.py"), .embedInCode("Peer/certificates.sh")],
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxPlatformsTests",
@@ -158,7 +159,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxEgressTests",
-            dependencies: ["SignalboxEgress", "SignalboxModel", "SignalboxServer", "SignalboxServerTesting"],
+            dependencies: [
+                "SignalboxEgress", "SignalboxModel", "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxStoreTests",
@@ -170,7 +173,7 @@ let package = Package(
             name: "SignalboxDeliveryTests",
             dependencies: [
                 "CZlib", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxRouting",
-                "SignalboxStore", "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
+                "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(

@@ -9,17 +9,27 @@ package struct WebhookSender: Sender {
     private let keys: WebhookKeys
     private let http: OutboundHTTP
     private let userAgent: String
+    private let headers: [(name: String, value: String)]
+    private let tokens: AccessTokens?
     private let now: @Sendable () -> Date
 
-    /// `keys`: what the webhook's references stand for, all of which can sign.
+    /// `keys`: what the webhook's references stand for, all of which can sign. `headers`: its own, as they are sent.
+    /// `clientSecret`: that of its credentials, when it has any.
     package init(
-        _ webhook: Destination.Webhook, keys: WebhookKeys, http: OutboundHTTP, version: String,
+        _ webhook: Destination.Webhook, keys: WebhookKeys, headers: [(name: String, value: String)] = [],
+        clientSecret: String? = nil, http: OutboundHTTP, version: String,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.webhook = webhook
         self.keys = keys
         self.http = http
+        self.headers = headers
         self.now = now
+        tokens = webhook.credentials.map { credentials in
+            guard let clientSecret else { preconditionFailure("Client credentials need their secret.") }
+            return AccessTokens(
+                credentials, secret: clientSecret, way: webhook.way, timeout: webhook.timeout, http: http)
+        }
         userAgent = "signalbox/\(version)"
     }
 
@@ -35,7 +45,7 @@ package struct WebhookSender: Sender {
             let unusable = TransportError.unusable(error.description)
             return SendResult(.failed(unusable), Attempt(startedAt: startedAt, duration: .zero, error: unusable.code))
         }
-        let result = await http.attempt(request)
+        let result = await self.attempt(request)
         var attempt = Attempt(startedAt: startedAt, duration: result.duration, remote: result.remoteAddress)
         switch result.answer {
         case .success(let reply):
@@ -44,6 +54,20 @@ package struct WebhookSender: Sender {
         case .failure(let error):
             attempt.error = error.code
             return SendResult(.failed(error), attempt)
+        }
+    }
+
+    /// One attempt; with access tokens, two requests at most, because a token may have been revoked before its time.
+    private func attempt(_ request: OutboundRequest) async -> OutboundResult {
+        guard let tokens else { return await http.attempt(request) }
+        let begun = ContinuousClock.now
+        do throws(TransportError) {
+            let token = try await tokens.token()
+            let result = await http.attempt(request.bearing(token))
+            guard case .success(let reply) = result.answer, reply.status == 401 else { return result }
+            return await http.attempt(request.bearing(try await tokens.token(insteadOf: token)))
+        } catch {
+            return OutboundResult(.failure(error), duration: ContinuousClock.now - begun)
         }
     }
 
@@ -68,7 +92,8 @@ package struct WebhookSender: Sender {
             body = gzip(body)
             headers.append(("content-encoding", "gzip"))
         }
-        return OutboundRequest(url: webhook.url, headers: headers, body: body, timeout: webhook.timeout)
+        return OutboundRequest(
+            url: webhook.url, headers: headers + self.headers, body: body, timeout: webhook.timeout, way: webhook.way)
     }
 
     /// W3C Trace Context, version 00: the message's id is the trace, each attempt a span of its own.
@@ -76,5 +101,13 @@ package struct WebhookSender: Sender {
         let trace = message.filter { $0 != "-" }
         let span = String(UInt64.random(in: 1 ... .max), radix: 16)
         return "00-\(trace)-\(String(repeating: "0", count: 16 - span.count))\(span)-00"
+    }
+}
+
+extension OutboundRequest {
+    fileprivate func bearing(_ token: String) -> OutboundRequest {
+        var request = self
+        request.headers.append(("authorization", "Bearer \(token)"))
+        return request
     }
 }

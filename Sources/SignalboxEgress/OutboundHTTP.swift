@@ -6,7 +6,7 @@ import Synchronization
 /// The only way out of the process: HTTP requests by libcurl's multi interface on one thread, under one address policy.
 ///
 /// Requests may be sent from anywhere at once; connections are kept and shared. Redirects are not followed, the
-/// environment's proxies are not used, TLS is at least 1.2.
+/// environment's proxies are not used unless a request asks for them, TLS is at least 1.2.
 ///
 /// A class because it owns a thread and a C handle.
 package final class OutboundHTTP: @unchecked Sendable {
@@ -25,7 +25,11 @@ package final class OutboundHTTP: @unchecked Sendable {
         var thread: Thread?
     }
 
-    private static let initialised = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    private static let initialised: Bool = {
+        // OpenSSL writes in a way that a server which hung up would end the process by, and libcurl leaves this to us.
+        signal(SIGPIPE, SIG_IGN)
+        return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+    }()
 
     package init(policy: AddressPolicy) {
         precondition(Self.initialised, "libcurl could not be initialised.")
@@ -122,11 +126,14 @@ package final class OutboundHTTP: @unchecked Sendable {
 
     private func begin(_ transfer: Transfer) {
         guard let handle = idle.popLast() ?? curl_easy_init() else { return transfer.fail(.interrupted("no memory")) }
-        guard transfer.prepare(handle), curl_multi_add_handle(multi, handle) == CURLM_OK else {
+        do throws(TransportError) {
+            try transfer.prepare(handle)
+            guard curl_multi_add_handle(multi, handle) == CURLM_OK else { throw .unusable("libcurl refused it") }
+            running[handle] = transfer
+        } catch {
             release(handle)
-            return transfer.fail(.unusable("libcurl refused it"))
+            transfer.fail(error)
         }
-        running[handle] = transfer
     }
 
     private func finishDone() {

@@ -1,3 +1,5 @@
+package import SignalboxModel
+
 /// An HTTP request to somebody else's server.
 package struct OutboundRequest: Sendable {
     package enum Method: Sendable { case get, post }
@@ -10,12 +12,13 @@ package struct OutboundRequest: Sendable {
     package var body: [UInt8]
     /// From the start to the last byte of the reply.
     package var timeout: Duration
-    /// How much of the reply's body to keep.
+    /// How much of the reply's body to keep, up to 256 KiB; a longer one is not read to its end.
     package var keptBytes: Int
+    package var way: WayOut
 
     package init(
         method: Method = .post, url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
-        timeout: Duration = .seconds(15), keptBytes: Int = 1024
+        timeout: Duration = .seconds(15), keptBytes: Int = 1024, way: WayOut = WayOut()
     ) {
         self.method = method
         self.url = url
@@ -23,5 +26,6 @@ package struct OutboundRequest: Sendable {
         self.body = body
         self.timeout = timeout
         self.keptBytes = keptBytes
+        self.way = way
     }
 }

@@ -42,17 +42,20 @@ final class Transfer: @unchecked Sendable {
 
     deinit { curl_slist_free_all(headers) }
 
-    /// Sets a fresh or reset handle up for this request; false when libcurl refuses it.
-    func prepare(_ handle: UnsafeMutableRawPointer) -> Bool {
+    /// Sets a fresh or reset handle up for this request; says why when that cannot be done.
+    func prepare(_ handle: UnsafeMutableRawPointer) throws(TransportError) {
+        // Behind a proxy no socket of ours leads to the server: what its URL says is all that can be judged.
+        if request.way.proxy != .none, case .address(let address) = LiteralHost(ofURL: request.url) {
+            if case .denied(let reason) = policy.verdict(for: address) {
+                throw .denied(Self.words(for: address, reason))
+            }
+        }
         let context = Unmanaged.passUnretained(self).toOpaque()
         var codes = [
             sb_curl_set_string(handle, CURLOPT_URL, request.url),
             sb_curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
             sb_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
-            // The empty string, unlike nothing, also keeps libcurl from the environment's proxies.
-            sb_curl_set_string(handle, CURLOPT_PROXY, ""),
             sb_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
-            sb_curl_set_long(handle, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2),
             sb_curl_set_long(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS),
             sb_curl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(request.timeout.wholeMilliseconds)),
             sb_curl_set_long(
@@ -65,8 +68,12 @@ final class Transfer: @unchecked Sendable {
                 sb_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, $0.baseAddress)
             },
         ]
-        codes += setHeaders(handle) + setBody(handle)
-        return codes.allSatisfy { $0 == CURLE_OK }
+        codes += request.way.apply(to: handle) + setHeaders(handle) + setBody(handle)
+        guard codes.allSatisfy({ $0 == CURLE_OK }) else { throw .unusable("libcurl refused it") }
+    }
+
+    private static func words(for address: IPAddress, _ reason: String) -> String {
+        "\(address) is \(reason); egress.allow in the config can name it"
     }
 
     private func setHeaders(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
@@ -143,6 +150,7 @@ final class Transfer: @unchecked Sendable {
         let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
         if let denial, !wasAllowed { return .denied(denial) }
         if let exhaustion { return .exhausted(exhaustion) }
+        if let proxy = proxyStatus(handle) { return .refused("the proxy answered \(proxy)") }
         if headersAreTooMany { return .interrupted("the reply has too many headers") }
         switch code {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .unresolved(words)
@@ -161,6 +169,13 @@ final class Transfer: @unchecked Sendable {
         case CURLE_UNSUPPORTED_PROTOCOL: return wasBegun(handle) ? .interrupted(words) : .unusable(words)
         default: return .interrupted(words)
         }
+    }
+
+    /// The status with which a proxy declined to connect on.
+    private func proxyStatus(_ handle: UnsafeMutableRawPointer) -> Int? {
+        var status = 0
+        sb_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &status)
+        return status == 0 || (200..<300).contains(status) ? nil : status
     }
 
     private static func isAlert(_ words: String) -> Bool {
@@ -206,7 +221,7 @@ final class Transfer: @unchecked Sendable {
             return curl_socket_t(-1)
         }
         if case .denied(let reason) = transfer.policy.verdict(for: ip) {
-            transfer.denial = "\(ip) is \(reason); egress.allow in the config can name it"
+            transfer.denial = words(for: ip, reason)
             return curl_socket_t(-1)
         }
         transfer.wasAllowed = true

@@ -12,7 +12,7 @@ extension ConfigReader {
         let keys =
             builtin == nil
             ? ["url", "secret", "timeout", "concurrency", "rate", "retry", "breaker", "ordering", "builtin"]
-                + Self.formatKeys : ["builtin"]
+                + Self.formatKeys + Self.accessKeys : ["builtin"]
         guard isObject(value, keys: keys) else { return nil }
         if let builtin {
             if !builtin.equals("inbox") { note(builtin, "there is only one built-in destination; write \"inbox\"") }
@@ -46,9 +46,11 @@ extension ConfigReader {
         if let value = value["timeout"] {
             timeout = duration(value, in: .milliseconds(10)...(.seconds(300)), example: "15s")
         }
-        guard let url, !secrets.isEmpty else { return nil }
-        return Destination.Webhook(
-            url: url, secrets: secrets, timeout: timeout ?? .seconds(15), format: format, compression: compression)
+        var webhook = Destination.Webhook(url: url ?? "", secrets: secrets, timeout: timeout ?? .seconds(15))
+        webhook.format = format
+        webhook.compression = compression
+        access(value, of: &webhook)
+        return url == nil || secrets.isEmpty ? nil : webhook
     }
 
     /// `200/s`, `60/m` or `1000/h`.

@@ -107,9 +107,20 @@ package struct Destination: Sendable, Equatable {
         /// Standard Webhooks keys to sign with, `whsec_` or `whsk_`: one, or several while they are being replaced.
         package var secrets: [SecretReference]
         /// From the start of an attempt to the last byte of its reply.
-        package var timeout: Duration = .seconds(15)
+        package var timeout: Duration
         package var format: Format = .cloudEvents
         package var compression: Compression?
+        package var way = WayOut()
+        /// No two alike, and none of those that the gateway sets.
+        package var headers: [Header] = []
+        /// When set, every request bears an access token.
+        package var credentials: ClientCredentials?
+
+        package init(url: String, secrets: [SecretReference], timeout: Duration = .seconds(15)) {
+            self.url = url
+            self.secrets = secrets
+            self.timeout = timeout
+        }
     }
 
     /// When a destination that keeps failing is left alone.

@@ -44,9 +44,7 @@ package final class RunningBinary: @unchecked Sendable {
     package let output: Lines
     package let errors: Lines
 
-    fileprivate init(
-        _ url: URL, _ arguments: [String], in directory: String?, environment: [String: String]
-    ) throws {
+    init(_ url: URL, _ arguments: [String], in directory: String? = nil, environment: [String: String] = [:]) throws {
         let (ended, ending) = AsyncStream.makeStream(of: Int32.self)
         let outputPipe = Pipe()
         let errorPipe = Pipe()

@@ -96,6 +96,47 @@ enum ConfigFile {
         return WebhookKeys(keys)
     }
 
+    /// The headers that a webhook's requests bear besides the gateway's own.
+    static func headers(
+        of webhook: Destination.Webhook, named name: DestinationName, path: String
+    ) throws(ExitCode) -> [(name: String, value: String)] {
+        var headers: [(name: String, value: String)] = []
+        for header in webhook.headers {
+            switch header.value {
+            case .text(let text): headers.append((header.name, text))
+            case .secret(let reference):
+                let place = "/destinations/\(name)/headers/\(header.name)"
+                let value = try secret(reference, for: place, path: path)
+                guard Destination.Header.allows(value) else {
+                    throw refuse(
+                        "\(path): \(place): what comes from \(reference) is no header's value, which is one line of visible ASCII."
+                    )
+                }
+                headers.append((header.name, value))
+            }
+        }
+        return headers
+    }
+
+    /// The secret that a webhook's access tokens are asked for with; nil when it needs none.
+    static func clientSecret(
+        of webhook: Destination.Webhook, named name: DestinationName, path: String
+    ) throws(ExitCode) -> String? {
+        guard let credentials = webhook.credentials else { return nil }
+        return try secret(credentials.clientSecret, for: "/destinations/\(name)/oauth2/clientSecret", path: path)
+    }
+
+    /// Refuses files that are not there: later they would only fail every delivery.
+    static func checkFiles(
+        of webhook: Destination.Webhook, named name: DestinationName, path: String
+    ) throws(ExitCode) {
+        let tls = webhook.way.tls
+        for (key, file) in [("ca", tls.authorities), ("certificate", tls.certificate), ("key", tls.key)] {
+            guard let file, !FileManager.default.isReadableFile(atPath: file) else { continue }
+            throw refuse("\(path): /destinations/\(name)/tls/\(key): the file \(file) cannot be read.")
+        }
+    }
+
     private static func secret(_ reference: SecretReference, for place: String, path: String) throws(ExitCode) -> String
     {
         do throws(UnresolvedSecret) {

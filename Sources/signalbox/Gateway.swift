@@ -58,8 +58,13 @@ struct Gateway {
         switch destination.endpoint {
         case .inbox: return InboxSender(color: StandardOutput.hasColor, show: show)
         case .webhook(let webhook):
+            try ConfigFile.checkFiles(of: webhook, named: destination.name, path: path)
             let keys = try ConfigFile.keys(of: webhook, named: destination.name, path: path)
-            return WebhookSender(webhook, keys: keys, http: http, version: Version.current)
+            return WebhookSender(
+                webhook, keys: keys,
+                headers: try ConfigFile.headers(of: webhook, named: destination.name, path: path),
+                clientSecret: try ConfigFile.clientSecret(of: webhook, named: destination.name, path: path),
+                http: http, version: Version.current)
         }
     }
 

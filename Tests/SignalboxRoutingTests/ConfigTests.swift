@@ -96,6 +96,7 @@ extension JSONWriter {
             let secrets = webhook.secrets.map(\.description).joined(separator: "+")
             let parts = [webhook.url, secrets, webhook.timeout.text, limits, spelled(webhook.format)]
             return (parts + [webhook.compression?.rawValue ?? ""]).filter { !$0.isEmpty }.joined(separator: " ")
+                + access(webhook)
         }
     }
 
@@ -107,5 +108,33 @@ extension JSONWriter {
         case .template(let template): "\(format.name) \(template.body) as \(template.contentType)"
         default: format.name + (format.needsPayload ? " with payload" : "")
         }
+    }
+
+    /// Only what is not as it is by default.
+    private static func access(_ webhook: Destination.Webhook) -> String {
+        var words: [String] = []
+        for header in webhook.headers {
+            switch header.value {
+            case .text(let text): words.append("\(header.name): \(text)")
+            case .secret(let reference): words.append("\(header.name) from \(reference)")
+            }
+        }
+        let tls = webhook.way.tls
+        if let file = tls.authorities { words.append("ca \(file)") }
+        if let file = tls.certificate { words.append("certificate \(file)") }
+        if let file = tls.key { words.append("key \(file)") }
+        words += tls.pins.map { "pin \($0)" }
+        if tls.minimum != .v1_2 { words.append("TLS \(tls.minimum.rawValue)") }
+        switch webhook.way.proxy {
+        case .none: break
+        case .environment: words.append("proxy of the environment")
+        case .address(let url): words.append("proxy \(url)")
+        }
+        if let credentials = webhook.credentials {
+            words.append(
+                "token of \(credentials.tokenURL) \(credentials.clientID) \(credentials.clientSecret) \(credentials.scope ?? "-")"
+            )
+        }
+        return words.map { ", " + $0 }.joined()
     }
 }

@@ -1,0 +1,195 @@
+import Foundation
+import SignalboxDelivery
+import SignalboxEgress
+import SignalboxModel
+import SignalboxRouting
+import SignalboxServerTesting
+import SignalboxStore
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct AccessTokensTests {
+    private static func json(_ body: String, status: Int = 200) -> [String] {
+        let escaped = body.replacing(#"\"#, with: #"\\"#)
+        return [
+            "--reply", #"HTTP/1.1 \#(status) Reply\r\ncontent-length: \#(body.utf8.count)\r\n\r\n"# + escaped,
+        ]
+    }
+
+    private static func grant(_ token: String, expires: String = "3600") -> [String] {
+        json(#"{"access_token":"\#(token)","token_type":"bearer","expires_in":\#(expires)}"#)
+    }
+
+    /// Runs a token server that gives these replies, and tokens that are asked of it.
+    private func withTokens<R>(
+        _ replies: [[String]], id: String = "me", scope: String? = nil,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        _ body: (AccessTokens, Peer) async throws -> R
+    ) async throws -> R {
+        try await Peer.run(["canned"] + replies.flatMap { $0 }) { peer in
+            let http = OutboundHTTP(policy: try loopback())
+            defer { http.stop() }
+            let credentials = Destination.ClientCredentials(
+                tokenURL: "http://127.0.0.1:\(peer.port)/token", clientID: id,
+                clientSecret: .environment("UNUSED"), scope: scope)
+            let tokens = AccessTokens(
+                credentials, secret: "s3cr+t/ä", way: WayOut(), timeout: .seconds(20), http: http, now: now)
+            return try await body(tokens, peer)
+        }
+    }
+
+    @Test func asksAsRFC6749Says() async throws {
+        try await withTokens([Self.grant("abc.DEF-1_~+/=")], id: "my id:1", scope: "hooks write") {
+            (tokens, peer) async throws in
+            #expect(try await tokens.token() == "abc.DEF-1_~+/=")
+            let request = try #require(try await peer.next())
+            #expect(request.line == "POST /token HTTP/1.1")
+            #expect(request.headers["content-type"] == "application/x-www-form-urlencoded")
+            #expect(request.body == "grant_type=client_credentials&scope=hooks+write")
+            let basic = Data("my+id%3A1:s3cr%2Bt%2F%C3%A4".utf8).base64EncodedString()
+            #expect(request.headers["authorization"] == "Basic \(basic)")
+        }
+    }
+
+    @Test func asksOnceForAllWhoWait() async throws {
+        try await withTokens([Self.grant("first"), Self.grant("second")]) { (tokens, _) async throws in
+            let all = try await withThrowingTaskGroup(of: String.self) { group in
+                for _ in 0..<50 { group.addTask { try await tokens.token() } }
+                return try await group.reduce(into: Set<String>()) { $0.insert($1) }
+            }
+            #expect(all == ["first"])
+            #expect(try await tokens.token() == "first")
+        }
+    }
+
+    @Test func asksAgainShortlyBeforeTheEnd() async throws {
+        let start = ContinuousClock.now
+        let passed = Mutex(Duration.zero)
+        try await withTokens(
+            [Self.grant("first"), Self.grant("second", expires: #""100""#), Self.grant("third")],
+            now: { start + passed.withLock { $0 } },
+            { (tokens, _) async throws in
+                #expect(try await tokens.token() == "first")
+                passed.withLock { $0 = .seconds(3539) }
+                #expect(try await tokens.token() == "first")
+                passed.withLock { $0 = .seconds(3540) }
+                #expect(try await tokens.token() == "second")
+                passed.withLock { $0 = .seconds(3540 + 89) }
+                #expect(try await tokens.token() == "second")
+                passed.withLock { $0 = .seconds(3540 + 90) }
+                #expect(try await tokens.token() == "third")
+            })
+    }
+
+    @Test func asksForAnotherWhenOneWasRefused() async throws {
+        try await withTokens([Self.grant("first"), Self.grant("second"), Self.grant("third")]) {
+            (tokens, _) async throws in
+            #expect(try await tokens.token() == "first")
+            #expect(try await tokens.token(insteadOf: "first") == "second")
+            // Another who was refused the first finds that it is no longer in use.
+            #expect(try await tokens.token(insteadOf: "first") == "second")
+            #expect(try await tokens.token() == "second")
+        }
+    }
+
+    @Test(arguments: [
+        (json(#"{"error":"invalid_client"}"#, status: 401), "the token's server answered 401 invalid_client"),
+        (json(#"{"error":"hunter2 was wrong"}"#, status: 400), "the token's server answered 400"),
+        (json("busy", status: 503), "the token's server answered 503"),
+        (json("<html>"), "the reply is not JSON, or no object"), (json("[]"), "the reply is not JSON, or no object"),
+        (json("{}"), "the reply has no \"access_token\" that a header can bear"),
+        (json(#"{"access_token":"a b"}"#), "the reply has no \"access_token\" that a header can bear"),
+        (json(#"{"access_token":"a\r\nx: y"}"#), "the reply has no \"access_token\" that a header can bear"),
+        (json(#"{"access_token":"a","token_type":"mac"}"#), "the reply's \"token_type\" is not Bearer"),
+        (json(String(repeating: " ", count: 70_000) + "{}"), "the reply is longer than 64 KiB"),
+    ])
+    func saysWhyThereIsNoToken(reply: [String], words: String) async throws {
+        try await withTokens([reply]) { (tokens, _) async throws in
+            _ = await #expect(throws: TransportError.token(words)) { try await tokens.token() }
+        }
+    }
+
+    @Test func aFailureIsNotKept() async throws {
+        try await withTokens([Self.json("", status: 503), Self.grant("later")]) { (tokens, _) async throws in
+            await #expect(throws: TransportError.self) { try await tokens.token() }
+            #expect(try await tokens.token() == "later")
+        }
+    }
+
+    @Test func theTokensServerIsUnderTheSameAddressPolicy() async throws {
+        let http = OutboundHTTP(policy: AddressPolicy())
+        defer { http.stop() }
+        let tokens = AccessTokens(
+            Destination.ClientCredentials(
+                tokenURL: "http://127.0.0.1:9/", clientID: "me", clientSecret: .environment("UNUSED")),
+            secret: "s", way: WayOut(), timeout: .seconds(5), http: http)
+        let words = "address denied: 127.0.0.1 is loopback; egress.allow in the config can name it"
+        await #expect(throws: TransportError.token(words)) { try await tokens.token() }
+    }
+
+    // MARK: With a webhook
+
+    private static let lease = Lease(
+        delivery: 1, event: "01a1fb5e-d5ca-7cf1-b29a-8f766ae750fa", destination: DestinationName("crm"), attempts: 0,
+        body: Array("{}".utf8))
+
+    /// Sends one event to a webhook that answers with these statuses, and tells the outcome and what each was asked.
+    private func send(
+        statuses: [Int], grants: [[String]], headers: [(name: String, value: String)] = []
+    ) async throws -> (RetryPolicy.Answer, [Peer.Request]) {
+        try await Peer.run(["canned"] + grants.flatMap { $0 }) { server in
+            try await Peer.run(["canned"] + statuses.flatMap { Self.json("", status: $0) }) { peer in
+                let http = OutboundHTTP(policy: try loopback())
+                defer { http.stop() }
+                var webhook = Destination.Webhook(url: "http://127.0.0.1:\(peer.port)/hook", secrets: [])
+                webhook.credentials = Destination.ClientCredentials(
+                    tokenURL: "http://127.0.0.1:\(server.port)/token", clientID: "me",
+                    clientSecret: .environment("UNUSED"))
+                let sender = WebhookSender(
+                    webhook, keys: WebhookKeys([try WebhookKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]),
+                    headers: headers, clientSecret: "s", http: http, version: "0")
+                let attempt = await sender.send(Self.lease).answer
+                var requests: [Peer.Request] = []
+                if case .replied = attempt {
+                    for _ in statuses { requests.append(try #require(try await peer.next())) }
+                }
+                return (attempt, requests)
+            }
+        }
+    }
+
+    @Test func everyRequestBearsTheTokenAndTheHeaders() async throws {
+        let (attempt, requests) = try await send(
+            statuses: [204], grants: [Self.grant("first")], headers: [("x-tenant", "acme")])
+        #expect(attempt == .replied(status: 204, retryAfter: nil))
+        #expect(requests.map { $0.headers["authorization"] } == ["Bearer first"])
+        #expect(requests.map { $0.headers["x-tenant"] } == ["acme"])
+        #expect(requests.map { $0.headers["webhook-id"] } == [Self.lease.event])
+    }
+
+    @Test func aRefusedTokenIsReplacedOnce() async throws {
+        let (attempt, requests) = try await send(
+            statuses: [401, 204], grants: [Self.grant("first"), Self.grant("second")])
+        #expect(attempt == .replied(status: 204, retryAfter: nil))
+        #expect(requests.map { $0.headers["authorization"] } == ["Bearer first", "Bearer second"])
+        let (again, _) = try await send(
+            statuses: [401, 401], grants: [Self.grant("first"), Self.grant("second"), Self.grant("third")])
+        #expect(again == .replied(status: 401, retryAfter: nil))
+    }
+
+    @Test func withoutATokenTheDeliveryFailsForNow() async throws {
+        let (attempt, _) = try await send(statuses: [204], grants: [Self.json("", status: 500)])
+        #expect(attempt == .failed(.token("the token's server answered 500")))
+        let outcome = RetryPolicy(.init()).outcome(
+            of: attempt, number: 1, now: Date(timeIntervalSince1970: 0), random: 0)
+        #expect(
+            outcome
+                == .retry(
+                    at: Date(timeIntervalSince1970: 0), status: nil,
+                    reason: "no access token: the token's server answered 500"))
+    }
+
+    private func loopback() throws -> AddressPolicy {
+        AddressPolicy(allow: [try #require(AddressRange("127.0.0.0/8"))])
+    }
+}

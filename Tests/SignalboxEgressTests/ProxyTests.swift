@@ -1,0 +1,130 @@
+import Foundation
+import SignalboxModel
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxEgress
+
+@Suite(.timeLimit(.minutes(2))) struct ProxyTests {
+    private let reply = ["--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#]
+
+    @Test func aSecureRequestGoesThroughATunnelThatSeesNothingOfIt() async throws {
+        try await withTemporaryDirectory { directory in
+            let files = try await TestCertificates(in: directory)
+            let server = ["canned", "--certificate", files.path("good.pem"), "--key", files.path("server.key")] + reply
+            try await Peer.run(server) { server in
+                try await Peer.run(["proxy"]) { proxy in
+                    let http = OutboundHTTP(policy: try loopback())
+                    defer { http.stop() }
+                    let result = await http.attempt(
+                        OutboundRequest(
+                            url: "https://localhost:\(server.port)/hook", headers: [("x-api-key", "hunter2")],
+                            way: WayOut(
+                                tls: .init(authorities: files.path("ca.pem")),
+                                proxy: .address("http://127.0.0.1:\(proxy.port)"))))
+                    #expect(try result.answer.get().status == 204)
+                    #expect(result.remoteAddress == "127.0.0.1:\(proxy.port)")
+                    let connect = try #require(try await proxy.next())
+                    #expect(connect.line == "CONNECT localhost:\(server.port) HTTP/1.1")
+                    #expect(connect.headers["x-api-key"] == nil)
+                    #expect(try await server.next()?.headers["x-api-key"] == "hunter2")
+                }
+            }
+        }
+    }
+
+    @Test func aPlainRequestIsPutToTheProxy() async throws {
+        try await Peer.run(["canned"] + reply) { proxy in
+            let http = OutboundHTTP(policy: AddressPolicy(allow: [try #require(AddressRange("127.0.0.0/8"))]))
+            defer { http.stop() }
+            let way = WayOut(proxy: .address("http://127.0.0.1:\(proxy.port)"))
+            _ = try await http.send(OutboundRequest(url: "http://crm.example/hook", way: way))
+            #expect(try await proxy.next()?.line == "POST http://crm.example/hook HTTP/1.1")
+        }
+    }
+
+    @Test func aProxyThatDeclinesIsNotTheServer() async throws {
+        try await Peer.run(["proxy", "--status", "403"]) { proxy in
+            let http = OutboundHTTP(policy: try loopback())
+            defer { http.stop() }
+            let way = WayOut(proxy: .address("http://127.0.0.1:\(proxy.port)"))
+            let result = await http.attempt(OutboundRequest(url: "https://crm.example/", way: way))
+            #expect(result.answer == .failure(.refused("the proxy answered 403")))
+            // What one request met must not stick to the next that takes its handle.
+            let direct = await http.attempt(OutboundRequest(url: "http://name.invalid/"))
+            guard case .failure(.unresolved) = direct.answer else {
+                Issue.record("\(direct.answer)")
+                return
+            }
+        }
+    }
+
+    @Test func aProxyThatHangsHasNotSentTheRequest() async throws {
+        try await Peer.run(["mute"]) { proxy in
+            let http = OutboundHTTP(policy: try loopback())
+            defer { http.stop() }
+            let way = WayOut(proxy: .address("http://127.0.0.1:\(proxy.port)"))
+            let result = await http.attempt(
+                OutboundRequest(url: "https://crm.example/", timeout: .milliseconds(150), way: way))
+            guard case .failure(.timeoutConnecting) = result.answer else {
+                Issue.record("\(result.answer)")
+                return
+            }
+        }
+    }
+
+    /// The proxy is what is connected to: the policy is asked about it as about any other.
+    @Test func aProxyAtASpecialAddressMustBeAllowed() async throws {
+        let http = OutboundHTTP(policy: AddressPolicy())
+        defer { http.stop() }
+        let way = WayOut(proxy: .address("http://127.0.0.1:9"))
+        let result = await http.attempt(OutboundRequest(url: "https://crm.example/", way: way))
+        #expect(
+            result.answer == .failure(.denied("127.0.0.1 is loopback; egress.allow in the config can name it")))
+    }
+
+    /// The proxy would connect to it for us.
+    @Test(arguments: [
+        "10.0.0.1", "0x0a000001", "167772161", "012.1", "10.0.0.1.", "10.0.0.1..", "169.254.169.254", "[::1]", "[::]",
+        "[fe80::1%25eth0]", "[::ffff:10.0.0.1]", "[64:ff9b::a00:1]", "0.0.0.0", "0", "10.0.0.%31", "user@10.0.0.1",
+    ])
+    func noProxyIsAskedForASpecialAddress(host: String) async throws {
+        try await Peer.run(["canned"] + reply) { proxy in
+            // Allows the proxy and nothing beside.
+            let http = OutboundHTTP(policy: AddressPolicy(allow: [try #require(AddressRange("127.0.0.1"))]))
+            defer { http.stop() }
+            for scheme in ["http", "https"] {
+                let result = await http.attempt(
+                    OutboundRequest(
+                        url: "\(scheme)://\(host)/", way: WayOut(proxy: .address("http://127.0.0.1:\(proxy.port)"))))
+                guard case .failure(.denied) = result.answer else {
+                    Issue.record("\(host): \(result.answer)")
+                    continue
+                }
+            }
+        }
+    }
+
+    @Test(arguments: ["localhost", "LOCALHOST", "localhost.", "a.localhost", "127.0.0.1", "2130706433"])
+    func noProxyIsAskedForItsOwnLoopback(host: String) async throws {
+        let http = OutboundHTTP(policy: AddressPolicy(allow: [try #require(AddressRange("10.0.0.0/8"))]))
+        defer { http.stop() }
+        let result = await http.attempt(
+            OutboundRequest(url: "https://\(host)/", way: WayOut(proxy: .address("http://10.0.0.1:3128"))))
+        #expect(
+            result.answer == .failure(.denied("127.0.0.1 is loopback; egress.allow in the config can name it")))
+    }
+
+    @Test func hostsOfURLsAreReadAsTheyAreConnectedTo() throws {
+        let ten = LiteralHost.address(try #require(IPAddress("10.0.0.1")))
+        for host in ["10.0.0.1", "0xA.1", "10.0.0.1.", "１０.0.0.1", "１６７７７２１６１"] {
+            let read = LiteralHost(ofURL: "https://\(host):8443/a?b")
+            #expect(read == ten || read == .malformed, "\(host)")
+        }
+        for host in ["crm.example", "10.0.0.1.example", "1.2.3.4.5", "a10.0.0.1"] {
+            #expect(LiteralHost(ofURL: "https://\(host)/") == .name, "\(host)")
+        }
+        #expect(LiteralHost(ofURL: "https:///") == .malformed)
+    }
+}

@@ -1,0 +1,193 @@
+import SignalboxEgress
+import SignalboxModel
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct TLSTests {
+    /// Asks a peer with one of the certificates, and says what came of it.
+    private func ask(
+        _ certificate: String, _ more: [String] = [], host: String = "localhost",
+        way: (TestCertificates) throws -> WayOut.TLS = { WayOut.TLS(authorities: $0.path("ca.pem")) }
+    ) async throws -> OutboundResult {
+        try await withTemporaryDirectory { directory in
+            let files = try await TestCertificates(in: directory)
+            let arguments =
+                ["canned", "--certificate", files.path(certificate), "--key", files.path("server.key")]
+                + ["--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#]
+                + more.map { $0.replacing("{}", with: directory) }
+            return try await Peer.run(arguments) { peer in
+                let http = OutboundHTTP(policy: try loopback())
+                defer { http.stop() }
+                return await http.attempt(
+                    OutboundRequest(
+                        url: "https://\(host):\(peer.port)/", timeout: .seconds(20),
+                        way: WayOut(tls: try way(files))))
+            }
+        }
+    }
+
+    private func expectTLS(_ result: OutboundResult, _ words: String, sourceLocation: SourceLocation = #_sourceLocation)
+    {
+        guard case .failure(.tls(let why)) = result.answer else {
+            Issue.record("\(result.answer)", sourceLocation: sourceLocation)
+            return
+        }
+        #expect(why.contains(words), sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1"]) func takesACertificateOfAnAuthorityThatWasAdded(host: String)
+        async throws
+    {
+        let result = try await ask("good.pem", host: host)
+        let reply = try result.answer.get()
+        #expect(reply.status == 204)
+        #expect(result.remoteAddress?.hasPrefix("127.0.0.1:") == true)
+    }
+
+    @Test func aChainMayBeOutOfOrder() async throws {
+        for chain in ["chain.pem", "chain-out-of-order.pem"] {
+            let reply = try await ask(chain).answer.get()
+            #expect(reply.status == 204)
+        }
+    }
+
+    @Test func takesASelfSignedCertificateThatWasAdded() async throws {
+        let result = try await ask("self-signed.pem") { WayOut.TLS(authorities: $0.path("self-signed.pem")) }
+        #expect(try result.answer.get().status == 204)
+    }
+
+    @Test(arguments: [
+        ("expired.pem", "certificate has expired"), ("other-name.pem", "no alternative certificate subject name"),
+        ("self-signed.pem", "self-signed certificate"), ("unknown-issuer.pem", "unable to get local issuer"),
+        ("incomplete.pem", "unable to get local issuer"),
+    ])
+    func saysWhatIsWrongWithACertificate(certificate: String, words: String) async throws {
+        expectTLS(try await ask(certificate), words)
+    }
+
+    @Test func trustsNoAuthorityThatNobodyAdded() async throws {
+        expectTLS(try await ask("good.pem") { _ in WayOut.TLS() }, "unable to get local issuer")
+    }
+
+    @Test func saysWhichFileOfAuthoritiesItCannotUse() async throws {
+        for file in ["missing.pem", "server.pin"] {
+            expectTLS(try await ask("good.pem") { WayOut.TLS(authorities: $0.path(file)) }, file)
+        }
+    }
+
+    /// A server that hangs up during the handshake.
+    @Test func aHandshakeThatBreaksOffIsAFailureOfTLS() async throws {
+        try await Peer.run(["hangs-up-at-once"]) { peer in
+            let http = OutboundHTTP(policy: try loopback())
+            defer { http.stop() }
+            expectTLS(await http.attempt(OutboundRequest(url: "https://127.0.0.1:\(peer.port)/")), "SSL")
+        }
+    }
+
+    @Test func speaksNothingOlderThanWasAskedFor() async throws {
+        expectTLS(try await ask("good.pem", ["--newest", "1.1"]), "SSL routines")
+        let newer = try await ask("good.pem", ["--newest", "1.2"]).answer.get()
+        #expect(newer.status == 204)
+        expectTLS(
+            try await ask("good.pem", ["--newest", "1.2"]) {
+                WayOut.TLS(authorities: $0.path("ca.pem"), minimum: .v1_3)
+            }, "protocol version")
+        let newest = try await ask("good.pem") { WayOut.TLS(authorities: $0.path("ca.pem"), minimum: .v1_3) }
+        #expect(try newest.answer.get().status == 204)
+    }
+
+    @Test(arguments: ["1.2", nil]) func showsItsCertificateWhenAsked(version: String?) async throws {
+        func ask(_ certificate: String?, _ key: String?) async throws -> OutboundResult {
+            let version = version.map { ["--newest", $0] } ?? []
+            return try await self.ask("good.pem", ["--client-authority", "{}/ca.pem"] + version) {
+                WayOut.TLS(
+                    authorities: $0.path("ca.pem"), certificate: certificate.map($0.path), key: key.map($0.path))
+            }
+        }
+        #expect(try await ask("client.pem", "client.key").answer.get().status == 204)
+        #expect(try await ask("client-with-key.pem", nil).answer.get().status == 204)
+        expectTLS(try await ask(nil, nil), "alert")
+        expectTLS(try await ask("client-of-stranger.pem", "client.key"), "alert")
+        expectTLS(try await ask("client.pem", "server.key"), "")
+        expectTLS(try await ask("missing.pem", "client.key"), "missing.pem")
+    }
+
+    @Test func wantsAKeyThatIsPinned() async throws {
+        let other = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+        for pins in [[], [other]] {
+            let result = try await ask("good.pem") {
+                WayOut.TLS(authorities: $0.path("ca.pem"), pins: pins + [try $0.serverPin()])
+            }
+            #expect(try result.answer.get().status == 204)
+        }
+        expectTLS(
+            try await ask("good.pem") { WayOut.TLS(authorities: $0.path("ca.pem"), pins: [other]) }, "pinned")
+    }
+
+    /// A pin adds to the checks; it takes the place of none.
+    @Test func aPinDoesNotMakeUpForABadCertificate() async throws {
+        expectTLS(
+            try await ask("expired.pem") {
+                WayOut.TLS(authorities: $0.path("ca.pem"), pins: [try $0.serverPin()])
+            }, "certificate has expired")
+    }
+
+    /// libcurl keeps connections: one that was made under other settings must not be taken.
+    @Test func aConnectionIsNotSharedBetweenDifferentSettings() async throws {
+        try await withTemporaryDirectory { directory in
+            let files = try await TestCertificates(in: directory)
+            try await Peer.run([
+                "canned", "--certificate", files.path("good.pem"), "--key", files.path("server.key"),
+                "--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#,
+            ]) { peer in
+                let http = OutboundHTTP(policy: try loopback())
+                defer { http.stop() }
+                let trusting = WayOut(tls: .init(authorities: files.path("ca.pem")))
+                let url = "https://localhost:\(peer.port)/"
+                #expect(try await http.send(OutboundRequest(url: url, way: trusting)).status == 204)
+                expectTLS(await http.attempt(OutboundRequest(url: url)), "unable to get local issuer")
+                var pinned = trusting
+                pinned.tls.pins = ["sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
+                expectTLS(await http.attempt(OutboundRequest(url: url, way: pinned)), "pinned")
+                #expect(try await http.send(OutboundRequest(url: url, way: trusting)).status == 204)
+            }
+        }
+    }
+
+    @Test func speaksHTTP2WhereItIsOffered() async throws {
+        try await withTemporaryDirectory { directory in
+            let files = try await TestCertificates(in: directory)
+            try await Peer.run([
+                "http2", "--alpn", "h2", "--certificate", files.path("good.pem"), "--key", files.path("server.key"),
+            ]) { peer in
+                let http = OutboundHTTP(policy: try loopback())
+                defer { http.stop() }
+                for _ in 1...3 {
+                    let reply = try await http.send(
+                        OutboundRequest(
+                            url: "https://localhost:\(peer.port)/", body: Array("{}".utf8),
+                            way: WayOut(tls: .init(authorities: files.path("ca.pem")))))
+                    #expect(reply.status == 204)
+                    #expect(try await peer.next()?.line == "PRI * HTTP/2.0")
+                }
+            }
+        }
+    }
+
+    @Test func aHandshakeThatHangsIsATimeoutBeforeTheRequest() async throws {
+        try await Peer.run(["mute"]) { peer in
+            let http = OutboundHTTP(policy: try loopback())
+            defer { http.stop() }
+            let result = await http.attempt(
+                OutboundRequest(url: "https://127.0.0.1:\(peer.port)/", timeout: .milliseconds(100)))
+            guard case .failure(.timeoutConnecting) = result.answer else {
+                Issue.record("\(result.answer)")
+                return
+            }
+            #expect(result.remoteAddress == "127.0.0.1:\(peer.port)")
+        }
+    }
+}
+
+func loopback() throws -> AddressPolicy { AddressPolicy(allow: [try #require(AddressRange("127.0.0.0/8"))]) }
