@@ -173,7 +173,8 @@ let package = Package(
             name: "SignalboxDeliveryTests",
             dependencies: [
                 "CZlib", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxRouting",
-                "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
+                "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
+                .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
