@@ -57,6 +57,14 @@ struct DestinationLane: Sendable {
         for lease in batches.takeAll() { await settle(Settlement(lease, .returned)) }
     }
 
+    var name: DestinationName { destination.name }
+
+    /// True when it may begin attempts and none is under way.
+    var isIdle: Bool { queue.isActive(destination.name) && gate.isIdle(at: elapsed()) }
+
+    /// Looks at the queue again.
+    func wake() { signal.yield() }
+
     /// Ends the lane once nothing is due.
     func drain() {
         gate.drain()

@@ -1,5 +1,7 @@
+import Foundation
 package import Logging
 import ServiceLifecycle
+import SignalboxModel
 package import SignalboxRouting
 package import SignalboxStore
 
@@ -72,13 +74,38 @@ package struct Dispatcher: Service {
     }
 
     private func keepTime() async {
+        var watchdog = Watchdog()
+        var ticks = 0
         while !Task.isCancelled {
+            ticks += 1
+            if ticks.isMultiple(of: Watchdog.ticks) { await look(&watchdog) }
             do {
                 try await queue.tick()
             } catch {
                 logger.error("The queue cannot be read.", metadata: ["error": "\(error)"])
             }
             do { try await clock.sleep(for: Self.tick) } catch { return }
+        }
+    }
+}
+
+extension Dispatcher {
+    /// Sees lanes that could deliver and do not, says so once, and wakes them.
+    private func look(_ watchdog: inout Watchdog) async {
+        let gauges: [DestinationName: SQLiteQueue.Gauges]
+        do {
+            gauges = try await queue.gauges()
+        } catch {
+            logger.error("The queue cannot be read.", metadata: ["error": "\(error)"])
+            return
+        }
+        for lane in lanes {
+            let overdue = gauges[lane.name]?.oldestDue.map { Date().timeIntervalSince($0) }
+            guard watchdog.isStalled(lane.name, overdue: overdue, isIdle: lane.isIdle) else { continue }
+            logger.critical(
+                "Deliveries are due and none is made; this is a defect of the gateway.",
+                metadata: ["destination": "\(lane.name)", "overdue": "\(Int(overdue ?? 0)) s"])
+            lane.wake()
         }
     }
 }

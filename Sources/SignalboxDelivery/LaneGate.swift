@@ -138,6 +138,14 @@ final class LaneGate: Sendable {
 
     func noteRecorded() { state.withLock { $0.isUnrecordable = false } }
 
+    /// True when nothing is under way and nothing but deliveries is wanting.
+    func isIdle(at now: Duration) -> Bool {
+        state.withLock { state in
+            state.sending == 0 && state.unsettled == 0 && !state.isClosed && state.breaker.isClosed
+                && (state.quietUntil.map { $0 <= now } ?? true)
+        }
+    }
+
     // MARK: The end
 
     /// From now on the lane ends once nothing is due.

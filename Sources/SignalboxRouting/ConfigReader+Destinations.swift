@@ -11,7 +11,7 @@ extension ConfigReader {
         let builtin = value["builtin"]
         let keys =
             builtin == nil
-            ? ["url", "secret", "timeout", "concurrency", "rate", "retry", "breaker", "ordering", "builtin"]
+            ? ["url", "secret", "timeout", "concurrency", "rate", "retry", "breaker", "ordering", "allow", "builtin"]
                 + Self.formatKeys + Self.accessKeys : ["builtin"]
         guard isObject(value, keys: keys) else { return nil }
         if let builtin {
@@ -28,6 +28,7 @@ extension ConfigReader {
         destination.perSecond = value["rate"].flatMap { rate($0) }
         if let breaker = value["breaker"] { destination.breaker = self.breaker(breaker) }
         destination.ordering = value["ordering"].flatMap { ordering($0) }
+        destination.allow = value["allow"].map { ranges($0) } ?? []
         guard let webhook else { return nil }
         destination.endpoint = .webhook(webhook)
         return destination

@@ -205,7 +205,7 @@ package struct ConfigReader {
         note(custom, "the chain never asks these; add \"catalogue\" to it")
     }
 
-    private mutating func ranges(_ value: JSONValue) -> [AddressRange] {
+    mutating func ranges(_ value: JSONValue) -> [AddressRange] {
         var ranges: [AddressRange] = []
         for entry in list(value) {
             guard let text = text(entry) else { continue }

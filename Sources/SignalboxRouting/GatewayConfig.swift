@@ -79,6 +79,8 @@ package struct Destination: Sendable, Equatable {
     package var perSecond: Double?
     package var breaker = Breaker()
     package var ordering: Ordering?
+    /// Special-purpose address ranges that this destination may be in all the same.
+    package var allow: [AddressRange] = []
 
     package init(name: DestinationName, endpoint: Endpoint) {
         self.name = name

@@ -19,6 +19,9 @@ extension SQLiteQueue {
         lanes.set(state, of: destination)
     }
 
+    /// Whether a destination takes events, as far as this process knows.
+    package func isActive(_ destination: DestinationName) -> Bool { lanes.state(of: destination) == nil }
+
     func readDestinationStates() async throws(StoreError) {
         lanes.set(try await destinationStates())
     }

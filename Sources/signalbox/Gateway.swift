@@ -15,7 +15,7 @@ struct Gateway {
     let queue: SQLiteQueue
     let normalizer: Normalizer
     let intake: Intake
-    let http: OutboundHTTP
+    let ways: WaysOut
     let dispatcher: Dispatcher
     let senders: [DestinationName: any Sender]
     let directory: DataDirectory
@@ -40,11 +40,11 @@ struct Gateway {
         }
         intake = Intake(
             normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources)
-        http = OutboundHTTP(policy: AddressPolicy(allow: config.egressAllow))
+        ways = WaysOut(allow: config.egressAllow)
         var senders: [(Destination, any Sender)] = []
         for destination in config.destinations {
             senders.append(
-                (destination, try Self.sender(for: destination, path: options.configPath, http: http, show: show)))
+                (destination, try Self.sender(for: destination, path: options.configPath, ways: ways, show: show)))
         }
         self.senders = Dictionary(uniqueKeysWithValues: senders.map { ($0.0.name, $0.1) })
         dispatcher = Dispatcher(
@@ -53,7 +53,7 @@ struct Gateway {
     }
 
     static func sender(
-        for destination: Destination, path: String, http: OutboundHTTP, show: @escaping @Sendable (String) -> Void
+        for destination: Destination, path: String, ways: WaysOut, show: @escaping @Sendable (String) -> Void
     ) throws(ExitCode) -> any Sender {
         switch destination.endpoint {
         case .inbox: return InboxSender(color: StandardOutput.hasColor, show: show)
@@ -64,7 +64,7 @@ struct Gateway {
                 webhook, keys: keys,
                 headers: try ConfigFile.headers(of: webhook, named: destination.name, path: path),
                 clientSecret: try ConfigFile.clientSecret(of: webhook, named: destination.name, path: path),
-                http: http, version: Version.current)
+                http: ways.client(allowing: destination.allow), version: Version.current)
         }
     }
 

@@ -89,9 +89,9 @@ struct Destinations: AsyncParsableCommand {
 
         func run() async throws {
             let (config, destination) = try Destinations.destination(name, options)
-            let http = OutboundHTTP(policy: AddressPolicy(allow: config.egressAllow))
-            defer { http.stop() }
-            let sender = try Gateway.sender(for: destination, path: options.configPath, http: http) { print($0) }
+            let ways = WaysOut(allow: config.egressAllow)
+            defer { ways.stop() }
+            let sender = try Gateway.sender(for: destination, path: options.configPath, ways: ways) { print($0) }
             let ping = PingResult(
                 await sender.send(OperationalEvent(gateway: config.gateway.name).pingLease(to: destination.name)))
             print("\(name): \(ping.words)")

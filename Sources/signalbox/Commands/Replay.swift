@@ -66,7 +66,7 @@ struct Replay: AsyncParsableCommand {
         let gateway = try Gateway(options, config: try ConfigFile.load(options.configPath), logger: logger) { text in
             Terminal.show(text)
         }
-        defer { gateway.http.stop() }
+        defer { gateway.ways.stop() }
         let interruption = Interruption()
         let (before, scheduledBefore) = try await counts(gateway.queue)
         async let delivering: Void = gateway.dispatcher.runUntilDrained()

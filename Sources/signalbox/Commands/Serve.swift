@@ -42,7 +42,7 @@ struct Serve: AsyncParsableCommand {
         await gateway.reportStranded(to: logger)
         let janitor = Janitor(queue, retention: .init(config.retention), logger: logger)
         let interrupted = try await ServiceRun(services: [gateway.dispatcher, janitor, server], logger: logger).run()
-        gateway.http.stop()
+        gateway.ways.stop()
         Terminal.finish()
         if interrupted { throw ExitCode.interrupted }
     }
