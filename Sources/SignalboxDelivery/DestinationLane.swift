@@ -113,12 +113,13 @@ struct DestinationLane: Sendable {
             return
         }
         let result = await sender.send(lease)
-        gate.sent()
-        signal.yield()
         let now = Date()
         let outcome = RetryPolicy(destination.retry).outcome(
             of: result.answer, number: lease.attempts + 1, now: now, random: Double.random(in: 0..<1))
+        // Before the place is free: what the answer says counts for whoever takes it.
         note(result.answer, outcome, of: lease, now: now)
+        gate.sent()
+        signal.yield()
         var settlement = Settlement(
             lease, outcome, attempt: result.attempt, disabling: RetryPolicy.disabling(result.answer))
         if case .dead(let status, let reason) = outcome {
