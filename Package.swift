@@ -125,6 +125,9 @@ let package = Package(
         .target(
             name: "SignalboxTesting", dependencies: ["SignalboxJSON", "SignalboxModel"], swiftSettings: strict),
         .target(
+            name: "SignalboxStoreTesting", dependencies: ["SignalboxModel", "SignalboxStore", "SignalboxTesting"],
+            swiftSettings: strict),
+        .target(
             name: "SignalboxServerTesting",
             dependencies: [
                 "SignalboxServer", .product(name: "Logging", package: "swift-log"),
@@ -166,7 +169,8 @@ let package = Package(
         .testTarget(
             name: "SignalboxStoreTests",
             dependencies: [
-                "SignalboxStore", "SignalboxModel", "SignalboxTesting", .product(name: "GRDB", package: "GRDB.swift"),
+                "SignalboxStore", "SignalboxModel", "SignalboxStoreTesting", "SignalboxTesting",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .testTarget(

@@ -132,13 +132,14 @@ struct DestinationLane: Sendable {
             return await finish(expired)
         }
         let result = await sender.send(live)
+        let now = Date()
+        // Before the place is free: what the answer says counts for whoever takes it.
+        note(result.answer, of: live[0], now: now)
         gate.sent()
         signal.yield()
-        let now = Date()
         // One number for all, so that what failed together is tried together.
         let random = Double.random(in: 0..<1)
         let settlements = live.map { settlement(of: $0, result, now: now, random: random) }
-        note(result.answer, of: live[0], now: now)
         await finish(settlements + expired)
     }
 

@@ -49,7 +49,11 @@ extension PlatformPayload {
         return Int64(whole)
     }
 
+    /// Nil for what no calendar has a date for, which is as long as it can be kept.
     private static func after(_ seconds: Int64, _ start: Date) -> Date? {
-        seconds > 0 ? start.addingTimeInterval(TimeInterval(seconds)) : nil
+        guard seconds > 0 else { return nil }
+        let (end, overflows) = Int64(start.timeIntervalSince1970.rounded(.down)).addingReportingOverflow(seconds)
+        guard !overflows, Timestamp(seconds: end) != nil else { return nil }
+        return start.addingTimeInterval(TimeInterval(seconds))
     }
 }

@@ -26,6 +26,8 @@ struct HandOff {
         private(set) var mayHaveMore = true
         /// The earliest known time at which more may be due.
         private(set) var nextDue: Date?
+        /// Where order keys take turns: the last one that had its.
+        private(set) var lastKey: String?
         private var pending = 0
         /// Of the events that are fresh or about to be committed.
         private var bytes = 0
@@ -41,6 +43,8 @@ struct HandOff {
     }
 
     func isOrdered(_ destination: DestinationName) -> Bool { lanes[destination]?.isOrdered ?? false }
+
+    func lastKey(of destination: DestinationName) -> String? { lanes[destination]?.lastKey }
 
     /// What of a destination is not to be read from the file.
     func held(of destination: DestinationName) -> Set<Int64> { lanes[destination]?.held ?? [] }
@@ -78,15 +82,19 @@ struct HandOff {
 
     /// All that is fresh, to be given back.
     mutating func takeFresh() -> [Lease] {
-        lanes.keys.flatMap { lanes[$0]?.takeFresh(upTo: .max) ?? [] }
+        lanes.keys.flatMap { takeFresh(of: $0) }
+    }
+
+    mutating func takeFresh(of destination: DestinationName) -> [Lease] {
+        lanes[destination]?.takeFresh(upTo: .max) ?? []
     }
 
     /// Takes what was leased from the file. `isWhole`: whether there was no more. `nextDue`: the earliest that was not due
-    /// yet.
+    /// yet. `lastKey`: the last order key that had its turn, where there are any.
     mutating func finishReading(
-        _ found: [Lease], of destination: DestinationName, isWhole: Bool, nextDue: Date?
+        _ found: [Lease], of destination: DestinationName, isWhole: Bool, nextDue: Date?, lastKey: String? = nil
     ) {
-        lanes[destination]?.finishReading(found, isWhole: isWhole, nextDue: nextDue)
+        lanes[destination]?.finishReading(found, isWhole: isWhole, nextDue: nextDue, lastKey: lastKey)
     }
 
     /// After a read that failed.
@@ -146,7 +154,8 @@ extension HandOff.Lane {
         return taken
     }
 
-    fileprivate mutating func finishReading(_ found: [Lease], isWhole: Bool, nextDue due: Date?) {
+    fileprivate mutating func finishReading(_ found: [Lease], isWhole: Bool, nextDue due: Date?, lastKey key: String?) {
+        lastKey = key ?? lastKey
         held.formUnion(found.map(\.delivery))
         isReading = false
         if !isWhole { mayHaveMore = true }

@@ -28,6 +28,9 @@ final class Lanes: Sendable {
 
     func state(of destination: DestinationName) -> DestinationState? { states.withLock { $0[destination] } }
 
+    /// Those that are paused or disabled.
+    var idleDestinations: [DestinationName] { states.withLock { Array($0.keys) } }
+
     func set(_ state: DestinationState?, of destination: DestinationName) {
         states.withLock { $0[destination] = state }
         wake([destination])

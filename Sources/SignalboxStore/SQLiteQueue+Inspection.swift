@@ -104,22 +104,21 @@ extension SQLiteQueue {
             .map { Array($0) }
     }
 
-    /// Makes deliveries that are dead, or that wait for their next attempt, due now, with a fresh budget of attempts.
-    /// Those that were delivered stay as they are. Returns how many there were. A running gateway sees it at its next
+    /// Makes deliveries that are dead, or that wait for their next attempt, due now, with a fresh budget of attempts; but
+    /// none before a time that it is to wait for. Those that were delivered stay as they are. Returns how many there were. A running gateway sees it at its next
     /// tick.
     package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
-        let now = Date().milliseconds
+        let now = now()
         let count = try await write { db in
             try db.execute(
                 sql: """
-                    UPDATE deliveries AS d SET state = 'waiting', due = ?, forgiven = begun
+                    UPDATE deliveries AS d SET state = 'waiting', due = max(?, coalesce(not_before, 0)), forgiven = begun
                     WHERE d.state IN ('dead', 'waiting') AND \(condition)
-                    """, arguments: [now] + arguments)
+                    """, arguments: [now.milliseconds] + arguments)
             return db.changesCount
         }
-        let due = self.now()
-        lanes.wake(lanes.withHandOff { $0.wake(at: due, all: true) })
+        lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
         return count
     }
 

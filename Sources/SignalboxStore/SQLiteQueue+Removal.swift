@@ -32,11 +32,12 @@ extension SQLiteQueue {
         let ended = now.addingTimeInterval(-(retention.ended / .seconds(1)))
         let dead = now.addingTimeInterval(-(retention.dead / .seconds(1)))
         var removed = try await removeAll(endedBefore: ended, deadBefore: dead, pause: pause)
-        while try await fileBytes() > retention.bytes {
-            let step = try await removeStep(endedBefore: .distantFuture, deadBefore: .distantFuture, after: 0)
+        var place: Int64? = 0
+        while let start = place, try await fileBytes() > retention.bytes {
+            let step = try await removeStep(endedBefore: .distantFuture, deadBefore: .distantFuture, after: start)
             removed += step.removed
+            place = step.next
             try await shrink()
-            if step.removed == 0 { break }
             await pause()
         }
         try await forgetRequests()
@@ -59,7 +60,7 @@ extension SQLiteQueue {
     }
 
     /// Looks at so many events behind one, the oldest first, and removes those that may go. `next`: the last of them, where
-    /// there may be more.
+    /// there may be more; once all of them are too young, those behind them are not looked at.
     private func removeStep(
         endedBefore ended: Date, deadBefore dead: Date, after place: Int64
     ) async throws(StoreError) -> (removed: Int, next: Int64?) {
@@ -71,14 +72,15 @@ extension SQLiteQueue {
                     SELECT seq, accepted_at,
                         EXISTS (SELECT 1 FROM deliveries WHERE event = seq AND state = 'waiting'),
                         EXISTS (SELECT 1 FROM deliveries WHERE event = seq AND state = 'dead')
-                    FROM events WHERE seq > ? AND accepted_at < ? ORDER BY seq LIMIT ?
-                    """, arguments: [place, latest.milliseconds, Self.step])
+                    FROM events WHERE seq > ? ORDER BY seq LIMIT ?
+                    """, arguments: [place, Self.step])
             let old = rows.filter { row in
                 let (accepted, waits, isDead): (Int64, Bool, Bool) = (row[1], row[2], row[3])
                 return !waits && accepted < (isDead ? dead : ended).milliseconds
             }
             try Self.remove(old.map { $0[0] }, in: db)
-            return (old.count, rows.count == Self.step ? rows.last?[0] : nil)
+            let mayHaveMore = rows.count == Self.step && rows.contains { $0[1] < latest.milliseconds }
+            return (old.count, mayHaveMore ? rows.last?[0] : nil)
         }
     }
 
@@ -116,13 +118,20 @@ extension SQLiteQueue {
     package func purge(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         var purged = 0
-        while true {
-            let count = try await write { db in
+        var place: Int64? = 0
+        while let start = place {
+            let step = try await write { [lanes] db in
                 let rows = try Row.fetchAll(
                     db,
-                    sql: "SELECT d.id, d.destination, d.state, d.event FROM deliveries d WHERE \(condition) LIMIT ?",
-                    arguments: arguments + [Self.step])
-                for row in rows {
+                    sql: """
+                        SELECT d.id, d.destination, d.state, d.event FROM deliveries d
+                        WHERE \(condition) AND d.id > ? ORDER BY d.id LIMIT ?
+                        """, arguments: arguments + [start, Self.step])
+                let free = rows.filter { row in
+                    let destination = DestinationName(row[1])
+                    return lanes.withHandOff { !$0.isHeld(row[0], of: destination) }
+                }
+                for row in free {
                     try Self.book(row[2], of: row[1], in: db)
                     let (id, event): (Int64, Int64) = (row[0], row[3])
                     try db.cachedStatement(sql: "DELETE FROM attempts WHERE delivery = ?").execute(arguments: [id])
@@ -134,10 +143,10 @@ extension SQLiteQueue {
                             """
                     ).execute(arguments: ["event": event])
                 }
-                return rows.count
+                return (count: free.count, next: rows.count == Self.step ? rows.last?[0] as Int64? : nil)
             }
-            purged += count
-            if count < Self.step { break }
+            purged += step.count
+            place = step.next
         }
         try await shrink()
         return purged
@@ -154,14 +163,17 @@ extension SQLiteQueue {
         }
     }
 
-    /// Gives free pages back to the file system, some at a time.
+    /// Gives free pages back to the file system, some at a time. A file that was made without the ability keeps them for
+    /// what comes.
     private func shrink() async throws(StoreError) {
+        var before = Int64.max
         while true {
             let free = try await write { db in
                 try db.execute(sql: "PRAGMA incremental_vacuum(1000)")
                 return try Int64.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
             }
-            guard free > 0 else { return }
+            guard free > 0, free < before else { return }
+            before = free
         }
     }
 

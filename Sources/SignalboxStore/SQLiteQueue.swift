@@ -95,6 +95,13 @@ package final class SQLiteQueue: Sendable {
         if !fresh.isEmpty { _ = try await commits.write(.giveBack(fresh)) }
     }
 
+    /// As above, of destinations that take nothing for now: what they get later is read from the file.
+    private func giveBackIdle() async throws(StoreError) {
+        let idle = lanes.idleDestinations
+        let fresh = lanes.withHandOff { handOff in idle.flatMap { handOff.takeFresh(of: $0) } }
+        if !fresh.isEmpty { _ = try await commits.write(.giveBack(fresh)) }
+    }
+
     /// Finds out whether the queue can take events, by how the last commits went and by a small durable write of its own;
     /// throws why it cannot.
     package func probe() async throws(StoreError) {
@@ -150,17 +157,20 @@ package final class SQLiteQueue: Sendable {
         let now = now()
         let elapsed = elapsed()
         if let jump = clockWatch.withLock({ $0.jump(wall: now, elapsed: elapsed) }) {
-            try await shiftWaits(by: jump)
+            try await shiftWaits(by: jump, until: now)
             lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
         }
+        try await giveBackIdle()
         lanes.wake(lanes.withHandOff { $0.wake(at: now, all: isChanged) })
         try await expire(by: now)
     }
 
     /// Moves the times of next attempts along with a clock that was set, so that waits stay as long as they were: set
-    /// back, it would stall them, set forward, all would come at once. What waits for a time of its own is left.
-    private func shiftWaits(by jump: TimeInterval) async throws(StoreError) {
+    /// back, it would stall them, set forward, all would come at once. What waits for a time of its own is left, and so is,
+    /// as far as it can be told, what was written after the clock was set.
+    private func shiftWaits(by jump: TimeInterval, until now: Date) async throws(StoreError) {
         let milliseconds = Int64(jump * 1000)
+        let now = now.milliseconds
         var place: Int64 = 0
         while true {
             let start = place
@@ -172,9 +182,12 @@ package final class SQLiteQueue: Sendable {
                 guard let last = ids.last else { return nil as Int64? }
                 try db.execute(
                     sql: """
-                        UPDATE deliveries SET due = due + ?
-                        WHERE id > ? AND id <= ? AND state = 'waiting' AND (not_before IS NULL OR attempts > 0)
-                        """, arguments: [milliseconds, start, last])
+                        UPDATE deliveries
+                        SET due = iif(attempts = 0, min(due + :jump, max(due, :now)), due + :jump)
+                        WHERE id > :start AND id <= :last AND state = 'waiting'
+                            AND (not_before IS NULL OR attempts > 0)
+                            AND NOT (attempts > 0 AND :jump > 0 AND coalesce(started_at, 0) > :now - :jump + 1000)
+                        """, arguments: ["jump": milliseconds, "now": now, "start": start, "last": last])
                 return last
             }
             guard let last else { return }
@@ -184,7 +197,7 @@ package final class SQLiteQueue: Sendable {
 
     /// Ends waiting deliveries whose time is over, however long they would wait for their next attempt.
     private func expire(by now: Date) async throws(StoreError) {
-        let overdue: [(id: Int64, destination: DestinationName)]
+        let overdue: [SQLiteWriter.Overdue]
         do {
             overdue = try await pool.read { db in
                 try Row.fetchAll(
@@ -194,14 +207,13 @@ package final class SQLiteQueue: Sendable {
                             WHERE state = 'waiting' AND not_after IS NOT NULL AND not_after <= ? ORDER BY not_after
                             LIMIT 1000
                             """), arguments: [now.milliseconds]
-                ).map { ($0[0], DestinationName($0[1])) }
+                ).map { SQLiteWriter.Overdue(delivery: $0[0], destination: DestinationName($0[1])) }
             }
         } catch {
             throw StoreError(error, path: path)
         }
-        // What is held ends with its attempt.
         let free = lanes.withHandOff { handOff in
-            overdue.filter { !handOff.isHeld($0.id, of: $0.destination) }.map(\.id)
+            overdue.filter { !handOff.isHeld($0.delivery, of: $0.destination) }
         }
         if !free.isEmpty { _ = try await commits.write(.expire(free)) }
     }

@@ -41,8 +41,10 @@ extension SQLiteWriter {
         let destination = order.destination
         let isNow = order.notBefore.map { $0 <= transaction.now } ?? true
         let size = routed.event.body.count + (routed.payload?.count ?? 0)
-        // Only this thread takes room, so that there still is some afterwards.
-        let goesOn = isNow && lanes.withHandOff { $0.hasRoom(for: size, to: destination) }
+        // Only this thread takes room, so that there still is some afterwards. Who takes nothing begins nothing.
+        let goesOn =
+            isNow && lanes.state(of: destination) == nil
+            && lanes.withHandOff { $0.hasRoom(for: size, to: destination) }
         try db.cachedStatement(
             sql: """
                 INSERT INTO deliveries (event, destination, due, not_before, not_after, order_key, begun)

@@ -9,16 +9,28 @@ extension SQLiteWriter {
         from destination: DestinationName, upTo limit: Int, in db: Database, _ transaction: inout Transaction
     ) throws -> [Lease] {
         let now = transaction.now.milliseconds
-        let (held, isOrdered) = lanes.withHandOff { ($0.held(of: destination), $0.isOrdered(destination)) }
-        let due = try isOrdered ? Self.dueInOrder(destination, by: now, in: db) : Self.due(destination, by: now, in: db)
-        var found: [Int64] = []
-        while found.count <= limit, let id = try due.next() {
-            if !held.contains(id) { found.append(id) }
+        let (held, isOrdered, lastKey) = lanes.withHandOff {
+            ($0.held(of: destination), $0.isOrdered(destination), $0.lastKey(of: destination))
         }
-        let leases = try found.prefix(limit).compactMap { try begin($0, destination, now, in: db) }
+        // One more than wanted, to know whether there are more.
+        var found: [Due] = []
+        func gather(_ due: RecordCursor<Due>) throws {
+            while found.count <= limit, let next = try due.next() {
+                if !held.contains(next.id) { found.append(next) }
+            }
+        }
+        if isOrdered {
+            try gather(Self.dueInOrder(destination, by: now, after: lastKey, in: db))
+            if let lastKey { try gather(Self.dueInOrder(destination, by: now, upTo: lastKey, in: db)) }
+        } else {
+            try gather(Self.due(destination, by: now, in: db))
+        }
+        let leases = try found.prefix(limit).compactMap { try begin($0.id, destination, now, in: db) }
         let nextDue = try Self.nextDue(destination, after: now, in: db)
         transaction.claimed.append(
-            ClaimedFromFile(destination: destination, leases: leases, isWhole: found.count <= limit, nextDue: nextDue))
+            ClaimedFromFile(
+                destination: destination, leases: leases, isWhole: found.count <= limit, nextDue: nextDue,
+                lastKey: found.prefix(limit).last?.key ?? lastKey))
         return leases
     }
 
@@ -33,7 +45,7 @@ extension SQLiteWriter {
         guard let row else { return nil }
         let notAfter: Int64? = row[4]
         if let notAfter, notAfter <= now {
-            try db.cachedStatement(sql: "UPDATE deliveries SET state = 'expired' WHERE id = ?").execute(arguments: [id])
+            try expire(id, in: db)
             return nil
         }
         var attempts: Int = row[1]
@@ -53,7 +65,7 @@ extension SQLiteWriter {
     }
 
     /// Nobody holds this delivery, yet an attempt was begun: it belongs to a process that is no more.
-    private func noteInterrupted(_ id: Int64, number: Int, in db: Database) throws {
+    func noteInterrupted(_ id: Int64, number: Int, in db: Database) throws {
         try keepLastAttempt(of: id, in: db)
         try db.cachedStatement(
             sql: """
@@ -67,42 +79,57 @@ extension SQLiteWriter {
 
     // MARK: What is due
 
-    private typealias Identifiers = FastDatabaseValueCursor<Int64>
+    private struct Due: FetchableRecord {
+        let id: Int64
+        let key: String?
 
-    private static func due(_ destination: DestinationName, by now: Int64, in db: Database) throws -> Identifiers {
-        try Int64.fetchCursor(
+        init(row: Row) {
+            id = row[0]
+            key = row[1]
+        }
+    }
+
+    private static func due(_ destination: DestinationName, by now: Int64, in db: Database) throws -> RecordCursor<Due>
+    {
+        try Due.fetchCursor(
             db.cachedStatement(
                 sql: """
-                    SELECT id FROM deliveries WHERE state = 'waiting' AND destination = ? AND due <= ? ORDER BY due, id
+                    SELECT id, NULL FROM deliveries WHERE state = 'waiting' AND destination = ? AND due <= ?
+                    ORDER BY due, id
                     """), arguments: [destination.name, now])
     }
 
     /// The first of each key, where it is due, and those without a key. The keys are found one after the other in the
-    /// index, so that a long line behind one of them is never read.
+    /// index, so that a long line behind one of them is never read; behind the last key that had its turn, so that no line
+    /// is served twice before another.
     private static func dueInOrder(
-        _ destination: DestinationName, by now: Int64, in db: Database
-    ) throws -> Identifiers {
-        try Int64.fetchCursor(
+        _ destination: DestinationName, by now: Int64, after first: String? = nil, upTo last: String? = nil,
+        in db: Database
+    ) throws -> RecordCursor<Due> {
+        try Due.fetchCursor(
             db.cachedStatement(
                 sql: """
                     WITH RECURSIVE keys(key) AS (
                         SELECT min(order_key) FROM deliveries
-                            WHERE state = 'waiting' AND destination = :destination AND order_key IS NOT NULL
+                            WHERE state = 'waiting' AND destination = :destination
+                                AND order_key \(first == nil ? "IS NOT NULL AND :first IS NULL" : "> :first")
                         UNION ALL
                         SELECT (SELECT min(order_key) FROM deliveries
                             WHERE state = 'waiting' AND destination = :destination AND order_key > key)
-                        FROM keys WHERE key IS NOT NULL
-                    ), firsts(id) AS (
+                        FROM keys WHERE key IS NOT NULL AND (:last IS NULL OR key < :last)
+                    ), firsts(id, key) AS (
                         SELECT (SELECT id FROM deliveries
                             WHERE state = 'waiting' AND destination = :destination AND order_key = key
-                            ORDER BY order_key, id LIMIT 1)
-                        FROM keys WHERE key IS NOT NULL
+                            ORDER BY order_key, id LIMIT 1), key
+                        FROM keys WHERE key IS NOT NULL AND (:last IS NULL OR key <= :last)
                     )
-                    SELECT d.id FROM firsts f CROSS JOIN deliveries d ON d.id = f.id WHERE d.due <= :now
+                    SELECT d.id, f.key FROM firsts f CROSS JOIN deliveries d ON d.id = f.id WHERE d.due <= :now
                     UNION ALL
-                    SELECT id FROM deliveries
+                    SELECT id, NULL FROM deliveries
                         WHERE state = 'waiting' AND destination = :destination AND due <= :now AND order_key IS NULL
-                    """), arguments: ["destination": destination.name, "now": now])
+                            AND :last IS NULL
+                    """),
+            arguments: ["destination": destination.name, "now": now, "first": first, "last": last])
     }
 
     private static func nextDue(_ destination: DestinationName, after now: Int64, in db: Database) throws -> Date? {

@@ -13,11 +13,14 @@ extension SQLiteWriter {
         case .dead(let status, let reason):
             try record(settlement, state: "dead", due: nil, status: status, reason: reason, in: db)
         case .expired:
-            try db.cachedStatement(sql: "UPDATE deliveries SET state = 'expired', begun = attempts WHERE id = ?")
-                .execute(arguments: [lease.delivery])
+            try giveBack(lease, in: db)
+            try expire(lease.delivery, in: db)
         case .postponed(let due, let reason):
-            try db.cachedStatement(sql: "UPDATE deliveries SET due = ?, reason = ?, begun = attempts WHERE id = ?")
-                .execute(arguments: [due.milliseconds, reason, lease.delivery])
+            try giveBack(lease, in: db)
+            // An attempt that was made keeps its own reason.
+            try db.cachedStatement(
+                sql: "UPDATE deliveries SET due = ?, reason = iif(attempts = 0, ?, reason) WHERE id = ?"
+            ).execute(arguments: [due.milliseconds, reason, lease.delivery])
         case .returned: try giveBack(lease, in: db)
         }
         if let reason = settlement.disabling {
@@ -29,10 +32,22 @@ extension SQLiteWriter {
         transaction.released.append((lease, settlement.outcome.nextAttempt(now: transaction.now)))
     }
 
-    /// The attempt was not made.
+    /// The attempt was not made; nor can it have been forgiven.
     func giveBack(_ lease: Lease, in db: Database) throws {
-        try db.cachedStatement(sql: "UPDATE deliveries SET begun = attempts WHERE id = ?")
-            .execute(arguments: [lease.delivery])
+        try db.cachedStatement(
+            sql: "UPDATE deliveries SET begun = attempts, forgiven = min(forgiven, attempts) WHERE id = ?"
+        ).execute(arguments: [lease.delivery])
+    }
+
+    /// Its time is over. What nobody holds and was begun all the same was begun by a process that is no more.
+    func expire(_ delivery: Int64, in db: Database) throws {
+        let begun = try Int.fetchOne(
+            db.cachedStatement(
+                sql: "SELECT begun FROM deliveries WHERE id = ? AND state = 'waiting' AND begun > attempts"),
+            arguments: [delivery])
+        if let begun { try noteInterrupted(delivery, number: begun, in: db) }
+        try db.cachedStatement(sql: "UPDATE deliveries SET state = 'expired' WHERE id = ? AND state = 'waiting'")
+            .execute(arguments: [delivery])
     }
 
     private func record(

@@ -12,9 +12,14 @@ struct SQLiteWriter: Sendable {
         case settle(Settlement)
         case claim(DestinationName, upTo: Int)
         /// Ends deliveries whose time is over.
-        case expire([Int64])
+        case expire([Overdue])
         /// Takes back what was handed over in memory and never begun.
         case giveBack([Lease])
+    }
+
+    struct Overdue: Sendable {
+        let delivery: Int64
+        let destination: DestinationName
     }
 
     enum Output: Sendable {
@@ -70,6 +75,8 @@ struct SQLiteWriter: Sendable {
         let isWhole: Bool
         /// The earliest that was not due yet.
         let nextDue: Date?
+        /// The last order key that had its turn.
+        let lastKey: String?
     }
 
     private func perform(_ write: Write, in db: Database, _ transaction: inout Transaction) throws -> Output {
@@ -81,9 +88,11 @@ struct SQLiteWriter: Sendable {
         case .claim(let destination, let limit):
             return .claimed(try claim(from: destination, upTo: limit, in: db, &transaction))
         case .expire(let deliveries):
-            let statement = try db.cachedStatement(
-                sql: "UPDATE deliveries SET state = 'expired' WHERE id = ? AND state = 'waiting'")
-            for delivery in deliveries { try statement.execute(arguments: [delivery]) }
+            // What is held ends with its attempt.
+            let free = lanes.withHandOff { handOff in
+                deliveries.filter { !handOff.isHeld($0.delivery, of: $0.destination) }
+            }
+            for overdue in free { try expire(overdue.delivery, in: db) }
         case .giveBack(let leases):
             for lease in leases { try giveBack(lease, in: db) }
             transaction.released += leases.map { ($0, transaction.now) }
@@ -111,7 +120,8 @@ struct SQLiteWriter: Sendable {
             for (lease, due) in transaction.released { handOff.release(lease, due: due) }
             for claim in transaction.claimed {
                 handOff.finishReading(
-                    claim.leases, of: claim.destination, isWhole: claim.isWhole, nextDue: claim.nextDue)
+                    claim.leases, of: claim.destination, isWhole: claim.isWhole, nextDue: claim.nextDue,
+                    lastKey: claim.lastKey)
             }
         }
         for (destination, state) in transaction.disabled { lanes.set(state, of: destination) }
@@ -121,7 +131,15 @@ struct SQLiteWriter: Sendable {
     private func undoInMemory(_ transaction: Transaction, _ writes: [Write]) {
         lanes.withHandOff { handOff in
             for lease in transaction.fresh { handOff.forget(lease) }
-            for case .claim(let destination, _) in writes { handOff.abandonReading(of: destination) }
+            for write in writes {
+                switch write {
+                case .claim(let destination, _): handOff.abandonReading(of: destination)
+                // The file goes on saying that they were begun, which counts an attempt too many and loses nothing.
+                case .giveBack(let leases):
+                    for lease in leases { handOff.release(lease, due: transaction.now) }
+                case .append, .settle, .expire: break
+                }
+            }
         }
     }
 }

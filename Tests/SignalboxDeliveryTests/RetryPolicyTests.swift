@@ -87,4 +87,45 @@ import Testing
         #expect(
             outcome == .postponed(until: now.addingTimeInterval(1.5), reason: "no connection could be opened here: x"))
     }
+
+    // MARK: What an answer says of the destination
+
+    @Test func isLeftAloneAsLongAsItAsksFor() {
+        let cases: [(RetryPolicy.Answer, TimeInterval?)] = [
+            (.replied(status: 429, retryAfter: .seconds(30)), 30),
+            (.replied(status: 503, retryAfter: .date(now.addingTimeInterval(90))), 90),
+            (.replied(status: 503, retryAfter: .date(now.addingTimeInterval(-90))), 0),
+            (.replied(status: 429, retryAfter: .seconds(.max)), 24 * 3600),
+            (.replied(status: 429, retryAfter: nil), nil),
+            (.replied(status: 500, retryAfter: .seconds(30)), nil),
+            (.replied(status: 200, retryAfter: .seconds(30)), nil),
+            (.failed(.refused("x")), nil),
+        ]
+        for (answer, quiet) in cases { #expect(RetryPolicy.quiet(after: answer, now: now) == quiet, "\(answer)") }
+    }
+
+    @Test func whoAnswersIsWellWhateverItAnswersBut5xx() {
+        let cases: [(RetryPolicy.Health, [Int])] = [
+            (.well, [200, 204, 301, 400, 401, 404, 408, 410, 425, 429]), (.ill, [500, 502, 503, 504, 599]),
+        ]
+        for (health, statuses) in cases {
+            for status in statuses {
+                #expect(RetryPolicy.health(by: .replied(status: status, retryAfter: nil)) == health, "\(status)")
+            }
+        }
+        for error in [TransportError.unresolved("x"), .refused("x"), .tls("x"), .timeoutReplying("x"), .denied("x")] {
+            #expect(RetryPolicy.health(by: .failed(error)) == .ill, "\(error)")
+        }
+        for error in [TransportError.stopped, .exhausted("x")] {
+            #expect(RetryPolicy.health(by: .failed(error)) == .unknown, "\(error)")
+        }
+    }
+
+    @Test func only410TakesADestinationAway() {
+        for status in 100..<600 {
+            let reason = RetryPolicy.disabling(.replied(status: status, retryAfter: nil))
+            #expect((reason != nil) == (status == 410), "\(status)")
+        }
+        #expect(RetryPolicy.disabling(.failed(.refused("x"))) == nil)
+    }
 }

@@ -56,3 +56,73 @@ import Testing
         #expect(try decide("{}", []) == RouteTable.Decision())
     }
 }
+
+/// Orders, schedules and events about the gateway itself.
+@Suite struct RouteTargetTests {
+    private let crm = DestinationName("crm")
+
+    private func targets(_ event: String, _ table: RouteTable, operational: Bool = false) throws -> [RouteTable.Target]
+    {
+        let parser = JSONParser()
+        return try withExtendedLifetime(parser) {
+            let root = try parser.parse(Array(event.utf8))
+            return (operational ? table.decideOperational(root) : table.decide(root)).targets
+        }
+    }
+
+    private func route(_ name: String, _ pattern: String, ignoring: ScheduleParts = []) throws -> Route {
+        Route(
+            name: name, match: try PatternTests.pattern(pattern), destinations: [DestinationName(name)],
+            ignoring: ignoring)
+    }
+
+    @Test(arguments: [
+        ("/data/user", #"{"data":{"user":"7"}}"#, "7"), ("/data/user", #"{"data":{"user":7}}"#, "7"),
+        ("/data/user", #"{"data":{"user":null}}"#, "null"),
+        ("/data/user", #"{"data":{"user":{"a":[1]}}}"#, #"{"a":[1]}"#),
+        ("/data/user", #"{"data":{}}"#, ""), ("/data/user", #"{"data":{"user":""}}"#, ""),
+        ("", #"{"a":1}"#, #"{"a":1}"#),
+    ]) func theKeyOfAnOrderIsWhatItsPointerFinds(pointer: String, event: String, key: String) throws {
+        var table = RouteTable(fallback: [crm])
+        table.orderings[crm] = .init(key: JSONPointer(pointer))
+        #expect(try targets(event, table).map(\.orderKey) == [key])
+    }
+
+    @Test func withoutAPointerTheSubjectIsTheKey() throws {
+        var table = RouteTable(fallback: [crm])
+        table.orderings[crm] = .init()
+        #expect(try targets(#"{"subject":"mce/alert"}"#, table).map(\.orderKey) == ["mce/alert"])
+        #expect(try targets("{}", table).map(\.orderKey) == [""])
+    }
+
+    @Test func whereThereIsNoOrderThereIsNoKey() throws {
+        #expect(try targets(#"{"subject":"x"}"#, RouteTable(fallback: [crm])).map(\.orderKey) == [nil])
+    }
+
+    @Test func theFirstRouteToADestinationSaysWhatOfTheScheduleCounts() throws {
+        let everything = try PatternTests.pattern("{}")
+        let table = RouteTable(
+            routes: [
+                Route(name: "a", match: everything, destinations: [crm], ignoring: [.notBefore]),
+                Route(name: "b", match: everything, destinations: [crm, DestinationName("x")], ignoring: [.notAfter]),
+            ])
+        #expect(try targets("{}", table).map(\.ignoring) == [.notBefore, .notAfter])
+    }
+
+    @Test func theFallbackIgnoresNothing() throws {
+        #expect(try targets("{}", RouteTable(fallback: [crm])).map(\.ignoring) == [[]])
+    }
+
+    @Test func eventsAboutTheGatewayGoWhereTheirTypeIsAskedForAndNowhereElse() throws {
+        let dead = #"{"type":"io.signalbox.delivery.dead","subject":"s"}"#
+        let table = RouteTable(
+            routes: [
+                try route("everything", "{}"), try route("subject", #"{"subject":["s"]}"#),
+                try route("type", #"{"type":["io.signalbox.delivery.dead"]}"#),
+                try route("other", #"{"type":["io.signalbox.notification.received"]}"#),
+                try route("both", #"{"type":[{"prefix":"io.signalbox."}],"subject":["s"]}"#),
+            ], fallback: [crm])
+        #expect(try targets(dead, table, operational: true).map(\.destination.name) == ["type", "both"])
+        #expect(try targets(dead, RouteTable(fallback: [crm]), operational: true).isEmpty)
+    }
+}

@@ -1,8 +1,8 @@
 import Foundation
 import GRDB
 import SignalboxModel
+import SignalboxStoreTesting
 import SignalboxTesting
-import Synchronization
 import Testing
 
 @testable import SignalboxStore
@@ -10,6 +10,10 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct SQLiteQueueTests {
     private let inbox = DestinationName("inbox")
     private let crm = DestinationName("crm")
+
+    @Test(arguments: StoreConformance.all) func conforms(_ promise: StoreConformance) async throws {
+        try await promise.run(.sqlite)
+    }
 
     @Test func isDurableAtEachCommit() async throws {
         try await withTemporaryDirectory { directory in
@@ -195,19 +199,15 @@ import Testing
     }
 }
 
-/// A clock that moves when it is told to.
-private final class ManualDate: Sendable {
-    private let date = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
-    var now: Date { date.withLock { $0 } }
-    private let passed = Mutex(Duration.zero)
-    /// Time that only ever passes.
-    var elapsed: Duration { passed.withLock { $0 } }
-
-    func advance(by seconds: TimeInterval) {
-        date.withLock { $0 += seconds }
-        passed.withLock { $0 += .seconds(seconds) }
-    }
-
-    /// As somebody sets a clock.
-    func set(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
+extension StoreBackdoor {
+    fileprivate static let sqlite = StoreBackdoor(
+        open: { directory, clock throws(StoreError) in
+            try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+        },
+        loseADelivery: { queue in
+            try await queue.pool.write { try $0.execute(sql: "DELETE FROM deliveries WHERE id = 3") }
+        },
+        pages: { queue in
+            try await queue.pool.read { try Int.fetchOne($0, sql: "PRAGMA page_count") ?? 0 }
+        })
 }

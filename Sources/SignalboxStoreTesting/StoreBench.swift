@@ -1,0 +1,75 @@
+import Foundation
+import SignalboxModel
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+/// What one check works with: a directory, a clock, and short ways to say what happens.
+struct StoreBench: Sendable {
+    let directory: String
+    let backdoor: StoreBackdoor
+    let clock = ManualDate()
+    let crm = DestinationName("crm")
+    let inbox = DestinationName("inbox")
+
+    /// Opens the queue, as a new process would, with lanes for `crm` and `inbox`.
+    func open(isOrdered: Bool = false) throws(StoreError) -> SQLiteQueue {
+        let queue = try backdoor.open(directory, clock)
+        queue.openLane(crm, isOrdered: isOrdered) {}
+        queue.openLane(inbox) {}
+        return queue
+    }
+
+    /// An event whose body is this number.
+    func event(
+        _ number: Int, to orders: [DeliveryOrder], dedupe: RoutedEvent.Dedupe? = nil, size: Int = 0
+    ) -> RoutedEvent {
+        RoutedEvent(
+            event: Event(
+                id: EventID(at: clock.now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))),
+                source: .default, acceptedAt: clock.now, vendor: .unknown, kind: .alert, warnings: [],
+                body: Array(String(number).utf8) + Array(repeating: 32, count: size)),
+            routes: [], deliveries: orders, dedupe: dedupe)
+    }
+
+    func event(_ number: Int) -> RoutedEvent { event(number, to: [DeliveryOrder(to: crm)]) }
+
+    /// As many to `crm` as a fresh window cannot hold, so that some are in the file only.
+    func fill(_ queue: SQLiteQueue, from first: Int, count: Int) async throws {
+        for start in stride(from: first, to: first + count, by: 500) {
+            try await queue.append((start..<min(start + 500, first + count)).map { event($0) })
+        }
+    }
+
+    /// Claims one delivery to `crm`.
+    func claimOne(_ queue: SQLiteQueue) async throws -> Lease {
+        try #require(try await queue.claim(from: crm, upTo: 1).first)
+    }
+
+    /// The numbers of what can be claimed now, all of which is then leased.
+    func claimNumbers(_ queue: SQLiteQueue, upTo limit: Int = 100) async throws -> [Int] {
+        try await queue.tick()
+        return try await queue.claim(from: crm, upTo: limit).map(\.number)
+    }
+
+    /// The only delivery there is.
+    func only(_ queue: SQLiteQueue) async throws -> DeliveryRecord {
+        let all = try await queue.deliveries(DeliveryFilter(), limit: 2)
+        #expect(all.count == 1)
+        return try #require(all.first)
+    }
+
+    func count(_ state: DeliveryRecord.State, in queue: SQLiteQueue) async throws -> Int {
+        try await queue.counts()[crm]?[state] ?? 0
+    }
+}
+
+extension Lease {
+    /// Of its event.
+    var number: Int { Int(String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespaces)) ?? -1 }
+}
+
+extension Outcome {
+    static func failed(until date: Date) -> Outcome { .retry(at: date, status: 503, reason: "answered 503") }
+    static let refused = Outcome.dead(status: 400, reason: "answered 400")
+}

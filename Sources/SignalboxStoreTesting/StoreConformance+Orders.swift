@@ -1,0 +1,76 @@
+import Foundation
+import SignalboxModel
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+extension StoreConformance {
+    static let orders = [
+        Self("givesEqualKeysOutOneAfterTheOther") { bench in
+            let queue = try bench.open(isOrdered: true)
+            try await queue.append(["a", "b", "a", "b", "a"].enumerated().map { bench.event($0, under: $1) })
+            var lines: [[Int]] = []
+            while case let leases = try await queue.claim(from: bench.crm, upTo: 10), !leases.isEmpty {
+                lines.append(leases.map(\.number).sorted())
+                #expect(try await bench.claimNumbers(queue).isEmpty, "the others stand behind these")
+                for lease in leases { try await queue.settle(lease, .delivered(status: 200)) }
+            }
+            #expect(lines == [[0, 1], [2, 3], [4]])
+        },
+        Self("aHeadThatWaitsHoldsUpItsOwnLineOnly") { bench in
+            let queue = try bench.open(isOrdered: true)
+            try await queue.append(["a", "a", "b", "b"].enumerated().map { bench.event($0, under: $1) })
+            for lease in try await queue.claim(from: bench.crm, upTo: 10) {
+                let later = bench.clock.now.addingTimeInterval(30)
+                try await queue.settle(lease, lease.number == 0 ? .failed(until: later) : .delivered(status: 200))
+            }
+            #expect(try await bench.claimNumbers(queue) == [3])
+            #expect(try await bench.claimNumbers(bench.open(isOrdered: true)) == [3], "nor for another process")
+            bench.clock.advance(by: 30)
+            #expect(try await bench.claimNumbers(queue) == [0])
+        },
+        Self("aDeadHeadLetsTheNextGo") { bench in
+            let queue = try bench.open(isOrdered: true)
+            try await queue.append((0..<3).map { bench.event($0, under: "a") })
+            try await queue.settle(bench.claimOne(queue), .refused)
+            let second = try await bench.claimOne(queue)
+            #expect(second.number == 1)
+            try await queue.settle(second, .expired)
+            #expect(try await bench.claimNumbers(queue) == [2])
+        },
+        Self("aLongLineStarvesNoOther") { bench in
+            let queue = try bench.open(isOrdered: true)
+            try await queue.append((0..<400).map { bench.event($0, under: "a") })
+            try await queue.append((400..<403).map { bench.event($0, under: "b\($0)") })
+            var seen: [Int] = []
+            for _ in 0..<8 {
+                // One place only: the line of `a` would take it again and again.
+                let lease = try await bench.claimOne(queue)
+                seen.append(lease.number)
+                try await queue.settle(lease, .delivered(status: 200))
+            }
+            #expect(Set(seen).isSuperset(of: [400, 401, 402]), "\(seen)")
+            #expect(seen.filter { $0 < 400 } == Array(0..<5))
+        },
+        Self("aLongLineBehindOneThatWaitsStarvesNoOther") { bench in
+            let queue = try bench.open(isOrdered: true)
+            try await queue.append((0..<1000).map { bench.event($0, under: "a") })
+            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now.addingTimeInterval(60)))
+            try await queue.append((1000..<1020).map { bench.event($0, under: "z\($0)") })
+            #expect(try await bench.claimNumbers(queue, upTo: 50).sorted() == Array(1000..<1020))
+        },
+        Self("orderHoldsAcrossACrash") { bench in
+            let queue = try bench.open(isOrdered: true)
+            try await queue.append((0..<3).map { bench.event($0, under: "a") })
+            try await queue.settle(bench.claimOne(queue), .delivered(status: 200))
+            _ = try await bench.claimOne(queue)
+            #expect(try await bench.claimNumbers(bench.open(isOrdered: true)) == [1])
+        },
+    ]
+}
+
+extension StoreBench {
+    fileprivate func event(_ number: Int, under key: String) -> RoutedEvent {
+        event(number, to: [DeliveryOrder(to: crm, orderKey: key)])
+    }
+}

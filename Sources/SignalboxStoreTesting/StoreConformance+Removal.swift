@@ -1,0 +1,124 @@
+import Foundation
+import SignalboxModel
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+extension StoreConformance {
+    private static let day: TimeInterval = 86_400
+    private static let retention = SQLiteQueue.Retention(
+        ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: .max)
+
+    static let removal = [
+        Self("whatEndedLeavesAfterItsTimeAndTheDeadAfterTheirs") { bench in
+            let queue = try bench.open()
+            try await queue.append((0..<4).map { bench.event($0) })
+            let leases = try await queue.claim(from: bench.crm, upTo: 3)
+            for (lease, outcome) in zip(leases, [Outcome.delivered(status: 200), .expired, .refused]) {
+                try await queue.settle(lease, outcome)
+            }
+            bench.clock.advance(by: 7 * day)
+            #expect(try await queue.remove(beyond: retention) == 0)
+            bench.clock.advance(by: 1)
+            #expect(try await queue.remove(beyond: retention) == 2)
+            #expect(try await queue.counts()[bench.crm] == [.dead: 1, .waiting: 1])
+            bench.clock.advance(by: 23 * day)
+            #expect(try await queue.remove(beyond: retention) == 1)
+            bench.clock.advance(by: 1000 * day)
+            #expect(try await queue.remove(beyond: .init(ended: .zero, dead: .zero, bytes: 0)) == 0)
+            #expect(try await bench.only(queue).state == .waiting, "what waits never leaves")
+            let account = try #require(try await queue.audit().accounts.first)
+            #expect(account.accepted == 4)
+            #expect(account.removed.filter { $0.value > 0 } == [.delivered: 1, .expired: 1, .dead: 1])
+            #expect(try await queue.audit().isRight)
+        },
+        Self("theFileShrinksWithWhatIsRemoved") { bench in
+            let queue = try bench.open()
+            for start in stride(from: 0, to: 2000, by: 250) {
+                try await queue.append(
+                    (start..<start + 250).map { bench.event($0, to: [DeliveryOrder(to: bench.crm)], size: 4000) })
+                for lease in try await queue.claim(from: bench.crm, upTo: 250) {
+                    try await queue.settle(lease, .delivered(status: 200))
+                }
+            }
+            let before = try await bench.backdoor.pages(queue)
+            bench.clock.advance(by: 8 * day)
+            #expect(try await queue.remove(beyond: retention) == 2000)
+            #expect(try await bench.backdoor.pages(queue) < before / 10)
+            #expect(try await queue.audit().isRight)
+        },
+        Self("theOldestThatEndedLeaveWhereThereIsNoRoom") { bench in
+            let queue = try bench.open()
+            // More than one step of those that wait stands before those that may go.
+            try await queue.append((0..<1100).map { bench.event($0, to: [DeliveryOrder(to: bench.inbox)]) })
+            for start in stride(from: 0, to: 2000, by: 500) {
+                try await queue.append(
+                    (start..<start + 500).map { bench.event($0, to: [DeliveryOrder(to: bench.crm)], size: 2000) })
+                for lease in try await queue.claim(from: bench.crm, upTo: 500) {
+                    try await queue.settle(lease, .delivered(status: 200))
+                }
+            }
+            let bytes = try await queue.fileBytes()
+            let limit = SQLiteQueue.Retention(ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: bytes / 2)
+            let removed = try await queue.remove(beyond: limit)
+            #expect(removed > 0)
+            #expect(removed < 2000, "as many as need be")
+            #expect(try await queue.fileBytes() <= bytes / 2)
+            let left = try await queue.deliveries(DeliveryFilter(state: .delivered), limit: 2000).map(\.id)
+            #expect(left.count == 2000 - removed)
+            #expect(left.min() == (left.max() ?? 0) - Int64(left.count) + 1, "the newest are left")
+            #expect(try await queue.counts()[bench.inbox] == [.waiting: 1100])
+            #expect(try await queue.audit().isRight)
+        },
+        Self("purgeRemovesWhatTheFilterNames") { bench in
+            let queue = try bench.open()
+            try await queue.append((0..<1200).map { bench.event($0) })
+            let leases = try await queue.claim(from: bench.crm, upTo: 1200)
+            for lease in leases.dropLast(100) {
+                try await queue.settle(lease, lease.number.isMultiple(of: 2) ? .refused : .delivered(status: 200))
+            }
+            #expect(try await queue.purge(DeliveryFilter(state: .dead)) == 550)
+            #expect(try await queue.counts()[bench.crm] == [.delivered: 550, .waiting: 100])
+            #expect(try await queue.purge(DeliveryFilter(state: .waiting)) == 0, "those are under way")
+            for lease in leases.suffix(100) { try await queue.settle(lease, .returned) }
+            #expect(try await queue.purge(DeliveryFilter(ids: leases.suffix(3).map(\.delivery))) == 3)
+            #expect(try await queue.purge(DeliveryFilter(state: .waiting)) == 97)
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            #expect(try await queue.eventCount() == 550)
+            #expect(try await queue.audit().isRight)
+        },
+        Self("anEventStaysWithItsLastDelivery") { bench in
+            let queue = try bench.open()
+            try await queue.append([
+                bench.event(1, to: [DeliveryOrder(to: bench.crm), DeliveryOrder(to: bench.inbox)])
+            ])
+            try await queue.settle(bench.claimOne(queue), .refused)
+            #expect(try await queue.purge(DeliveryFilter(state: .dead)) == 1)
+            #expect(try await queue.eventCount() == 1)
+            #expect(try await queue.claim(from: bench.inbox, upTo: 5).map(\.number) == [1])
+        },
+        Self("theAuditIsRightAfterEverythingAndSeesALoss") { bench in
+            let queue = try bench.open()
+            try await queue.append((0..<20).map { bench.event($0) })
+            #expect(try await queue.audit().isRight)
+            let outcomes: [Outcome] = [
+                .delivered(status: 200), .refused, .expired, .returned, .failed(until: bench.clock.now),
+                .postponed(until: bench.clock.now, reason: "x"),
+            ]
+            for (lease, outcome) in zip(try await queue.claim(from: bench.crm, upTo: 6), outcomes) {
+                try await queue.settle(lease, outcome)
+                #expect(try await queue.audit().isRight, "\(outcome)")
+            }
+            _ = try await queue.retry(DeliveryFilter(state: .dead))
+            #expect(try await queue.audit().isRight)
+            try await backdoorLoss(bench, queue)
+        },
+    ]
+
+    private static func backdoorLoss(_ bench: StoreBench, _ queue: SQLiteQueue) async throws {
+        try await bench.backdoor.loseADelivery(queue)
+        let audit = try await queue.audit()
+        #expect(!audit.isRight)
+        #expect(audit.accounts.map(\.missing) == [1])
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import SignalboxModel
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+extension StoreConformance {
+    static let repeats = [
+        Self("aRepeatedRequestGetsItsAnswerAgain") { bench in
+            let queue = try bench.open()
+            let first = try await queue.append([bench.event(1)], of: bench.request("k", body: 1, answer: "first"))
+            #expect(first == .appended(duplicates: [:]))
+            let answer = AppendResult.repeated(StoredAnswer(status: 202, body: Array("first".utf8)))
+            let repeated = bench.request("k", body: 1, answer: "second")
+            #expect(try await queue.append([bench.event(1)], of: repeated) == answer)
+            #expect(try await bench.open().append([bench.event(1)], of: repeated) == answer, "after a restart, too")
+            #expect(try await queue.eventCount() == 1)
+        },
+        Self("aKeyIsNotForAnotherBody") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1)], of: bench.request("k", body: 1))
+            #expect(try await queue.append([bench.event(2)], of: bench.request("k", body: 2)) == .conflicting)
+            #expect(
+                try await queue.append([bench.event(3)], of: bench.request("k", from: "other", body: 2))
+                    == .appended(duplicates: [:]), "keys are each source's own")
+            #expect(try await queue.eventCount() == 2)
+        },
+        Self("aKeyIsForgottenAfterItsTime") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1)], of: bench.request("k", body: 1))
+            bench.clock.advance(by: SQLiteQueue.requestMemory / .seconds(1))
+            #expect(
+                try await queue.append([bench.event(2)], of: bench.request("k", body: 2)) == .appended(duplicates: [:]))
+            #expect(try await queue.append([bench.event(3)], of: bench.request("k", body: 1)) == .conflicting)
+        },
+        Self("aRefusedRequestBurnsNoKey") { bench in
+            let queue = try bench.open()
+            let first = bench.event(1)
+            try await queue.append([first])
+            await #expect(throws: StoreError.self) {
+                try await queue.append([first], of: bench.request("k", body: 1))
+            }
+            #expect(
+                try await queue.append([bench.event(2)], of: bench.request("k", body: 1)) == .appended(duplicates: [:]))
+        },
+        Self("ofManyEqualRequestsAtOnceOneIsTaken") { bench in
+            let queue = try bench.open()
+            let results = try await withThrowingTaskGroup(of: AppendResult.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        try await queue.append(
+                            [bench.event(number)], of: bench.request("k", body: 1, answer: "\(number)"))
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(results.count { $0 == .appended(duplicates: [:]) } == 1)
+            let answers = results.filter { $0 != .appended(duplicates: [:]) }
+            #expect(answers.count == 199)
+            let first = try #require(answers.first)
+            #expect(answers.allSatisfy { $0 == first })
+            #expect(try await queue.eventCount() == 1)
+            #expect(try await queue.claim(from: bench.crm, upTo: 10).count == 1)
+        },
+        Self("withinAWindowOnlyTheFirstIsTaken") { bench in
+            let queue = try bench.open()
+            let first = bench.event(1, repeating: "x")
+            let result = try await queue.append([first, bench.event(2, repeating: "x"), bench.event(3, repeating: "y")])
+            #expect(result == .appended(duplicates: [1: first.event.id.description]))
+            bench.clock.advance(by: 59)
+            #expect(
+                try await bench.open().append([bench.event(4, repeating: "x")])
+                    == .appended(duplicates: [0: first.event.id.description]))
+            bench.clock.advance(by: 1)
+            #expect(try await queue.append([bench.event(5, repeating: "x")]) == .appended(duplicates: [:]))
+            #expect(try await queue.eventCount() == 3)
+        },
+    ]
+}
+
+extension StoreBench {
+    fileprivate func request(
+        _ key: String, from source: String = "default", body: UInt8, answer: String = "taken"
+    ) -> IdempotentRequest {
+        let memory = SQLiteQueue.requestMemory / .seconds(1)
+        return IdempotentRequest(
+            from: SourceName(source), key: key, digest: [body], since: clock.now.addingTimeInterval(-memory)
+        ) { _ in StoredAnswer(status: 202, body: Array(answer.utf8)) }
+    }
+
+    /// One that is a repeat of those with the same text in the minute before.
+    fileprivate func event(_ number: Int, repeating text: String) -> RoutedEvent {
+        event(
+            number, to: [DeliveryOrder(to: crm)],
+            dedupe: RoutedEvent.Dedupe(key: text, since: clock.now.addingTimeInterval(-60)))
+    }
+}

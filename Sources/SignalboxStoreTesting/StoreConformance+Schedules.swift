@@ -1,0 +1,143 @@
+import Foundation
+import SignalboxModel
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+extension StoreConformance {
+    static let schedules = [
+        Self("waitsForItsTimeAcrossARestart") { bench in
+            let notBefore = bench.clock.now.addingTimeInterval(600)
+            let queue = try bench.open()
+            try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notBefore: notBefore)])])
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            #expect(try await queue.scheduledCount() == 1)
+            let next = try bench.open()
+            #expect(try await bench.claimNumbers(next).isEmpty)
+            bench.clock.advance(by: 599)
+            #expect(try await bench.claimNumbers(next).isEmpty)
+            bench.clock.advance(by: 1)
+            #expect(try await bench.claimNumbers(next) == [1])
+            #expect(try await next.scheduledCount() == 0)
+        },
+        Self("waitsForAYear") { bench in
+            let year: TimeInterval = 365 * 86_400
+            let queue = try bench.open()
+            let notBefore = bench.clock.now.addingTimeInterval(year)
+            try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notBefore: notBefore)])])
+            _ = try await queue.remove(beyond: .init(ended: .zero, dead: .zero, bytes: 0))
+            bench.clock.advance(by: year - 1)
+            #expect(try await bench.claimNumbers(bench.open()).isEmpty)
+            bench.clock.advance(by: 1)
+            #expect(try await bench.claimNumbers(queue) == [1])
+        },
+        Self("retrySendsNothingBeforeItsTime") { bench in
+            let queue = try bench.open()
+            let notBefore = bench.clock.now.addingTimeInterval(600)
+            try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notBefore: notBefore)])])
+            _ = try await queue.retry(DeliveryFilter(destination: bench.crm))
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            bench.clock.advance(by: 600)
+            #expect(try await bench.claimNumbers(queue) == [1])
+        },
+        Self("whatIsOverIsNotGivenOut") { bench in
+            let queue = try bench.open()
+            let now = bench.clock.now
+            let over = now.addingTimeInterval(60)
+            // One in memory, one that waits for another attempt, one that waits for a time that is too late.
+            try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notAfter: over)])])
+            try await queue.settle(bench.claimOne(queue), .failed(until: now.addingTimeInterval(3600)))
+            try await queue.append([
+                bench.event(2, to: [DeliveryOrder(to: bench.crm, notAfter: over)]),
+                bench.event(3, to: [DeliveryOrder(to: bench.crm, notBefore: over, notAfter: over)]),
+            ])
+            let fresh = try await bench.claimOne(queue)
+            #expect(fresh.number == 2)
+            #expect(fresh.notAfter == over, "whoever holds it can tell when it is over")
+            bench.clock.advance(by: 59)
+            try await queue.tick()
+            #expect(try await bench.count(.expired, in: queue) == 0)
+            bench.clock.advance(by: 1)
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            #expect(try await bench.count(.expired, in: queue) == 2, "what is under way ends with its attempt")
+            try await queue.settle(fresh, .expired)
+            #expect(try await bench.count(.expired, in: queue) == 3)
+            #expect(try await queue.audit().isRight)
+        },
+        Self("whatIsOverWhenTheNextProcessComesIsNotGivenOut") { bench in
+            let over = bench.clock.now.addingTimeInterval(60)
+            try await bench.open().append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notAfter: over)])])
+            bench.clock.advance(by: 60)
+            let queue = try bench.open()
+            #expect(try await queue.claim(from: bench.crm, upTo: 1).isEmpty)
+            #expect(try await bench.count(.expired, in: queue) == 1)
+        },
+    ]
+
+    static let clock = [
+        Self("aClockSetBackStallsNothing") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1)])
+            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now.addingTimeInterval(30)))
+            try await queue.tick()
+            bench.clock.set(by: -3600)
+            try await queue.tick()
+            bench.clock.advance(by: 29)
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            bench.clock.advance(by: 1)
+            #expect(try await bench.claimNumbers(queue) == [1])
+        },
+        Self("aClockSetForwardStampedesNothing") { bench in
+            let queue = try bench.open()
+            try await queue.append((0..<50).map { bench.event($0) })
+            for (second, lease) in try await queue.claim(from: bench.crm, upTo: 50).enumerated() {
+                let due = bench.clock.now.addingTimeInterval(TimeInterval(second + 10))
+                try await queue.settle(lease, .failed(until: due))
+            }
+            try await queue.tick()
+            bench.clock.set(by: 3600)
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            var seen: [Int] = []
+            for _ in 0..<60 {
+                bench.clock.advance(by: 1)
+                let found = try await bench.claimNumbers(queue)
+                #expect(found.count <= 1)
+                seen += found
+            }
+            #expect(seen == Array(0..<50))
+        },
+        Self("aClockThatJumpsStallsNothingThatComesAtThatMoment", aClockThatJumps),
+        Self("aClockThatIsSetMovesNoTimeOfAnEventsOwn") { bench in
+            let queue = try bench.open()
+            let notBefore = bench.clock.now.addingTimeInterval(7200)
+            try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notBefore: notBefore)])])
+            try await queue.tick()
+            bench.clock.set(by: 3600)
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            bench.clock.advance(by: 3600)
+            #expect(try await bench.claimNumbers(queue) == [1])
+        },
+    ]
+
+    /// What is written between the jump and the tick that notices it, by the new clock already.
+    @Sendable private static func aClockThatJumps(_ bench: StoreBench) async throws {
+        for jump in [3600.0, -3600] {
+            let queue = try bench.open(isOrdered: true)
+            try await queue.append([bench.event(1)])
+            let lease = try await bench.claimOne(queue)
+            try await queue.tick()
+            bench.clock.set(by: jump)
+            let startedAt = bench.clock.now
+            try await queue.settle(
+                Settlement(
+                    lease, .failed(until: startedAt.addingTimeInterval(5)),
+                    attempt: Attempt(startedAt: startedAt, duration: .zero)))
+            try await queue.append([bench.event(2, to: [DeliveryOrder(to: bench.crm, orderKey: "other")])])
+            #expect(try await bench.claimNumbers(queue).contains(2))
+            bench.clock.advance(by: 5)
+            _ = try await bench.claimNumbers(queue)
+            #expect(try await queue.purge(DeliveryFilter()) == 0, "both were claimed by now")
+            #expect(try await bench.open().purge(DeliveryFilter()) == 2)
+        }
+    }
+}

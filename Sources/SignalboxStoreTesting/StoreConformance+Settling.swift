@@ -1,0 +1,131 @@
+import Foundation
+import SignalboxModel
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+extension StoreConformance {
+    static let appending = [
+        Self("whatWasAppendedIsThereForTheNextProcess") { bench in
+            try await bench.open().append((1...3).map { bench.event($0) })
+            let queue = try bench.open()
+            #expect(try await bench.claimNumbers(queue) == [1, 2, 3])
+            #expect(try await queue.audit().isRight)
+        },
+        Self("aRefusedAppendLeavesNoTrace") { bench in
+            let queue = try bench.open()
+            let first = bench.event(1)
+            try await queue.append([first])
+            // The second of these has an id that is taken.
+            await #expect(throws: StoreError.self) { try await queue.append([bench.event(2), first, bench.event(3)]) }
+            #expect(try await queue.eventCount() == 1)
+            #expect(try await bench.claimNumbers(queue) == [1])
+            #expect(try await queue.audit().accounts.map(\.accepted) == [1])
+        },
+        Self("aDeliveryIsLeasedToOneAtATime") { bench in
+            let queue = try bench.open()
+            try await bench.fill(queue, from: 0, count: 3000)
+            let claims = try await withThrowingTaskGroup(of: [Int64].self) { group in
+                for _ in 0..<40 {
+                    group.addTask { try await queue.claim(from: bench.crm, upTo: 100).map(\.delivery) }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            #expect(Set(claims).count == claims.count)
+            #expect(!claims.isEmpty)
+        },
+    ]
+
+    static let settling = [
+        Self("eachOutcomeIsWrittenAsItIs") { bench in
+            let queue = try bench.open()
+            let later = bench.clock.now.addingTimeInterval(30)
+            let outcomes: [(Outcome, DeliveryRecord.State, attempts: Int)] = [
+                (.delivered(status: 204), .delivered, 1), (.failed(until: later), .waiting, 1), (.refused, .dead, 1),
+                (.expired, .expired, 0), (.postponed(until: later, reason: "x"), .waiting, 0), (.returned, .waiting, 0),
+            ]
+            for (position, (outcome, state, attempts)) in outcomes.enumerated() {
+                try await queue.append([bench.event(position)])
+                let lease = try await bench.claimOne(queue)
+                #expect(lease.number == position)
+                try await queue.settle(lease, outcome)
+                let record = try #require(
+                    try await queue.deliveries(DeliveryFilter(ids: [lease.delivery]), limit: 1).first)
+                #expect(record.state == state, "\(outcome)")
+                #expect(record.attempts == attempts, "\(outcome)")
+                if outcome == .returned { #expect(try await bench.claimNumbers(queue) == [position]) }
+            }
+            #expect(try await queue.audit().isRight)
+        },
+        Self("whatEndedIsNotGivenOutAgain") { bench in
+            let queue = try bench.open()
+            for (position, outcome) in [Outcome.delivered(status: 200), .refused, .expired].enumerated() {
+                try await queue.append([bench.event(position)])
+                try await queue.settle(bench.claimOne(queue), outcome)
+            }
+            bench.clock.advance(by: 86_400)
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            #expect(try await bench.claimNumbers(bench.open()).isEmpty)
+        },
+        Self("settlesWithFollowUpsAtomically") { bench in
+            let queue = try bench.open()
+            let first = bench.event(1)
+            try await queue.append([first])
+            let lease = try await bench.claimOne(queue)
+            // An event whose id is taken cannot be written: then nothing is.
+            await #expect(throws: StoreError.self) {
+                try await queue.settle(Settlement(lease, .refused, disabling: "gone", successor: first))
+            }
+            #expect(try await bench.only(queue).state == .waiting)
+            #expect(try await queue.destinationStates().isEmpty)
+            #expect(try await bench.claimNumbers(queue).isEmpty, "it is still held")
+
+            let successor = bench.event(2, to: [DeliveryOrder(to: bench.inbox)])
+            try await queue.settle(Settlement(lease, .refused, disabling: "gone", successor: successor))
+            #expect(try await bench.count(.dead, in: queue) == 1)
+            #expect(try await queue.destinationStates()[bench.crm]?.word == .disabled)
+            #expect(try await queue.claim(from: bench.inbox, upTo: 5).map(\.number) == [2])
+            #expect(try await queue.audit().isRight)
+        },
+        Self("retryGivesAFreshBudgetAndCountsOn") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1)])
+            for _ in 1...3 {
+                try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now))
+                try await queue.tick()
+            }
+            try await queue.settle(bench.claimOne(queue), .refused)
+            let id = try await bench.only(queue).id
+            #expect(try await queue.retry(DeliveryFilter(state: .dead)) == 1)
+            let lease = try await bench.claimOne(queue)
+            #expect(lease.delivery == id)
+            #expect(lease.attempts == 0)
+            #expect(lease.earlier == 4)
+            try await queue.settle(lease, .delivered(status: 200))
+            #expect(try await queue.attempts(of: id).map(\.number) == [1, 2, 3, 4, 5])
+            #expect(try await queue.attempts(of: id).map(\.status) == [503, 503, 503, 400, 200])
+            #expect(try await queue.retry(DeliveryFilter(ids: [id])) == 0, "it was delivered")
+        },
+        Self("retryOfOneUnderWayForgivesNoAttemptThatWasNotMade") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1)])
+            let lease = try await bench.claimOne(queue)
+            #expect(try await queue.retry(DeliveryFilter(ids: [lease.delivery])) == 1)
+            try await queue.settle(lease, .returned)
+            try await queue.tick()
+            let again = try await bench.claimOne(queue)
+            #expect(again.attempts == 0)
+            try await queue.settle(again, .failed(until: bench.clock.now))
+            try await queue.tick()
+            #expect(try await bench.claimOne(queue).attempts == 1)
+        },
+        Self("retryByAnotherProcessIsSeenAtTheNextTick") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1)])
+            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now.addingTimeInterval(3600)))
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            #expect(try await bench.open().retry(DeliveryFilter(state: .waiting)) == 1)
+            #expect(try await bench.claimNumbers(queue) == [1])
+        },
+    ]
+}

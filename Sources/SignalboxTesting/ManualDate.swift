@@ -1,0 +1,22 @@
+package import Foundation
+import Synchronization
+
+/// A clock that moves when it is told to. A class because a test and what it tests share it.
+package final class ManualDate: Sendable {
+    private let date = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+    private let passed = Mutex(Duration.zero)
+
+    package init() {}
+
+    package var now: Date { date.withLock { $0 } }
+    /// Time that only ever passes.
+    package var elapsed: Duration { passed.withLock { $0 } }
+
+    package func advance(by seconds: TimeInterval) {
+        date.withLock { $0 += seconds }
+        passed.withLock { $0 += .seconds(seconds) }
+    }
+
+    /// As somebody sets a clock.
+    package func set(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
+}

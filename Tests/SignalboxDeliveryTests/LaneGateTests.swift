@@ -1,0 +1,110 @@
+import Testing
+
+@testable import SignalboxDelivery
+
+@Suite struct LaneGateTests {
+    private func gate(limit: Int = 4, failures: Int = 2, perSecond: Double? = nil) -> LaneGate {
+        LaneGate(
+            limit: limit, breaker: Breaker(failures: failures, probe: .seconds(30)), perSecond: perSecond, at: .zero)
+    }
+
+    @Test func givesAsManyPlacesAsAreFree() {
+        let gate = gate()
+        #expect(gate.takePlaces(at: .zero) == .free(4))
+        #expect(gate.takePlaces(at: .zero) == .free(0))
+        gate.giveBack(3, at: .zero)
+        #expect(gate.takePlaces(at: .zero) == .free(3))
+        gate.sent()
+        #expect(gate.takePlaces(at: .zero) == .free(1), "what is sent and not yet on disk needs no place")
+    }
+
+    @Test func outcomesThatAreNotOnDiskAreBounded() {
+        let gate = gate(limit: 2000)
+        #expect(gate.takePlaces(at: .zero) == .free(1024))
+        for _ in 0..<1024 { gate.sent() }
+        #expect(gate.takePlaces(at: .zero) == .free(0))
+        for _ in 0..<10 { gate.settled() }
+        #expect(gate.takePlaces(at: .zero) == .free(10))
+    }
+
+    @Test func keepsItsRate() {
+        let gate = gate(limit: 100, perSecond: 2)
+        #expect(gate.takePlaces(at: .zero) == .free(2))
+        #expect(gate.takePlaces(at: .zero) == .later(.milliseconds(500), isLong: false))
+        #expect(gate.takePlaces(at: .milliseconds(500)) == .free(1))
+        gate.giveBack(1, at: .milliseconds(500))
+        #expect(gate.takePlaces(at: .milliseconds(500)) == .free(1), "what found nothing costs nothing")
+    }
+
+    @Test func whoAsksForQuietIsLeftAlone() {
+        let gate = gate()
+        gate.keepQuiet(until: .seconds(60))
+        gate.keepQuiet(until: .seconds(20))
+        #expect(gate.takePlaces(at: .seconds(15)) == .later(.seconds(45), isLong: true))
+        #expect(gate.takePlaces(at: .seconds(60)) == .free(4))
+    }
+
+    @Test func aBreakerThatOpensStopsAndOneProbeClosesIt() {
+        let gate = gate()
+        #expect(gate.takePlaces(at: .zero) == .free(4))
+        #expect(gate.noteFailure(at: .zero) == .fails)
+        #expect(gate.noteFailure(at: .zero) == .leftAlone)
+        #expect(gate.noteFailure(at: .seconds(1)) == .none, "it was under way")
+        for _ in 0..<4 { gate.sent() }
+        #expect(gate.takePlaces(at: .seconds(1)) == .later(.seconds(29), isLong: true))
+        #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
+        #expect(gate.takePlaces(at: .seconds(30)) == .free(0), "one probe at a time")
+        gate.sent()
+        #expect(gate.noteFailure(at: .seconds(31)) == .none)
+        #expect(gate.takePlaces(at: .seconds(31)) == .later(.seconds(30), isLong: true))
+        #expect(gate.takePlaces(at: .seconds(61)) == .free(1))
+        gate.sent()
+        #expect(gate.noteAnswer(delivered: false) == .takesAgain, "it answers, if only to refuse")
+        #expect(gate.takePlaces(at: .seconds(61)) == .free(4))
+    }
+
+    @Test func aProbeThatFindsNothingToSendIsNoProbe() {
+        let gate = gate(failures: 1)
+        #expect(gate.noteFailure(at: .zero) == .leftAlone)
+        #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
+        gate.giveBack(1, at: .seconds(30))
+        #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
+        gate.noteNothing(at: .seconds(30))
+        gate.sent()
+        #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
+    }
+
+    @Test func aFailureIsSaidOnceAndItsEndOnce() {
+        let gate = gate(failures: 100)
+        #expect([gate.noteFailure(at: .zero), gate.noteFailure(at: .zero)] == [.fails, .none])
+        #expect(gate.noteAnswer(delivered: false) == .none, "a refusal says nothing new")
+        #expect([gate.noteAnswer(delivered: true), gate.noteAnswer(delivered: true)] == [.takesAgain, .none])
+        #expect(gate.noteFailure(at: .zero) == .fails)
+    }
+
+    @Test func whoeverWouldWakeTheLaneEarliestDoes() {
+        let gate = gate()
+        #expect(gate.setTimer(.seconds(10)))
+        #expect(!gate.setTimer(.seconds(10)))
+        #expect(!gate.setTimer(.seconds(11)))
+        #expect(gate.setTimer(.seconds(9)))
+        gate.timerEnded(.seconds(10))
+        #expect(!gate.setTimer(.seconds(9)), "it is not this one that ended")
+        gate.timerEnded(.seconds(9))
+        #expect(gate.setTimer(.seconds(11)))
+    }
+
+    @Test func onceClosedNothingIsBegun() {
+        let gate = gate()
+        gate.close()
+        #expect(gate.takePlaces(at: .zero) == .free(0))
+        #expect(gate.isClosed)
+    }
+
+    @Test func thatOutcomesCannotBeRecordedIsSaidOnce() {
+        let gate = gate()
+        #expect([gate.noteUnrecorded(), gate.noteUnrecorded()] == [true, false])
+        gate.noteRecorded()
+        #expect(gate.noteUnrecorded())
+    }
+}

@@ -1,0 +1,169 @@
+import Foundation
+import GRDB
+import SignalboxModel
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxStore
+
+/// What goes wrong below the queue is said clearly, changes nothing, and is over when it is over.
+@Suite(.timeLimit(.minutes(2))) struct FaultTests {
+    private let crm = DestinationName("crm")
+
+    private func event(_ number: UInt8, size: Int = 1) -> RoutedEvent {
+        let now = Date()
+        return RoutedEvent(
+            event: Event(
+                id: EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
+                acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [],
+                body: Array(repeating: number, count: size)),
+            routes: [], deliveries: [DeliveryOrder(to: crm)])
+    }
+
+    private func limitPages(of queue: SQLiteQueue, to count: Int) async throws {
+        try await queue.pool.writeWithoutTransaction { db in
+            _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")
+        }
+    }
+
+    private func open(_ directory: String) throws -> SQLiteQueue {
+        let queue = try SQLiteQueue(in: directory)
+        queue.openLane(crm) {}
+        return queue
+    }
+
+    /// Every verb that writes is refused while there is no room, and each leaves what was there as it was.
+    @Test func onAFullDiskEveryVerbIsRefusedAndNothingIsLost() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.append([event(1), event(2)])
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            try await limitPages(of: queue, to: 1)
+            let large = Attempt(
+                startedAt: Date(), duration: .zero, excerpt: Array(repeating: 7, count: 100_000))
+            await #expect(throws: StoreError.unavailable(reason: "the disk is full")) {
+                try await queue.append([event(3, size: 100_000)])
+            }
+            await #expect(throws: StoreError.unavailable(reason: "the disk is full")) {
+                try await queue.settle(Settlement(lease, .delivered(status: 200), attempt: large))
+            }
+            await #expect(throws: StoreError.unavailable(reason: "the disk is full")) { try await queue.probe() }
+            #expect(try await queue.counts() == [crm: [.waiting: 2]])
+            #expect(try await queue.audit().isRight)
+
+            try await limitPages(of: queue, to: 1_000_000)
+            try await queue.settle(Settlement(lease, .delivered(status: 200), attempt: large))
+            try await queue.append([event(4)])
+            try await queue.probe()
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2], [4]])
+            #expect(try await queue.audit().isRight)
+        }
+    }
+
+    @Test func aLockedFileRefusesAndRecovers() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.append([event(1)])
+            // How long to wait for a lock is not what is tested.
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
+            var configuration = Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: directory + "/queue.db", configuration: configuration)
+            try other.inDatabase { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+            await #expect(throws: StoreError.unavailable(reason: "database is locked")) {
+                try await queue.append([event(2)])
+            }
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            await #expect(throws: StoreError.self) { try await queue.settle(lease, .delivered(status: 200)) }
+            try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+            try await queue.settle(lease, .delivered(status: 200))
+            try await queue.append([event(3)])
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[3]])
+            #expect(try await queue.audit().isRight)
+        }
+    }
+
+    /// Whoever may write anywhere, as root may, meets no such thing.
+    @Test(.enabled(if: getuid() != 0)) func aReadOnlyDirectoryIsNamedAndTakenOnceItIsWritable() async throws {
+        try await withTemporaryDirectory { directory in
+            try await open(directory).append([event(1)])
+            try #require(chmod(directory + "/queue.db", 0o400) == 0)
+            try #require(chmod(directory, 0o500) == 0)
+            defer { chmod(directory, 0o700) }
+            #expect {
+                _ = try SQLiteQueue(in: directory)
+            } throws: {
+                if case .unavailable = $0 as? StoreError { true } else { false }
+            }
+            #expect {
+                _ = try DataDirectory(path: directory)
+            } throws: {
+                if case .directory(directory, _) = $0 as? StoreError { true } else { false }
+            }
+            try #require(chmod(directory, 0o700) == 0)
+            try #require(chmod(directory + "/queue.db", 0o600) == 0)
+            #expect(try await open(directory).claim(from: crm, upTo: 5).map(\.body) == [[1]])
+        }
+    }
+
+    @Test func saysThatTheFileOrTheFileSystemIsReadOnly() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            let reason = "the file system or the file is read-only"
+            await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.append([event(1)]) }
+            await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.probe() }
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+            try await queue.append([event(2)])
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2]])
+        }
+    }
+
+    /// Pages overwritten from outside: refused or found by the audit, never a crash and never taken for whole.
+    @Test func aDamagedFileIsFound() async throws {
+        try await withTemporaryDirectory { directory in
+            try await open(directory).append((0..<200).map { event($0, size: 3000) })
+            let path = directory + "/queue.db"
+            try DatabaseQueue(path: path).inDatabase { _ = try $0.checkpoint(.truncate) }
+            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+            let file = try #require(FileHandle(forWritingAtPath: path))
+            for page in 20..<120 {
+                try file.seek(toOffset: UInt64(page * 4096))
+                try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+            }
+            try file.close()
+            do throws(StoreError) {
+                let audit = try await SQLiteQueue(in: directory).audit()
+                #expect(!audit.isRight)
+                #expect(!audit.damage.isEmpty)
+            } catch {
+                guard case .damaged(path, _) = error else { throw error }
+            }
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+            try whole.write(to: URL(fileURLWithPath: path))
+            let restored = try open(directory)
+            #expect(try await restored.audit().isRight)
+            #expect(try await restored.claim(from: crm, upTo: 500).count == 200)
+        }
+    }
+
+    /// A file that an earlier version made cannot give pages back: removing from it must end all the same.
+    @Test func aFileThatCannotShrinkIsCleanedToo() async throws {
+        try await withTemporaryDirectory { directory in
+            let old = try DatabaseQueue(path: directory + "/queue.db")
+            try old.inDatabase { db in
+                try db.execute(sql: "PRAGMA auto_vacuum = NONE")
+                try db.execute(sql: "CREATE TABLE older (id INTEGER PRIMARY KEY)")
+            }
+            try old.close()
+            let queue = try open(directory)
+            try await queue.append((0..<200).map { event($0, size: 5000) })
+            for lease in try await queue.claim(from: crm, upTo: 200) {
+                try await queue.settle(lease, .delivered(status: 200))
+            }
+            let before = try await queue.fileBytes()
+            #expect(try await queue.purge(DeliveryFilter(state: .delivered)) == 200)
+            #expect(try await queue.fileBytes() < before)
+        }
+    }
+}
