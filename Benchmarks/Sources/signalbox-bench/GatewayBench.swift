@@ -14,35 +14,100 @@ struct GatewayBench {
 
     func run() async throws {
         table.section(
-            "End to end: \(Self.connections) connections for \(Self.seconds) s, generator and receiver on the same cores"
-        )
+            "Gateway: \(Self.connections) connections for \(Self.seconds) s, generator and receiver on the same cores")
+        try accept()
+        let alone = try await deliver(beside: false)
+        let beside = try await deliver(beside: true)
+        table.row("beside a dead and a hanging one to alone", "\((beside / alone).readable) times (at least 0.9)")
+    }
+
+    // MARK: Only in
+
+    /// Durable accept: every event has a delivery, to a destination that is paused.
+    private func accept() throws {
+        for (what, perRequest) in [("single payloads", 1), ("batches of 100", 100)] {
+            let gateway = try GatewayProcess(
+                binary: binary, workspace: workspace, data: "accept-\(perRequest)",
+                config: config(crm: "http://127.0.0.1:9/"))
+            defer { gateway.stop() }
+            try gateway.post("/v1/destinations/crm/pause")
+            let load = try Load.run(
+                script: try generatorScript(perRequest: perRequest),
+                connections: perRequest == 1 ? Self.connections : 16, seconds: Self.seconds, url: gateway.url)
+            table.row(
+                "accepted, durable, \(what)",
+                "\((Double(load.accepted * perRequest) / Double(Self.seconds)).readable) events a second, p99 \(load.p99), \(Int(gateway.peakMB)) MB"
+            )
+        }
+    }
+
+    // MARK: In and out
+
+    /// Returns how many events arrived in a second. `beside`: with a backlog for a destination that refuses and for one
+    /// that never answers.
+    private func deliver(beside: Bool) async throws -> Double {
         let receiver = ReceiverMeasure()
         let script = try generatorScript()
-        try await receiver.run { url in
-            let gateway = try GatewayProcess(binary: binary, workspace: workspace, receiver: url)
+        let silence = try SilentServer()
+        let silent = silence.url
+        defer { withExtendedLifetime(silence) {} }
+        return try await receiver.run { url in
+            let gateway = try GatewayProcess(
+                binary: binary, workspace: workspace, data: "deliver-\(beside)",
+                config: config(crm: url, silent: silent))
+            if beside {
+                let body = String(repeating: #"{"aps":{"alert":"x"}}"# + "\n", count: 5000)
+                for _ in 0..<4 { try gateway.post("/v1/sources/backlog/notifications", body) }
+            }
             let clock = ContinuousClock()
             let start = clock.now
             let load = try Load.run(
                 script: script, connections: Self.connections, seconds: Self.seconds, url: gateway.url)
             await receiver.wait(for: load.accepted)
-            let time = (clock.now - start) / .seconds(1)
+            let rate = Double(load.accepted) / ((clock.now - start) / .seconds(1))
             let peak = gateway.peakMB
             gateway.stop()
+            guard !beside else {
+                table.row(
+                    "delivered beside a dead and a hanging one", "\(rate.readable) events a second, \(Int(peak)) MB")
+                return rate
+            }
             let delays = receiver.delays.sorted()
-            table.row("accepted, durable", "\((Double(load.accepted) / Double(Self.seconds)).readable) events a second")
-            table.row("answered in", "p50 \(load.p50), p99 \(load.p99)")
             table.row(
-                "delivered, until the last had arrived", "\((Double(load.accepted) / time).readable) events a second")
+                "accepted and delivered",
+                "\((Double(load.accepted) / Double(Self.seconds)).readable) and \(rate.readable) events a second")
+            table.row("answered in", "p50 \(load.p50), p99 \(load.p99)")
             table.row(
                 "acceptance to arrival",
                 "p50 \(delays[delays.count / 2].readable) ms, p99 \(delays[delays.count * 99 / 100].readable) ms")
             table.row("peak memory of the gateway", "\(Int(peak)) MB")
+            return rate
         }
     }
 
-    private func generatorScript() throws -> String {
-        let bodies = payloads.mixed.prefix(200).map { payload in
-            "[==[" + String(decoding: payload, as: UTF8.self) + "]==]"
+    /// What comes from the source `backlog` goes to the destinations that do not work, all else to `crm`.
+    private func config(crm: String, silent: String? = nil) -> String {
+        let bad = silent.map { silent in
+            """
+            , "dead": { "url": "http://127.0.0.1:9/", "secret": "env:WEBHOOK_SECRET" },
+            "hanging": { "url": "\(silent)", "secret": "env:WEBHOOK_SECRET" }
+            """
+        }
+        let route =
+            #"{ "name": "bad", "match": { "source": ["/signalbox/signalbox/backlog"] }, "to": ["dead", "hanging"], "stop": true },"#
+        return """
+            { "egress": { "allow": ["127.0.0.0/8"] },
+              "destinations": {
+                "crm": { "url": "\(crm)", "secret": "env:WEBHOOK_SECRET", "concurrency": 64 }\(bad ?? "") },
+              "routes": [ \(bad == nil ? "" : route) { "name": "everything", "match": {}, "to": ["crm"] } ] }
+            """
+    }
+
+    /// `perRequest`: payloads in each request, as lines.
+    private func generatorScript(perRequest: Int = 1) throws -> String {
+        let texts = payloads.mixed.prefix(200).map { String(decoding: $0, as: UTF8.self).replacing("\n", with: " ") }
+        let bodies = (0..<200).map { start in
+            "[==[" + (0..<perRequest).map { texts[(start + $0) % texts.count] }.joined(separator: "\n") + "]==]"
         }
         return try workspace.write(
             """
@@ -72,17 +137,13 @@ final class GatewayProcess {
     private let process = Process()
     let url: String
 
-    init(binary: String, workspace: Workspace, receiver: String) throws {
-        let config = try workspace.write(
-            """
-            { "egress": { "allow": ["127.0.0.0/8"] },
-              "destinations": { "crm": { "url": "\(receiver)", "secret": "env:WEBHOOK_SECRET", "concurrency": 64 } },
-              "routes": [ { "name": "everything", "match": {}, "to": ["crm"] } ] }
-            """, to: "routes.json")
+    /// `data`: the name of its data directory.
+    init(binary: String, workspace: Workspace, data: String, config: String) throws {
+        let config = try workspace.write(config, to: "routes.json")
         let errors = Pipe()
         process.executableURL = URL(fileURLWithPath: binary)
         process.arguments = [
-            "serve", "--config", config, "--listen", "127.0.0.1:0", "--data-dir", workspace.file("data"),
+            "serve", "--config", config, "--listen", "127.0.0.1:0", "--data-dir", workspace.file(data),
         ]
         process.environment = ProcessInfo.processInfo.environment.merging([
             "WEBHOOK_SECRET": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -95,6 +156,22 @@ final class GatewayProcess {
         }
         guard let start = text.range(of: "http://") else { throw FailedProgram(command: [binary, "serve"], status: 1) }
         url = String(text[start.lowerBound...].prefix { !$0.isWhitespace })
+    }
+
+    /// Sends a request and waits for its answer.
+    func post(_ path: String, _ body: String = "") throws {
+        let curl = Process()
+        let input = Pipe()
+        curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        curl.arguments = ["curl", "--fail", "--silent", "--output", "/dev/null", "--data-binary", "@-", url + path]
+        curl.standardInput = input
+        try curl.run()
+        try input.fileHandleForWriting.write(contentsOf: Data(body.utf8))
+        try input.fileHandleForWriting.close()
+        curl.waitUntilExit()
+        guard curl.terminationStatus == 0 else {
+            throw FailedProgram(command: ["curl"], status: curl.terminationStatus)
+        }
     }
 
     /// The most memory it has had so far, by the kernel's account.
@@ -134,4 +211,30 @@ struct Load {
             accepted: Int(numbers[0]), p50: "\((numbers[2] / 1000).readable) ms",
             p99: "\((numbers[3] / 1000).readable) ms")
     }
+}
+
+/// Takes connections and never answers.
+final class SilentServer {
+    // A class because it owns a socket.
+    private let descriptor: Int32
+    let url: String
+
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let port = withUnsafeMutablePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address -> Bool in
+                bind(descriptor, address, length) == 0 && listen(descriptor, 1024) == 0
+                    && getsockname(descriptor, address, &length) == 0
+            }
+        }
+        guard port else { throw FailedProgram(command: ["listen"], status: errno) }
+        self.descriptor = descriptor
+        url = "http://127.0.0.1:\(UInt16(bigEndian: address.sin_port))/"
+    }
+
+    deinit { close(descriptor) }
 }
