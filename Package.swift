@@ -167,8 +167,8 @@ let package = Package(
         .testTarget(
             name: "SignalboxDeliveryTests",
             dependencies: [
-                "SignalboxDelivery", "SignalboxEgress", "SignalboxModel", "SignalboxRouting", "SignalboxStore",
-                "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
+                "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxRouting",
+                "SignalboxStore", "SignalboxTesting", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
         .testTarget(
