@@ -1,4 +1,4 @@
-# One command each: run · test · bench · fuzz · lint · deps
+# One command each: run · test · model · bench · fuzz · lint · deps
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -13,11 +13,12 @@ BENCH_TOOLS := jq wrk python3-venv
 RELEASE := swift build -c release --product signalbox
 BINARY := .build/release/signalbox
 
-.PHONY: help run build test lint format bench fuzz deps deps-test deps-bench clean
+.PHONY: help run build test model lint format bench fuzz deps deps-test deps-bench clean
 
 help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
 	@echo "make test    install what is missing, build, run every test"
+	@echo "make model   check the model of a delivery's states, and that it finds each rule that is broken"
 	@echo "make bench   measure, and print a table"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
 	@echo "make lint    check the format of the sources"
@@ -41,6 +42,10 @@ test: deps-test
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" swift test --skip-build
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxPipeline/Schemas/notification-1.json .build/events.ndjson
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
+
+model:
+	/usr/bin/python3 docs/model/delivery.py
+	/usr/bin/python3 docs/model/delivery.py --broken
 
 lint:
 	swift format lint --strict --recursive Sources Tests Benchmarks/Sources Fuzz/Sources Package.swift Benchmarks/Package.swift Fuzz/Package.swift

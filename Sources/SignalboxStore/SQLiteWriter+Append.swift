@@ -22,20 +22,22 @@ extension SQLiteWriter {
     func insert(_ routed: RoutedEvent, in db: Database, _ transaction: inout Transaction) throws {
         let event = routed.event
         let id = event.id.description
-        try db.cachedStatement(
-            sql: "INSERT INTO events (id, source, subject, accepted_at, body, payload) VALUES (?, ?, ?, ?, ?, ?)"
-        ).execute(arguments: [
+        let inserts = try transaction.inserts ?? InsertStatements(db)
+        transaction.inserts = inserts
+        try inserts.event.execute([
             id, event.source.name, event.subject, event.acceptedAt.milliseconds, Data(event.body),
             routed.payload.map { Data($0) },
         ])
         guard !routed.deliveries.isEmpty else { return }
         let sequence = db.lastInsertedRowID
-        for order in routed.deliveries { try insert(order, of: routed, id, sequence, in: db, &transaction) }
+        for order in routed.deliveries {
+            try insert(order, of: routed, id, sequence, by: inserts.delivery, in: db, &transaction)
+        }
     }
 
     private func insert(
-        _ order: DeliveryOrder, of routed: RoutedEvent, _ id: String, _ sequence: Int64, in db: Database,
-        _ transaction: inout Transaction
+        _ order: DeliveryOrder, of routed: RoutedEvent, _ id: String, _ sequence: Int64, by statement: Statement,
+        in db: Database, _ transaction: inout Transaction
     ) throws {
         let accepted = routed.event.acceptedAt
         let destination = order.destination
@@ -45,12 +47,7 @@ extension SQLiteWriter {
         let goesOn =
             isNow && lanes.state(of: destination) == nil
             && lanes.withHandOff { $0.hasRoom(for: size, to: destination) }
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO deliveries (event, destination, due, not_before, not_after, order_key, begun)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
-                """
-        ).execute(arguments: [
+        try statement.execute([
             sequence, destination.name, max(accepted, order.notBefore ?? accepted).milliseconds,
             order.notBefore?.milliseconds, order.notAfter?.milliseconds, order.orderKey, goesOn ? 1 : 0,
         ])
@@ -105,5 +102,29 @@ extension SQLiteWriter {
             source, dedupe.key, routed.event.id.description, routed.event.acceptedAt.milliseconds,
         ])
         return nil
+    }
+}
+
+/// What every append writes.
+struct InsertStatements {
+    let event: Statement
+    let delivery: Statement
+
+    init(_ db: Database) throws {
+        event = try db.cachedStatement(
+            sql: "INSERT INTO events (id, source, subject, accepted_at, body, payload) VALUES (?, ?, ?, ?, ?, ?)")
+        delivery = try db.cachedStatement(
+            sql: """
+                INSERT INTO deliveries (event, destination, due, not_before, not_after, order_key, begun)
+                VALUES (?, ?, ?, ?, ?, ?, ?)
+                """)
+    }
+}
+
+extension Statement {
+    /// Executes a statement with arguments whose number is known to be right.
+    fileprivate func execute(_ arguments: StatementArguments) throws {
+        setUncheckedArguments(arguments)
+        try execute()
     }
 }

@@ -57,8 +57,10 @@ struct SQLiteWriter: Sendable {
     }
 
     /// What a transaction is going to change in memory once it is committed.
-    struct Transaction: Sendable {
+    struct Transaction {
         let now: Date
+        /// Looked up once, however many rows follow.
+        var inserts: InsertStatements?
         var fresh: [Lease] = []
         var spilled: Set<DestinationName> = []
         var released: [(lease: Lease, due: Date?)] = []

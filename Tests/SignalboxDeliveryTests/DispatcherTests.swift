@@ -138,7 +138,7 @@ import Testing
 }
 
 /// A sender whose answers the test writes: by event and by number of the attempt on it.
-private final class ScriptedSender: Sender {
+final class ScriptedSender: Sender {
     private let script: @Sendable (Lease, Int) async -> RetryPolicy.Answer
     private let made = Mutex<[String]>([])
     private let count: AsyncStream<Int>

@@ -1,0 +1,233 @@
+import Foundation
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Synchronization
+import Testing
+
+/// What the gateway promises, proved on the built binary from outside.
+@Suite(.timeLimit(.minutes(3))) struct LawTests {
+    private let payload = Data(#"{"aps":{"alert":{"title":"Hi","body":"There"}}}"#.utf8)
+
+    private func states(in directory: String) async throws -> [String] {
+        let list = try await binary.run(["deliveries", "list", "--limit", "500", "--json"], in: directory)
+        return try list.output.split(separator: "\n").map { line in
+            let json = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+            return try #require(json?["state"] as? String)
+        }
+    }
+
+    private func expectBooksToAddUp(in directory: String) async throws {
+        let audit = try await binary.run(["audit"], in: directory)
+        #expect(audit.status == 0, "\(audit.errors)")
+        #expect(audit.output.hasSuffix("The books add up.\n"))
+    }
+
+    /// Law 1.
+    @Test func everythingAcceptedComesToExactlyOneEnd() async throws {
+        try await withTemporaryDirectory { directory in
+            let count = Mutex(0)
+            let answers = [204, 400, 503]
+            try await ReceivingServer.run(answer: { _ in
+                count.withLock { count in
+                    count += 1
+                    return answers[count % 3]
+                }
+            }) { receiver in
+                let gateway = try await Gateway.start(
+                    in: directory, config: Gateway.config(to: receiver.url, attempts: 3))
+                for _ in 0..<60 { #expect(try await gateway.post(payload).status == 202) }
+                while try await states(in: directory).contains("waiting") {}
+                #expect(await gateway.stop() == 0)
+                #expect(try await states(in: directory).count == 60)
+                try await expectBooksToAddUp(in: directory)
+            }
+        }
+    }
+
+    /// Law 2.
+    @Test func whatIsRejectedLeavesNoTrace() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                for body in ["", "{", "7", "\u{FF}", #"{"aps":"#] {
+                    let status = try await gateway.post(Data(body.utf8)).status
+                    #expect((400..<500).contains(status), "\(body)")
+                }
+                #expect(await gateway.stop() == 0)
+                #expect(try await states(in: directory).isEmpty)
+                try await expectBooksToAddUp(in: directory)
+            }
+        }
+    }
+
+    /// Law 3.
+    @Test func whatIsStoredIsWhatIsSentToTheByte() async throws {
+        try await withTemporaryDirectory { directory in
+            let answers = Mutex([204, 500])
+            try await ReceivingServer.run(answer: { _ in answers.withLock { $0.popLast() ?? 204 } }) { receiver in
+                let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                let body = #"{"aps":{"alert":{"title":"\u0000 é \ud83d\ude00 \"","body":""}},"k":[1.50,1e2,-0]}"#
+                #expect(try await gateway.post(Data(body.utf8)).status == 202)
+                let sent = await receiver.next(2).map(\.body)
+                #expect(await gateway.stop() == 0)
+                let shown = try await binary.run(["deliveries", "show", "1"], in: directory).output
+                let stored = try #require(shown.split(separator: "\n").last)
+                #expect(sent == [Array(stored.utf8), Array(stored.utf8)])
+            }
+        }
+    }
+
+    /// Law 4. While the receiver has a request before it, the file already says that its attempt was begun: a gateway that
+    /// is killed at that moment leaves a trace of it.
+    @Test func anAttemptIsWrittenDownBeforeItIsMade() async throws {
+        try await withTemporaryDirectory { directory in
+            let (gate, open) = AsyncStream.makeStream(of: Void.self)
+            let isFirst = Mutex(true)
+            try await ReceivingServer.run(answer: { _ in
+                let waits = isFirst.withLock { isFirst in
+                    defer { isFirst = false }
+                    return isFirst
+                }
+                if waits { for await _ in gate {} }
+                return 204
+            }) { receiver in
+                let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                _ = try await gateway.post(payload)
+                _ = await receiver.next()
+                await gateway.kill()
+                open.finish()
+                let again = try await Gateway.start(in: directory)
+                _ = await receiver.next()
+                #expect(await again.stop() == 0)
+                let list = try await binary.run(["deliveries", "show", "1"], in: directory)
+                let attempts = list.output.split(separator: "\n").filter { $0.contains(#""attempt":"#) }
+                #expect(attempts.count == 2)
+                #expect(attempts.first?.contains(#""error":"interrupted""#) == true)
+                #expect(attempts.last?.contains(#""status":204"#) == true)
+            }
+        }
+    }
+
+    /// Law 8.
+    @Test func killedAtAnyMomentItLosesNothingAndRepeatsOnlyWhatWasUnderWay() async throws {
+        let seed: UInt64 = 20_261_121
+        print("seed \(seed)")
+        try await withTemporaryDirectory { directory in
+            let play = CrashPlay(directory: directory, kills: 50, seed: seed, payload: payload)
+            try await play.run()
+            try await expectBooksToAddUp(in: directory)
+        }
+    }
+
+    /// Not a law of its own: what a stranger writes must not end the gateway.
+    @Test func noTimeToLiveEndsTheGateway() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                let body =
+                    #"{"message":{"topic":"t","notification":{"title":"x"},"android":{"ttl":"9223372036854775807s"}}}"#
+                #expect(try await gateway.post(Data(body.utf8)).status == 202)
+                _ = await receiver.next()
+                #expect(await gateway.stop() == 0)
+            }
+        }
+    }
+}
+
+/// A gateway under load that is killed again and again, and what the other side saw of it.
+private struct CrashPlay: Sendable {
+    let directory: String
+    let kills: Int
+    let seed: UInt64
+    let payload: Data
+
+    /// What arrived. A class because the receiver and the play share it.
+    private final class Arrivals: Sendable {
+        private struct State {
+            /// By event, in which lives of the gateway it was sent.
+            var lives: [String: [String]] = [:]
+            /// By body, under which ids.
+            var ids: [[UInt8]: Set<String>] = [:]
+        }
+        private let state = Mutex(State())
+
+        /// Each life has an address of its own to send to.
+        func note(_ message: WebhookReceiver.Message) {
+            let id = message.id ?? "none"
+            state.withLock { state in
+                state.lives[id, default: []].append(message.path)
+                state.ids[message.body, default: []].insert(id)
+            }
+        }
+        func has(_ ids: Set<String>) -> Bool { state.withLock { ids.isSubset(of: $0.lives.keys) } }
+        var lives: [String: [String]] { state.withLock { $0.lives } }
+        var ids: [[UInt8]: Set<String>] { state.withLock { $0.ids } }
+    }
+
+    /// How many posts were answered. A class because those who post and the one who kills share it.
+    private final class Taken: Sendable {
+        private let number = Mutex(0)
+        var count: Int { number.withLock { $0 } }
+        func addOne() { number.withLock { $0 += 1 } }
+    }
+
+    func run() async throws {
+        let arrivals = Arrivals()
+        try await ReceivingServer.run(answer: { message in
+            arrivals.note(message)
+            // So that there is something under way at most moments.
+            for _ in 0..<200 { await Task.yield() }
+            return 204
+        }) { receiver in
+            var random = SeededGenerator(seed: seed)
+            func start(_ life: Int) async throws -> Gateway {
+                try await Gateway.start(
+                    in: directory, config: Gateway.config(to: "\(receiver.url)/\(life)", attempts: 100))
+            }
+            var accepted: Set<String> = []
+            for life in 0..<kills {
+                let gateway = try await start(life)
+                // So many answers, and then so many turns of the scheduler: any moment of a request's way.
+                let answers = Int.random(in: 0...30, using: &random)
+                let turns = Int.random(in: 0...3000, using: &random)
+                accepted.formUnion(await load(gateway, killAfter: answers, turns: turns))
+            }
+            let last = try await start(kills)
+            while !arrivals.has(accepted) { await Task.yield() }
+            #expect(await last.stop() == 0)
+            #expect(!accepted.isEmpty)
+            #expect(Set(arrivals.ids.values.map(\.count)) == [1], "one body has one id, seed \(seed)")
+            print("\(accepted.count) events, \(arrivals.lives.values.reduce(0) { $0 + $1.count - 1 }) repeats")
+            for (id, lives) in arrivals.lives {
+                // Once in each life at most, so that a repeat costs a life that ended during an attempt.
+                #expect(Set(lives).count == lives.count, "\(id) twice in one life, seed \(seed)")
+            }
+        }
+    }
+
+    /// Posts from several sides until it is killed; the ids of what was acknowledged.
+    private func load(_ gateway: Gateway, killAfter answers: Int, turns: Int) async -> Set<String> {
+        let taken = Taken()
+        return await withTaskGroup(of: Set<String>.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    var ids: Set<String> = []
+                    while let (status, receipt) = try? await gateway.post(payload) {
+                        #expect(status == 202)
+                        if let id = receipt["id"] as? String { ids.insert(id) }
+                        taken.addOne()
+                    }
+                    return ids
+                }
+            }
+            group.addTask {
+                while taken.count < answers { await Task.yield() }
+                for _ in 0..<turns { await Task.yield() }
+                await gateway.kill()
+                return []
+            }
+            return await group.reduce(into: []) { $0.formUnion($1) }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+#!/usr/bin/env python3
+"""A delivery's states, all of them.
+
+Walks through every state that a small gateway can get into - a few deliveries, an operator, a clock that makes things
+due and over, crashes at every point - and checks after every step what must always hold. Breadth first, so that what it
+prints when a rule is broken is the shortest way there.
+
+    python3 docs/model/delivery.py                 every rule holds
+    python3 docs/model/delivery.py --break RULE    leave one rule of the gateway out, and see it found
+    python3 docs/model/delivery.py --broken        leave out each of them in turn; every one must be found
+
+What stands for what: `state`, `attempts`, `begun` and `forgiven` are columns of the table `deliveries`; `held` is the
+hand-off's memory, which a crash empties; `sending` is a lane that has a lease and a request under way; `counted` is
+what the ledger says was ever made.
+"""
+
+import sys
+from collections import deque, namedtuple
+
+DELIVERIES = 2
+# Numbers grow without end in the gateway; here so far, which is enough for every order of events to occur.
+MOST_BEGUN = 3
+BUDGET = 2
+
+Delivery = namedtuple("Delivery", "state due over begun attempts forgiven held sending log retries ended")
+World = namedtuple("World", "deliveries counted paused")
+
+NEW = Delivery("waiting", True, False, 0, 0, 0, False, 0, (), 0, None)
+
+BREAKABLE = {
+    "lease-once": "a claim looks at what is held",
+    "settle-final": "what has ended is not claimed again",
+    "retry-only-dead": "an explicit retry leaves what was delivered alone",
+    "book": "what is appended is booked in the same commit",
+    "free-after-crash": "a new process knows that nobody holds anything",
+    "begin-first": "that an attempt begins is written before it is made",
+    "count-interrupted": "an attempt that a crash cut short is counted",
+    "pause": "a claim asks whether the destination takes anything",
+    "expire-held": "what is held ends with its attempt",
+    "forgive-made": "an attempt that is given back is not forgiven either",
+}
+TERMINAL = {"delivered", "dead", "expired"}
+
+
+def steps(world, broken):
+    """Every step that can follow, with its name."""
+    deliveries = world.deliveries
+    if len(deliveries) < DELIVERIES:
+        counted = world.counted + (0 if "book" in broken else 1)
+        # From the file, or handed over in memory: then its attempt is begun with the same commit.
+        yield "append", world._replace(deliveries=deliveries + (NEW,), counted=counted)
+        if not world.paused:
+            fresh = NEW._replace(begun=0 if "begin-first" in broken else 1, held=True)
+            yield "append and hand over", world._replace(deliveries=deliveries + (fresh,), counted=counted)
+    yield ("resume" if world.paused else "pause"), world._replace(paused=not world.paused)
+    yield "crash", world._replace(
+        deliveries=tuple(
+            d._replace(held=d.held if "free-after-crash" in broken else False, sending=0) for d in deliveries))
+    for place, delivery in enumerate(deliveries):
+        for name, after in steps_of_one(delivery, world.paused, broken):
+            changed = deliveries[:place] + (after,) + deliveries[place + 1 :]
+            yield f"{name} {place + 1}", world._replace(deliveries=changed)
+
+
+def steps_of_one(d, paused, broken):
+    may_claim = d.state == "waiting" or ("settle-final" in broken and d.state in TERMINAL)
+    is_free = not d.held or ("lease-once" in broken and d.sending < 2)
+    takes = not paused or "pause" in broken
+    if may_claim and is_free and takes and d.due and d.begun < MOST_BEGUN:
+        found = interrupted(d, broken)
+        if d.over:
+            yield "expire on claim", end(found, "expired")
+        else:
+            begun = found.begun if "begin-first" in broken else found.attempts + 1
+            yield "claim", found._replace(begun=begun, held=True, sending=d.sending + 1)
+    # Handed over in memory: it is held and begun, and now it is sent.
+    if d.held and d.sending == 0 and d.state == "waiting":
+        if takes:
+            yield "send what was handed over", d._replace(sending=1)
+        yield "give back", given_back(d, broken)._replace(held=False)
+    if d.sending:
+        done = d._replace(sending=d.sending - 1, held=d.sending > 1)
+        made = done._replace(attempts=d.begun, log=logged(d, "answered"))
+        yield "settle delivered", end(made, "delivered")
+        yield "settle dead", end(made, "dead")
+        if d.begun - d.forgiven < BUDGET:
+            yield "settle retry", made._replace(due=False)
+        yield "settle postponed", given_back(done, broken)._replace(due=False)
+        yield "settle returned", given_back(done, broken)
+        if d.over:
+            yield "settle expired", end(given_back(done, broken), "expired")
+    if d.state == "waiting" and not d.due:
+        yield "become due", d._replace(due=True)
+    if d.state == "waiting" and not d.over:
+        yield "become over", d._replace(over=True)
+    if d.state == "waiting" and d.over and (not d.held or "expire-held" in broken):
+        yield "expire at a tick", end(interrupted(d, broken), "expired")
+    may_retry = {"waiting", "dead"} | ({"delivered"} if "retry-only-dead" in broken else set())
+    if d.state in may_retry and d.retries < 1:
+        yield "retry", d._replace(
+            state="waiting", due=True, forgiven=d.begun, retries=d.retries + 1,
+            ended=None if d.state == "dead" else d.ended)
+
+
+def end(d, state):
+    return d._replace(state=state, ended=d.ended or state)
+
+
+def logged(d, word):
+    return d.log + ((d.begun, word),)
+
+
+def given_back(d, broken):
+    forgiven = d.forgiven if "forgive-made" in broken else min(d.forgiven, d.attempts)
+    return d._replace(begun=d.attempts, forgiven=forgiven)
+
+
+def interrupted(d, broken):
+    """Nobody holds it, yet an attempt was begun: it belongs to a process that is no more."""
+    if d.begun <= d.attempts or "count-interrupted" in broken or d.held:
+        return d
+    return d._replace(attempts=d.begun, log=logged(d, "interrupted"))
+
+
+def faults(before, step, world):
+    """What does not hold after a step."""
+    if len(world.deliveries) != world.counted:
+        yield "nothing accepted vanishes: the books say how many there are"
+    for old, d in zip(before.deliveries, world.deliveries):
+        if old.state in TERMINAL and d.state != old.state and not (step.startswith("retry") and old.state == "dead"):
+            yield "what has ended stays as it is, but for an explicit retry of what is dead"
+        if before.paused and d.sending > old.sending:
+            yield "nothing is begun while the destination takes nothing"
+        if step == "crash" and d.state == "waiting" and d.held:
+            yield "after a crash everything that has not ended can be claimed again"
+        if d.sending > old.sending and old.begun > old.attempts and not old.held and d.log == old.log:
+            yield "an attempt that was begun and not given back is in the log before the next one begins"
+    for d in world.deliveries:
+        if d.sending > 1:
+            yield "never two leases of one delivery"
+        if d.sending and d.state != "waiting":
+            yield "a delivery that is under way waits, and is in no other state"
+        if d.ended is not None and d.state != d.ended:
+            yield "a delivery has one end"
+        if d.begun < d.attempts:
+            yield "no more attempts are counted than were begun"
+        if d.sending and d.begun <= d.attempts:
+            yield "an attempt is written down before it is made"
+        if d.forgiven > d.begun:
+            yield "no attempt is forgiven that was not made"
+        numbers = [number for number, _ in d.log]
+        if numbers != list(range(1, len(numbers) + 1)):
+            yield "attempts are numbered from 1, each once"
+
+
+def explore(broken=frozenset()):
+    """How many states there are; or the shortest way to one in which something does not hold, and what."""
+    start = World((), 0, False)
+    came_from = {start: None}
+    front = deque([start])
+    while front:
+        world = front.popleft()
+        for step, after in steps(world, broken):
+            fault = next(faults(world, step, after), None)
+            if fault is not None:
+                return len(came_from), fault, way_to(world, came_from) + [step]
+            if after not in came_from:
+                came_from[after] = (world, step)
+                front.append(after)
+    return len(came_from), None, []
+
+
+def way_to(world, came_from):
+    way = []
+    while came_from[world] is not None:
+        world, step = came_from[world]
+        way.append(step)
+    return way[::-1]
+
+
+def main(arguments):
+    if arguments == ["--broken"]:
+        missed = 0
+        for rule, words in BREAKABLE.items():
+            _, fault, way = explore(frozenset([rule]))
+            missed += fault is None
+            print(f"without \"{words}\": " + (f"{fault} ({', '.join(way)})" if fault else "NOT FOUND"))
+        return 1 if missed else 0
+    broken = frozenset()
+    if arguments[:1] == ["--break"] and len(arguments) == 2 and arguments[1] in BREAKABLE:
+        broken = frozenset(arguments[1:])
+    elif arguments:
+        print(f"usage: delivery.py [--broken | --break {'|'.join(BREAKABLE)}]", file=sys.stderr)
+        return 64
+    count, fault, way = explore(broken)
+    if fault is None:
+        print(f"{count} states, every rule holds in each")
+        return 0
+    print(f"broken: {fault}\n  " + "\n  ".join(way))
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
