@@ -1,0 +1,176 @@
+import Foundation
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// What operators and careful senders rely on, on the built binary from outside.
+@Suite(.timeLimit(.minutes(3))) struct OperatorTests {
+    private let payload = Data(#"{"aps":{"alert":"Hi"},"ab":{"c":"campaign-1"}}"#.utf8)
+
+    private func withGateway(
+        config more: String = "", environment: [String: String] = [:],
+        _ body: @escaping @Sendable (Gateway, ReceivingServer, String) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let gateway = try await Gateway.start(
+                    in: directory, config: Gateway.config(to: receiver.url, more: more), environment: environment)
+                try await body(gateway, receiver, directory)
+                #expect(await gateway.stop() == 0)
+            }
+        }
+    }
+
+    // MARK: Repeats
+
+    @Test func aRepeatedRequestIsAnsweredAgainAndTakenOnce() async throws {
+        try await withGateway { gateway, receiver, directory in
+            let key = [(name: "idempotency-key", value: "\"7f3c\"")]
+            let first = try await gateway.post(payload, headers: key)
+            let again = try await gateway.post(payload, headers: [("idempotency-key", "7f3c")])
+            #expect(first.status == 202 && again.status == 202)
+            #expect(first.json["id"] as? String == again.json["id"] as? String)
+            let other = try await gateway.post(Data(#"{"aps":{}}"#.utf8), headers: key)
+            #expect(other.status == 422)
+            #expect(other.json["code"] as? String == "idempotency-key-reused")
+            let malformed = try await gateway.post(payload, headers: [("idempotency-key", "a b")])
+            #expect(malformed.json["code"] as? String == "idempotency-key-malformed")
+            #expect(await receiver.next(1).count == 1)
+            let list = try await binary.run(["deliveries", "list", "--json"], in: directory)
+            #expect(list.output.split(separator: "\n").count == 1)
+        }
+    }
+
+    @Test func ofEqualEventsOneIsTakenWithinAWindow() async throws {
+        let source =
+            #""sources": { "app": { "auth": { "bearer": ["env:APP"] }, "dedupe": { "key": "/data/campaign/id", "window": "10m" } } },"#
+        try await withGateway(config: source, environment: ["APP": "app-token"]) { gateway, receiver, directory in
+            let token = [(name: "authorization", value: "Bearer app-token")]
+            let first = try await gateway.post(payload, headers: token)
+            let again = try await gateway.post(payload, headers: token)
+            #expect(again.status == 202)
+            #expect(again.json["duplicate"] as? Bool == true)
+            #expect(again.json["id"] as? String == first.json["id"] as? String)
+            #expect(await receiver.next(1).map(\.id) == [first.json["id"] as? String])
+            let audit = try await binary.run(["audit"], in: directory, environment: ["APP": "app-token"])
+            #expect(audit.status == 0)
+        }
+    }
+
+    // MARK: Operators
+
+    @Test func aSourcesTokenLetsNobodyInAsAnOperator() async throws {
+        let config =
+            #""sources": { "app": { "auth": { "bearer": ["env:APP"] } } }, "admin": { "auth": { "bearer": ["env:ADMIN"] } },"#
+        let environment = ["APP": "app-token", "ADMIN": "admin-token"]
+        try await withGateway(config: config, environment: environment) { gateway, _, _ in
+            for path in ["/v1/deliveries", "/v1/destinations", "/metrics", "/v1/deliveries/1"] {
+                let status = try await gateway.get(path).status
+                #expect(status == 401, "\(path)")
+            }
+            let asSource = [(name: "authorization", value: "Bearer app-token")]
+            let refused = try await gateway.post(Data(), to: "/v1/destinations/crm/pause", headers: asSource)
+            #expect(refused.status == 401)
+            let asAdmin = [(name: "authorization", value: "Bearer admin-token")]
+            let paused = try await gateway.post(Data(), to: "/v1/destinations/crm/pause", headers: asAdmin)
+            #expect(paused.status == 200)
+            let handedIn = try await gateway.post(payload, headers: asAdmin)
+            #expect(handedIn.status == 401)
+        }
+    }
+
+    @Test func aTokenOfBothIsRefusedAtTheStart() async throws {
+        try await withTemporaryDirectory { directory in
+            let config =
+                #"{ "sources": { "app": { "auth": { "bearer": ["env:T"] } } }, "admin": { "auth": { "bearer": ["env:T"] } } }"#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            let result = try await binary.run(["serve"], in: directory, environment: ["T": "same"])
+            #expect(result.status == 2)
+            #expect(result.errors.contains("operators need their own"))
+        }
+    }
+
+    @Test func whatIsPausedKeepsQueueingAndGoesOnWhenResumed() async throws {
+        try await withGateway { gateway, receiver, directory in
+            #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)
+            let id = try await gateway.post(payload).json["id"] as? String
+            let list = try await gateway.get("/v1/destinations").text
+            #expect(list.contains(#""name":"crm","state":"paused""#))
+            #expect(list.contains(#""waiting":1"#))
+            #expect(try await gateway.get("/metrics").text.contains(#"signalbox_destination_up{destination="crm"} 0"#))
+            let resumed = try await binary.run(["destinations", "resume", "crm"], in: directory)
+            #expect(resumed.status == 0)
+            #expect(await receiver.next(1).map(\.id) == [id])
+            #expect(try await gateway.post(Data(), to: "/v1/destinations/nobody/pause").status == 404)
+        }
+    }
+
+    @Test func aPingIsSignedAndLeavesNothingInTheQueue() async throws {
+        try await withGateway { gateway, receiver, directory in
+            let answer = try await gateway.post(Data(), to: "/v1/destinations/crm/ping")
+            #expect(answer.json["taken"] as? Bool == true)
+            #expect(answer.json["status"] as? Int == 204)
+            let message = try #require(await receiver.next(1).first)
+            #expect(String(decoding: message.body, as: UTF8.self).contains(#""type":"io.signalbox.ping""#))
+            let ping = try await binary.run(
+                ["destinations", "ping", "crm"], in: directory, environment: ["WEBHOOK_SECRET": Gateway.secret])
+            #expect(ping.status == 0, "\(ping.errors)")
+            #expect(try await binary.run(["deliveries", "list", "--json"], in: directory).output.isEmpty)
+        }
+    }
+
+    @Test func deliveriesAreListedShownAndRetriedOverHTTP() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run(answer: { _ in 400 }) { receiver in
+                let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                for _ in 0..<3 { _ = try await gateway.post(payload) }
+                while try await !gateway.get("/v1/deliveries/3").text.contains(#""state":"dead""#) {}
+                let page = try await gateway.get("/v1/deliveries?limit=2&destination=crm").text
+                #expect(page.contains(#""id":3"#) && page.contains(#""id":2"#) && !page.contains(#""id":1,"#))
+                #expect(page.hasSuffix(#""next":"2"}"#))
+                #expect(try await gateway.get("/v1/deliveries?cursor=2").text.contains(#""id":1"#))
+                let shown = try await gateway.get("/v1/deliveries/1").text
+                #expect(shown.contains(#""log":[{"attempt":1,"#) && shown.contains(#""status":400"#))
+                #expect(try await gateway.post(Data(), to: "/v1/deliveries/1/retry").json["due"] as? Int == 1)
+                #expect(try await gateway.post(Data(), to: "/v1/deliveries/99/retry").status == 404)
+                #expect(try await gateway.get("/v1/deliveries?state=lost").status == 400)
+                #expect(await gateway.stop() == 0)
+                let purged = try await binary.run(["deliveries", "purge", "--state", "dead"], in: directory)
+                #expect(purged.output == "3 deliveries are removed\n")
+                #expect(try await binary.run(["audit"], in: directory).status == 0)
+            }
+        }
+    }
+
+    // MARK: Schedules
+
+    @Test func anEmbargoIsKeptAcrossARestartUnlessARouteIgnoresIt() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let config = """
+                    { "egress": { "allow": ["127.0.0.0/8"] },
+                      "destinations": { "crm": { "url": "\(receiver.url)", "secret": "env:WEBHOOK_SECRET" },
+                        "now": { "url": "\(receiver.url)now", "secret": "env:WEBHOOK_SECRET" } },
+                      "routes": [ { "name": "all", "match": {}, "to": ["crm"] },
+                        { "name": "early", "match": {}, "to": ["now"], "ignore": ["notBefore", "notAfter"] } ] }
+                    """
+                let embargo =
+                    #"{"data":{"handler":"com.sourse.notification","title":"T","embargoDate":"2096-01-01T00:00:00Z"}}"#
+                let over =
+                    #"{"data":{"handler":"com.sourse.notification","title":"T","expiryDate":"2016-01-01T00:00:00Z"}}"#
+                var gateway = try await Gateway.start(in: directory, config: config)
+                #expect(try await gateway.post(Data(embargo.utf8)).status == 202)
+                #expect(try await gateway.post(Data(over.utf8)).status == 202)
+                #expect(await receiver.next(2).count == 2)
+                #expect(await gateway.stop() == 0)
+                gateway = try await Gateway.start(in: directory)
+                while try await !gateway.get("/v1/deliveries?destination=crm").text.contains("expired") {}
+                let list = try await gateway.get("/v1/deliveries?destination=crm").text
+                #expect(list.contains(#""state":"waiting","attempts":0"#))
+                #expect(list.contains(#""due":"2096-01-01T00:00:00.000Z""#))
+                #expect(await gateway.stop() == 0)
+            }
+        }
+    }
+}
