@@ -82,6 +82,8 @@ package struct Dispatcher: Service {
             do {
                 try await queue.tick()
             } catch {
+                // Cut short by our own stop.
+                if Task.isCancelled { return }
                 logger.error("The queue cannot be read.", metadata: ["error": "\(error)"])
             }
             do { try await clock.sleep(for: Self.tick) } catch { return }
@@ -96,6 +98,7 @@ extension Dispatcher {
         do {
             gauges = try await queue.gauges()
         } catch {
+            if Task.isCancelled { return }
             logger.error("The queue cannot be read.", metadata: ["error": "\(error)"])
             return
         }

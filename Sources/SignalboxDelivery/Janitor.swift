@@ -42,6 +42,8 @@ package struct Janitor: Service {
             }
             if removed > 0 { logger.info("Old events were removed.", metadata: ["events": "\(removed)"]) }
         } catch {
+            // Cut short by our own stop.
+            if Task.isCancelled { return }
             logger.error("Old events cannot be removed.", metadata: ["error": "\(error)"])
         }
     }
