@@ -41,7 +41,7 @@ struct DestinationLane: Sendable {
     func run() async {
         queue.openLane(destination.name, isOrdered: destination.ordering != nil) { [signal] in signal.yield() }
         var batches = LaneBatches(destination.batch)
-        await withTaskGroup { timers in
+        await withDiscardingTaskGroup { timers in
             await withDiscardingTaskGroup { attempts in
                 for await _ in signals {
                     // Asked first: what was appended while the queue was being read is for another turn.
@@ -54,10 +54,13 @@ struct DestinationLane: Sendable {
             }
             timers.cancelAll()
         }
-        for lease in batches.takeAll() { await settle(Settlement(lease, .returned)) }
+        await giveBack(&batches)
     }
 
     var name: DestinationName { destination.name }
+
+    /// Where one holds up those behind it, what is due says little.
+    var isOrdered: Bool { destination.ordering != nil }
 
     /// True when it may begin attempts and none is under way.
     var isIdle: Bool { queue.isActive(destination.name) && gate.isIdle(at: elapsed()) }
@@ -82,11 +85,16 @@ struct DestinationLane: Sendable {
     private func begin(
         _ batches: inout LaneBatches, _ start: ([Lease]) -> Void, wakingAt: (Duration) -> Void
     ) async -> Bool {
+        guard queue.isActive(destination.name) else {
+            await giveBack(&batches)
+            return true
+        }
         while true {
             switch gate.takePlaces(at: elapsed()) {
             case .free(0): return false
             case .free(let free):
-                let leases = await claim(upTo: batches.room(for: free))
+                let room = batches.room(for: free)
+                let leases = room > 0 ? await claim(upTo: room) : []
                 let ready = batches.take(leases, upTo: free, at: elapsed(), all: gate.isDraining && leases.isEmpty)
                 gate.giveBack(free - ready.count, at: elapsed())
                 for batch in ready { start(batch) }
@@ -99,6 +107,15 @@ struct DestinationLane: Sendable {
                 if gate.setTimer(time) { wakingAt(time) }
                 return isLong
             }
+        }
+    }
+
+    /// What was gathered for a request and is not to be sent now.
+    private func giveBack(_ batches: inout LaneBatches) async {
+        guard !batches.isEmpty else { return }
+        let leases = batches.takeAll()
+        await withDiscardingTaskGroup { group in
+            for lease in leases { group.addTask { await settle(Settlement(lease, .returned)) } }
         }
     }
 
@@ -135,12 +152,16 @@ struct DestinationLane: Sendable {
         let now = Date()
         // Before the place is free: what the answer says counts for whoever takes it.
         note(result.answer, of: live[0], now: now)
+        let isDisabling = RetryPolicy.disabling(result.answer) != nil
+        if isDisabling { gate.shut() }
         gate.sent()
         signal.yield()
         // One number for all, so that what failed together is tried together.
         let random = Double.random(in: 0..<1)
         let settlements = live.map { settlement(of: $0, result, now: now, random: random) }
         await finish(settlements + expired)
+        // From here on the queue gives out nothing to it.
+        if isDisabling { gate.reopen() }
     }
 
     private func settlement(of lease: Lease, _ result: SendResult, now: Date, random: Double) -> Settlement {

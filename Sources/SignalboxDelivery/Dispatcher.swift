@@ -102,12 +102,13 @@ extension Dispatcher {
             logger.error("The queue cannot be read.", metadata: ["error": "\(error)"])
             return
         }
-        for lane in lanes {
+        for lane in lanes where !lane.isOrdered {
             let overdue = gauges[lane.name]?.oldestDue.map { Date().timeIntervalSince($0) }
             guard watchdog.isStalled(lane.name, overdue: overdue, isIdle: lane.isIdle) else { continue }
             logger.critical(
                 "Deliveries are due and none is made; this is a defect of the gateway.",
                 metadata: ["destination": "\(lane.name)", "overdue": "\(Int(overdue ?? 0)) s"])
+            queue.lookAgain()
             lane.wake()
         }
     }

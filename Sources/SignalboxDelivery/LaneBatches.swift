@@ -13,12 +13,13 @@ struct LaneBatches: Sendable {
         cutter = limits.map { BatchCutter($0) }
     }
 
-    /// How many deliveries so many requests can take.
+    /// How many deliveries so many requests can take; none while there are complete ones, so that few bodies wait here.
     func room(for places: Int) -> Int {
         guard let limits, let cutter else { return places }
-        let waiting = cutter.count + ready.reduce(0) { $0 + $1.count }
-        return max(0, places * limits.count - waiting)
+        return ready.isEmpty ? max(0, min(places * limits.count, Self.mostAtOnce) - cutter.count) : 0
     }
+
+    private static let mostAtOnce = 1024
 
     /// Takes deliveries in and gives what can be sent now. `all`: also what is not complete.
     mutating func take(_ leases: [Lease], upTo places: Int, at now: Duration, all: Bool) -> [[Lease]] {
@@ -29,6 +30,8 @@ struct LaneBatches: Sendable {
         ready.removeFirst(taken.count)
         return taken
     }
+
+    var isEmpty: Bool { ready.isEmpty && cutter?.count ?? 0 == 0 }
 
     /// When the next one is complete by its age.
     var due: Duration? { cutter?.due }

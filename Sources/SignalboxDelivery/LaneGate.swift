@@ -9,6 +9,8 @@ final class LaneGate: Sendable {
         var unsettled = 0
         var isDraining = false
         var isClosed = false
+        /// Attempts that are about to disable the destination.
+        var shutters = 0
         var isFailing = false
         var isUnrecordable = false
         /// When the lane will be woken at the latest.
@@ -39,7 +41,7 @@ final class LaneGate: Sendable {
     /// Takes all free places and says how many they are.
     func takePlaces(at now: Duration) -> Places {
         state.withLock { state in
-            guard !state.isClosed else { return .free(0) }
+            guard !state.isClosed, state.shutters == 0 else { return .free(0) }
             if let quiet = state.quietUntil, now < quiet { return .later(quiet - now, isLong: true) }
             state.quietUntil = nil
             var free = max(0, min(limit - state.sending, unsettledLimit - state.unsettled))
@@ -138,11 +140,16 @@ final class LaneGate: Sendable {
 
     func noteRecorded() { state.withLock { $0.isUnrecordable = false } }
 
+    /// Nothing more is begun until ``reopen()``: that the destination is gone is not yet on disk.
+    func shut() { state.withLock { $0.shutters += 1 } }
+
+    func reopen() { state.withLock { $0.shutters -= 1 } }
+
     /// True when nothing is under way and nothing but deliveries is wanting.
     func isIdle(at now: Duration) -> Bool {
         state.withLock { state in
             state.sending == 0 && state.unsettled == 0 && !state.isClosed && state.breaker.isClosed
-                && (state.quietUntil.map { $0 <= now } ?? true)
+                && state.bucket == nil && (state.quietUntil.map { $0 <= now } ?? true)
         }
     }
 

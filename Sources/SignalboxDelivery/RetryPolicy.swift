@@ -69,7 +69,7 @@ package struct RetryPolicy: Sendable {
 
     package static func health(by answer: Answer) -> Health {
         switch answer {
-        case .failed(.stopped), .failed(.exhausted): .unknown
+        case .failed(.stopped), .failed(.exhausted), .failed(.unusable), .failed(.denied): .unknown
         case .failed: .ill
         case .replied(let status, _): (500..<600).contains(status) ? .ill : .well
         }

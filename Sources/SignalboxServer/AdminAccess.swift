@@ -5,13 +5,14 @@ import SignalboxEgress
 /// Who may look at what is in the queue and change it. Tokens of sources count for nothing here.
 package struct AdminAccess: Sendable {
     private let tokens: [[UInt8]]
-    private let isOnLoopback: Bool
+    private let isOpen: Bool
 
-    /// `tokens`: any of them is good. None: whoever is on this machine may, while the gateway listens on loopback only;
-    /// otherwise nobody.
-    package init(tokens: [String], isOnLoopback: Bool) {
+    /// `tokens`: any of them is good. `isOpen`: without tokens, whoever is on this machine may; for a gateway that listens on
+    /// loopback and takes payloads from anybody there. Otherwise nobody: behind a proxy, the whole world seems to be on
+    /// this machine.
+    package init(tokens: [String], isOpen: Bool) {
         self.tokens = tokens.map { Array($0.utf8) }
-        self.isOnLoopback = isOnLoopback
+        self.isOpen = isOpen
     }
 
     /// Every token is compared, in constant time, whatever the outcome.
@@ -23,8 +24,11 @@ package struct AdminAccess: Sendable {
             if !isGranted { throw .adminUnauthorized }
             return
         }
-        guard isOnLoopback else { throw .adminClosed }
-        guard request.isFromThisMachine else { throw .foreignPage }
+        guard isOpen else { throw .adminClosed }
+        let isForwarded = ["forwarded", "via", "x-forwarded-for", "x-real-ip"].contains { name in
+            HTTPField.Name(name).map { request.headers[$0] != nil } ?? false
+        }
+        guard request.isFromThisMachine, !isForwarded else { throw .foreignPage }
     }
 }
 

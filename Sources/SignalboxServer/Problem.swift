@@ -112,7 +112,7 @@ extension Problem {
     static let adminClosed = Problem(
         status: .forbidden, code: "admin-closed", title: "The request was not accepted",
         detail:
-            "This gateway can be reached from other machines and its config names no admin token: add "
+            "This gateway takes payloads from sources with tokens, or from other machines, and names no admin token: add "
             + "\"admin\": {\"auth\": {\"bearer\": [\"env:ADMIN_TOKEN\"]}} to it.")
 
     static func store(_ error: StoreError) -> Problem {

@@ -155,7 +155,7 @@ extension HandOff.Lane {
     }
 
     fileprivate mutating func finishReading(_ found: [Lease], isWhole: Bool, nextDue due: Date?, lastKey key: String?) {
-        lastKey = key ?? lastKey
+        lastKey = key
         held.formUnion(found.map(\.delivery))
         isReading = false
         if !isWhole { mayHaveMore = true }

@@ -36,12 +36,12 @@ final class Lanes: Sendable {
         wake([destination])
     }
 
-    /// Takes the states that the file has; who takes events again is woken.
+    /// Takes the states that the file has; whose state changed is woken.
     func set(_ all: [DestinationName: DestinationState]) {
-        let released = states.withLock { states in
+        let changed = states.withLock { states in
             defer { states = all }
-            return states.keys.filter { all[$0] == nil }
+            return Set(states.keys).symmetricDifference(all.keys)
         }
-        wake(released)
+        wake(changed)
     }
 }

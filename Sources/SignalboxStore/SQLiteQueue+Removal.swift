@@ -114,7 +114,7 @@ extension SQLiteQueue {
     }
 
     /// Removes deliveries, for good, and events that have none left then; returns how many deliveries there were. Waiting
-    /// ones too, when the filter asks for them, but for those under way in a gateway of this process.
+    /// ones too, when the filter asks for them, but for those under way, here or in another process.
     package func purge(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         var purged = 0
@@ -125,7 +125,8 @@ extension SQLiteQueue {
                     db,
                     sql: """
                         SELECT d.id, d.destination, d.state, d.event FROM deliveries d
-                        WHERE \(condition) AND d.id > ? ORDER BY d.id LIMIT ?
+                        WHERE \(condition) AND d.id > ? AND NOT (d.state = 'waiting' AND d.begun > d.attempts)
+                        ORDER BY d.id LIMIT ?
                         """, arguments: arguments + [start, Self.step])
                 let free = rows.filter { row in
                     let destination = DestinationName(row[1])

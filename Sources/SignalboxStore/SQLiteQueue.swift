@@ -70,7 +70,7 @@ package final class SQLiteQueue: Sendable {
     package func append(
         _ events: [RoutedEvent], of request: IdempotentRequest? = nil
     ) async throws(StoreError) -> AppendResult {
-        guard !events.isEmpty else { return .appended(duplicates: [:]) }
+        guard !events.isEmpty || request != nil else { return .appended(duplicates: [:]) }
         guard case .appended(let result) = try await commits.write(.append(events, request)) else {
             preconditionFailure("An append was answered as something else.")
         }
@@ -129,7 +129,7 @@ package final class SQLiteQueue: Sendable {
     /// Leases deliveries that are due, at most `limit`; none when there are none, or while the destination is paused or
     /// disabled. From memory where possible.
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
-        guard lanes.state(of: destination) == nil else { return [] }
+        guard limit > 0, lanes.state(of: destination) == nil else { return [] }
         switch lanes.withHandOff({ $0.claim(from: destination, upTo: limit) }) {
         case .leases(let leases): return leases
         case .read:
@@ -149,20 +149,28 @@ package final class SQLiteQueue: Sendable {
         } catch {
             throw StoreError(error, path: path)
         }
-        let isChanged = lastVersion.withLock { last in
-            defer { last = version }
-            return last != nil && last != version
-        }
-        if isChanged { try await readDestinationStates() }
+        let isChanged = lastVersion.withLock { $0 != nil && $0 != version }
         let now = now()
         let elapsed = elapsed()
+        if isChanged {
+            lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
+            try await readDestinationStates()
+        }
+        // Only now: what failed is seen again at the next tick.
+        lastVersion.withLock { $0 = version }
         if let jump = clockWatch.withLock({ $0.jump(wall: now, elapsed: elapsed) }) {
             try await shiftWaits(by: jump, until: now)
             lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
         }
         try await giveBackIdle()
-        lanes.wake(lanes.withHandOff { $0.wake(at: now, all: isChanged) })
+        lanes.wake(lanes.withHandOff { $0.wake(at: now, all: false) })
         try await expire(by: now)
+    }
+
+    /// Has every lane look at the file again.
+    package func lookAgain() {
+        let now = now()
+        lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
     }
 
     /// Moves the times of next attempts along with a clock that was set, so that waits stay as long as they were: set

@@ -30,7 +30,7 @@ extension SQLiteWriter {
         transaction.claimed.append(
             ClaimedFromFile(
                 destination: destination, leases: leases, isWhole: found.count <= limit, nextDue: nextDue,
-                lastKey: found.prefix(limit).last?.key ?? lastKey))
+                lastKey: found.prefix(limit).last { $0.key != nil }?.key))
         return leases
     }
 

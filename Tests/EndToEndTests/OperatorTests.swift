@@ -80,6 +80,52 @@ import Testing
         }
     }
 
+    /// A proxy on the same machine makes the whole world seem to be here.
+    @Test func withoutATokenOperatorsAreLetInOnlyWhereAnybodyIs() async throws {
+        let source = #""sources": { "app": { "auth": { "bearer": ["env:APP"] } } },"#
+        try await withGateway(config: source, environment: ["APP": "app-token"]) { gateway, _, _ in
+            let deliveries = try await gateway.get("/v1/deliveries")
+            #expect(deliveries.status == 403)
+            #expect(deliveries.text.contains("admin-closed"))
+        }
+        try await withGateway { gateway, _, _ in
+            let deliveries = try await gateway.get("/v1/deliveries")
+            #expect(deliveries.status == 200)
+            for name in ["x-forwarded-for", "forwarded", "via"] {
+                let answer = try await gateway.post(
+                    Data(), to: "/v1/destinations/crm/pause", headers: [(name, "198.51.100.7")])
+                #expect(answer.status == 403, "\(name)")
+            }
+        }
+    }
+
+    /// More complete batches than there are places, and a backlog in the file.
+    @Test func batchesOfABacklogAllArrive() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let config = """
+                    { "egress": { "allow": ["127.0.0.0/8"] },
+                      "destinations": { "crm": { "url": "\(receiver.url)", "secret": "env:WEBHOOK_SECRET",
+                        "concurrency": 1, "format": "cloudevents-batch",
+                        "batch": { "count": 5, "bytes": "1KB", "age": "10ms" } } },
+                      "routes": [ { "name": "everything", "match": {}, "to": ["crm"] } ] }
+                    """
+                let gateway = try await Gateway.start(in: directory, config: config)
+                let paused = try await gateway.post(Data(), to: "/v1/destinations/crm/pause")
+                #expect(paused.status == 200)
+                let lines = String(
+                    repeating: #"{"aps":{"alert":"\#(String(repeating: "x", count: 400))"}}"# + "\n", count: 40)
+                #expect(try await gateway.post(Data(lines.utf8)).status == 202)
+                let resumed = try await gateway.post(Data(), to: "/v1/destinations/crm/resume")
+                #expect(resumed.status == 200)
+                while try await !gateway.get("/v1/destinations").text.contains(#""waiting":0"#) {}
+                #expect(await gateway.stop() == 0)
+                let audit = try await binary.run(["audit"], in: directory).output
+                #expect(audit.contains("crm                  40         40 "))
+            }
+        }
+    }
+
     @Test func aTokenOfBothIsRefusedAtTheStart() async throws {
         try await withTemporaryDirectory { directory in
             let config =

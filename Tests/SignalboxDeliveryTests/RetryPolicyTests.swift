@@ -113,10 +113,10 @@ import Testing
                 #expect(RetryPolicy.health(by: .replied(status: status, retryAfter: nil)) == health, "\(status)")
             }
         }
-        for error in [TransportError.unresolved("x"), .refused("x"), .tls("x"), .timeoutReplying("x"), .denied("x")] {
+        for error in [TransportError.unresolved("x"), .refused("x"), .tls("x"), .timeoutReplying("x")] {
             #expect(RetryPolicy.health(by: .failed(error)) == .ill, "\(error)")
         }
-        for error in [TransportError.stopped, .exhausted("x")] {
+        for error in [TransportError.stopped, .exhausted("x"), .unusable("x"), .denied("x")] {
             #expect(RetryPolicy.health(by: .failed(error)) == .unknown, "\(error)")
         }
     }

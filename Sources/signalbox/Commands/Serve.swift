@@ -62,7 +62,8 @@ struct Serve: AsyncParsableCommand {
         let senders = gateway.senders
         let events = OperationalEvent(gateway: config.gateway.name)
         return OperationsAPI(
-            queue: gateway.queue, access: AdminAccess(tokens: tokens, isOnLoopback: address.isLoopback),
+            queue: gateway.queue,
+            access: AdminAccess(tokens: tokens, isOpen: address.isLoopback && config.sources.isEmpty),
             destinations: config.destinations.map(\.name)
         ) { name in
             guard let sender = senders[name] else {
