@@ -9,8 +9,7 @@ package struct Event: Sendable {
     package let kind: PushNotification.Kind
     /// Codes of the warnings it carries.
     package let warnings: [String]
-    /// CloudEvents' `subject`: `vendor/kind` of a notification.
-    package let subject: String
+    private let ownSubject: String?
     /// Structured CloudEvents JSON, UTF-8.
     package let body: [UInt8]
     /// The payload as it came, where somebody wants it.
@@ -30,9 +29,12 @@ package struct Event: Sendable {
         self.vendor = vendor
         self.kind = kind
         self.warnings = warnings
-        self.subject = subject ?? "\(vendor.name)/\(kind.rawValue)"
+        ownSubject = subject
         self.body = body
     }
+
+    /// CloudEvents' `subject`: `vendor/kind` of a notification. Made when asked for.
+    package var subject: String { ownSubject ?? "\(vendor.name)/\(kind.rawValue)" }
 }
 
 /// An event with the deliveries that the routes gave it: what the queue takes.

@@ -67,8 +67,11 @@ package struct Normalizer: Sendable {
             id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
             kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
         if keepsPayloads { event.payload = Array(payload) }
-        event.notBefore = Self.date(notification.schedule?.notBefore)
-        event.notAfter = [Self.date(notification.schedule?.notAfter), expiry].compactMap(\.self).min()
+        event.notAfter = expiry
+        if let schedule = notification.schedule {
+            event.notBefore = Self.date(schedule.notBefore)
+            if let notAfter = Self.date(schedule.notAfter) { event.notAfter = min(notAfter, expiry ?? notAfter) }
+        }
         return event
     }
 
