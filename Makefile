@@ -13,13 +13,14 @@ BENCH_TOOLS := jq wrk python3-venv
 RELEASE := swift build -c release --product signalbox
 BINARY := .build/release/signalbox
 
-.PHONY: help run build test model lint format bench fuzz deps deps-test deps-bench clean
+.PHONY: help run build test model lint format bench soak fuzz deps deps-test deps-bench clean
 
 help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
 	@echo "make test    install what is missing, build, run every test"
 	@echo "make model   check the model of a delivery's states, and that it finds each rule that is broken"
 	@echo "make bench   measure, and print a table"
+	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
 	@echo "make lint    check the format of the sources"
 
@@ -57,9 +58,14 @@ bench: deps-bench build
 	SIGNALBOX_BENCH_PYTHON="$(CURDIR)/.build/bench-venv/bin/python" \
 	swift run --package-path Benchmarks -c release signalbox-bench "$(CURDIR)/$(BINARY)"
 
+SECONDS ?= 600
+
+# Ten minutes of load with destinations that work, refuse and hang; fails when memory grows.
+soak: deps-bench build
+	swift run --package-path Benchmarks -c release signalbox-bench "$(CURDIR)/$(BINARY)" soak $(SECONDS)
+
 # clang's libFuzzer, without its main: an executable of the package manager has its own. gold and lld both know the flags.
 FUZZ_RUNTIME = $(shell dirname "$$(dirname "$$(readlink -f "$$(command -v swiftc)")")")/lib/clang
-SECONDS ?= 600
 FUZZ_DIR := Fuzz/.build/corpus
 
 fuzz: deps

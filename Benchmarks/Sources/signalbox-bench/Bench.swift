@@ -6,14 +6,22 @@ import SignalboxMeasures
 @main
 struct Bench {
     static func main() async throws {
-        guard CommandLine.arguments.count == 2 else {
-            print("usage: signalbox-bench PATH-TO-SIGNALBOX (make bench)")
+        let arguments = CommandLine.arguments
+        let soak = arguments.count == 4 && arguments[2] == "soak" ? Int(arguments[3]) : nil
+        guard arguments.count == 2 || soak != nil else {
+            print("usage: signalbox-bench PATH-TO-SIGNALBOX [soak SECONDS] (make bench, make soak)")
             exit(2)
         }
         let workspace = try Workspace()
         defer { workspace.remove() }
         let table = Table()
         let payloads = Payloads()
+        if let soak {
+            let bench = GatewayBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table)
+            // Memory is flat when its last quarter needs no more than this beyond the second one.
+            guard try await bench.soak(seconds: soak) <= 1.1 else { throw FailedProgram(command: ["soak"], status: 1) }
+            return
+        }
         try StageBench(payloads: payloads, table: table).run()
         try CommandBench(
             binary: CommandLine.arguments[1], workspace: workspace, payloads: payloads, table: table

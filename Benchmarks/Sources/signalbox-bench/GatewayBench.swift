@@ -85,6 +85,41 @@ struct GatewayBench {
         }
     }
 
+    // MARK: For long
+
+    /// Load with pauses, to a destination that works, one that refuses and one that never answers, all of which get every
+    /// event. Returns how the memory of the last quarter compares with that of the second.
+    func soak(seconds: Int) async throws -> Double {
+        table.section("Soak: \(seconds) s of good, refusing and hanging destinations")
+        let receiver = ReceiverMeasure()
+        let script = try generatorScript()
+        let silence = try SilentServer()
+        let silent = silence.url
+        defer { withExtendedLifetime(silence) {} }
+        return try await receiver.run { url in
+            let gateway = try GatewayProcess(
+                binary: binary, workspace: workspace, data: "soak",
+                config: config(crm: url, silent: silent).replacing(
+                    #""to": ["crm"]"#, with: #""to": ["crm", "dead", "hanging"]"#))
+            defer { gateway.stop() }
+            var memory: [Double] = []
+            var accepted = 0
+            let slice = max(5, seconds / 20)
+            for _ in 0..<max(4, seconds / slice) {
+                let load = try Load.run(script: script, connections: 8, seconds: slice, url: gateway.url)
+                accepted += load.accepted
+                await receiver.wait(for: accepted)
+                memory.append(gateway.memoryMB)
+                table.row("\(accepted) events accepted, all arrived", "\(Int(gateway.memoryMB)) MB")
+            }
+            func highest(_ quarter: Int) -> Double {
+                memory[(memory.count * quarter / 4)..<(memory.count * (quarter + 1) / 4)].max() ?? 0
+            }
+            table.row("memory, last quarter to second", "\((highest(3) / highest(1)).readable) times (at most 1.1)")
+            return highest(3) / highest(1)
+        }
+    }
+
     /// What comes from the source `backlog` goes to the destinations that do not work, all else to `crm`.
     private func config(crm: String, silent: String? = nil) -> String {
         let bad = silent.map { silent in
@@ -175,9 +210,14 @@ final class GatewayProcess {
     }
 
     /// The most memory it has had so far, by the kernel's account.
-    var peakMB: Double {
+    var peakMB: Double { kernelsAccount("VmHWM:") }
+
+    /// What it has now.
+    var memoryMB: Double { kernelsAccount("VmRSS:") }
+
+    private func kernelsAccount(_ name: String) -> Double {
         let status = (try? String(contentsOfFile: "/proc/\(process.processIdentifier)/status", encoding: .utf8)) ?? ""
-        let line = status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") }
+        let line = status.split(separator: "\n").first { $0.hasPrefix(name) }
         return (line?.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap { Double($0) } ?? 0) / 1024
     }
 
