@@ -8,3 +8,15 @@ package func sha256(_ bytes: [UInt8]) -> [UInt8] {
     precondition(done == 1 && length == 32, "OpenSSL refused SHA-256.")
     return digest
 }
+
+/// Bytes as lower-case hexadecimal digits, two for each.
+package func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
+    let digits: StaticString = "0123456789abcdef"
+    return String(unsafeUninitializedCapacity: bytes.count * 2) { text in
+        for (position, byte) in bytes.enumerated() {
+            text[position * 2] = digits.utf8Start[Int(byte >> 4)]
+            text[position * 2 + 1] = digits.utf8Start[Int(byte & 0xF)]
+        }
+        return bytes.count * 2
+    }
+}

@@ -175,14 +175,12 @@ extension DeliveryOrder {
 }
 
 extension RoutedEvent.Dedupe {
-    private static func hexadecimal(_ byte: UInt8) -> String { (byte < 16 ? "0" : "") + String(byte, radix: 16) }
-
     /// Nil for an event that has nothing under the key: it repeats none.
     fileprivate init?(_ dedupe: GatewayConfig.Dedupe, of event: Event, _ body: JSONValue) {
         guard let value = dedupe.key.value(in: body), !value.isNull else { return nil }
         self.init(
             // A digest: what stands there may be long, or nobody's business.
-            key: sha256(Array((value.string ?? JSONText(value).string).utf8)).map { Self.hexadecimal($0) }.joined(),
+            key: hexadecimal(sha256(Array((value.string ?? JSONText(value).string).utf8))),
             since: event.acceptedAt.addingTimeInterval(-(dedupe.window / .seconds(1))))
     }
 }

@@ -9,16 +9,5 @@ package struct TokenHash: Sendable {
     package init(key: [UInt8]) { authentication = MessageAuthentication(key: key) }
 
     /// `sha256:` and 64 hexadecimal digits.
-    package func name(of token: [UInt8]) -> String {
-        let digits: StaticString = "0123456789abcdef"
-        let code = authentication.authenticate(token)
-        return "sha256:"
-            + String(unsafeUninitializedCapacity: 64) { text in
-                for (position, byte) in code.enumerated() {
-                    text[position * 2] = digits.utf8Start[Int(byte >> 4)]
-                    text[position * 2 + 1] = digits.utf8Start[Int(byte & 0xF)]
-                }
-                return 64
-            }
-    }
+    package func name(of token: [UInt8]) -> String { "sha256:" + hexadecimal(authentication.authenticate(token)) }
 }

@@ -61,9 +61,6 @@ package struct GatewayConfig: Sendable {
         }
     }
 
-    /// By what payloads of a source count as repeats.
-    package var dedupes: [SourceName: Dedupe] { sources.compactMapValues(\.dedupe) }
-
     /// The sources that are configured for a vendor.
     package var sourceVendors: [SourceName: VendorID] { sources.compactMapValues(\.vendor) }
 }

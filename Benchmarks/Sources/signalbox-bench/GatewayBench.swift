@@ -99,8 +99,7 @@ struct GatewayBench {
         return try await receiver.run { url in
             let gateway = try GatewayProcess(
                 binary: binary, workspace: workspace, data: "soak",
-                config: config(crm: url, silent: silent).replacing(
-                    #""to": ["crm"]"#, with: #""to": ["crm", "dead", "hanging"]"#))
+                config: config(crm: url, silent: silent, everythingTo: ["crm", "dead", "hanging"]))
             defer { gateway.stop() }
             var memory: [Double] = []
             var accepted = 0
@@ -121,7 +120,7 @@ struct GatewayBench {
     }
 
     /// What comes from the source `backlog` goes to the destinations that do not work, all else to `crm`.
-    private func config(crm: String, silent: String? = nil) -> String {
+    private func config(crm: String, silent: String? = nil, everythingTo names: [String] = ["crm"]) -> String {
         let bad = silent.map { silent in
             """
             , "dead": { "url": "http://127.0.0.1:9/", "secret": "env:WEBHOOK_SECRET" },
@@ -134,7 +133,7 @@ struct GatewayBench {
             { "egress": { "allow": ["127.0.0.0/8"] },
               "destinations": {
                 "crm": { "url": "\(crm)", "secret": "env:WEBHOOK_SECRET", "concurrency": 64 }\(bad ?? "") },
-              "routes": [ \(bad == nil ? "" : route) { "name": "everything", "match": {}, "to": ["crm"] } ] }
+              "routes": [ \(bad == nil ? "" : route) { "name": "everything", "match": {}, "to": \(names) } ] }
             """
     }
 

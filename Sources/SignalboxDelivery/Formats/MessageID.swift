@@ -11,8 +11,6 @@ package enum MessageID {
     package static func of(_ leases: [Lease]) -> String {
         guard leases.count > 1 else { return leases.first?.event ?? "" }
         let ids = leases.map(\.event).sorted().joined(separator: "\n")
-        return digest.authenticate(Array(ids.utf8)).prefix(16).map { byte in
-            (byte < 16 ? "0" : "") + String(byte, radix: 16)
-        }.joined()
+        return hexadecimal(digest.authenticate(Array(ids.utf8)).prefix(16))
     }
 }

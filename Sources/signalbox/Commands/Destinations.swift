@@ -28,18 +28,18 @@ struct Destinations: AsyncParsableCommand {
         func run() async throws {
             let config = try NormalizerOptions(options).config()
             let queue = try Deliveries.queue(options)
-            let (states, counts) = try await Deliveries.orRefuse { () throws(StoreError) in
-                (try await queue.destinationStates(), try await queue.counts())
+            let (states, gauges) = try await Deliveries.orRefuse { () throws(StoreError) in
+                (try await queue.destinationStates(), try await queue.gauges())
             }
             print("DESTINATION       STATE      WAITING   DEAD      SINCE / WHY")
-            for name in Set(config.destinations.map(\.name)).union(counts.keys).sorted() {
+            for name in Set(config.destinations.map(\.name)).union(gauges.keys).sorted() {
                 let isKnown = config.destinations.contains { $0.name == name }
                 let state = states[name]
                 let why = state.map { [Timestamp($0.since).text, $0.reason].compactMap(\.self).joined(separator: " ") }
                 print(
                     [
                         name.name.column(16), (state?.word.rawValue ?? (isKnown ? "active" : "unknown")).column(9),
-                        String(counts[name]?[.waiting] ?? 0).column(8), String(counts[name]?[.dead] ?? 0).column(8),
+                        String(gauges[name]?.waiting ?? 0).column(8), String(gauges[name]?.dead ?? 0).column(8),
                         why ?? "",
                     ].joined(separator: "  "))
             }
