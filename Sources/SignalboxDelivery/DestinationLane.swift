@@ -185,8 +185,8 @@ struct DestinationLane: Sendable {
                 for settlement in settlements { group.addTask { await settle(settlement) } }
             }
         }
-        gate.settled()
-        signal.yield()
+        // Otherwise nothing waits for it: whoever was sent has given its place back already.
+        if gate.settled() || isOrdered { signal.yield() }
     }
 
     private func settle(_ settlement: Settlement) async {
@@ -223,6 +223,7 @@ struct DestinationLane: Sendable {
             case .unknown: LaneGate.Change.none
             }
         if RetryPolicy.health(by: answer) == .unknown { gate.noteNothing(at: elapsed()) }
+        guard change != .none else { return }
         let metadata: Logger.Metadata = ["destination": "\(destination.name)", "event": "\(lease.event)"]
         switch change {
         case .none: break
@@ -237,6 +238,8 @@ struct DestinationLane: Sendable {
 
     /// Each attempt only in detail.
     private func report(_ settlement: Settlement) {
+        // Nearly all of them, and their words would cost more than their signatures.
+        if case .delivered = settlement.outcome, logger.logLevel > .debug { return }
         let lease = settlement.lease
         var metadata: Logger.Metadata = [
             "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.earlier + 1)",

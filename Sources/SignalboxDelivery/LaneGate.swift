@@ -76,7 +76,13 @@ final class LaneGate: Sendable {
     /// A reply is here; its outcome is not yet on disk.
     func sent() { state.withLock { $0.sending -= 1 } }
 
-    func settled() { state.withLock { $0.unsettled -= 1 } }
+    /// An outcome is on disk. True when nothing could be begun before it was.
+    func settled() -> Bool {
+        state.withLock { state in
+            defer { state.unsettled -= 1 }
+            return state.unsettled >= unsettledLimit
+        }
+    }
 
     // MARK: What attempts say
 

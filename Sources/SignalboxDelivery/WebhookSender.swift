@@ -98,7 +98,7 @@ package struct WebhookSender: Sender {
 
     /// W3C Trace Context, version 00: the message's id is the trace, each attempt a span of its own.
     static func traceParent(of message: String) -> String {
-        let trace = message.filter { $0 != "-" }
+        let trace = String(decoding: message.utf8.filter { $0 != UInt8(ascii: "-") }, as: UTF8.self)
         let span = String(UInt64.random(in: 1 ... .max), radix: 16)
         return "00-\(trace)-\(String(repeating: "0", count: 16 - span.count))\(span)-00"
     }

@@ -24,10 +24,14 @@ extension SQLiteWriter {
         let id = event.id.description
         let inserts = try transaction.inserts ?? InsertStatements(db)
         transaction.inserts = inserts
-        try inserts.event.execute([
-            id, event.source.name, event.subject, event.acceptedAt.milliseconds, Data(event.body),
-            routed.payload.map { Data($0) },
-        ])
+        try inserts.event.run { row in
+            row.bind(id)
+            row.bind(event.source.name)
+            row.bind(event.subject)
+            row.bind(event.acceptedAt.milliseconds)
+            row.bind(event.body)
+            row.bind(routed.payload)
+        }
         guard !routed.deliveries.isEmpty else { return }
         let sequence = db.lastInsertedRowID
         for order in routed.deliveries {
@@ -36,7 +40,7 @@ extension SQLiteWriter {
     }
 
     private func insert(
-        _ order: DeliveryOrder, of routed: RoutedEvent, _ id: String, _ sequence: Int64, by statement: Statement,
+        _ order: DeliveryOrder, of routed: RoutedEvent, _ id: String, _ sequence: Int64, by statement: RowStatement,
         in db: Database, _ transaction: inout Transaction
     ) throws {
         let accepted = routed.event.acceptedAt
@@ -47,10 +51,15 @@ extension SQLiteWriter {
         let goesOn =
             isNow && lanes.state(of: destination) == nil
             && lanes.withHandOff { $0.hasRoom(for: size, to: destination) }
-        try statement.execute([
-            sequence, destination.name, max(accepted, order.notBefore ?? accepted).milliseconds,
-            order.notBefore?.milliseconds, order.notAfter?.milliseconds, order.orderKey, goesOn ? 1 : 0,
-        ])
+        try statement.run { row in
+            row.bind(sequence)
+            row.bind(destination.name)
+            row.bind(max(accepted, order.notBefore ?? accepted).milliseconds)
+            row.bind(order.notBefore?.milliseconds)
+            row.bind(order.notAfter?.milliseconds)
+            row.bind(order.orderKey)
+            row.bind(goesOn ? 1 : 0)
+        }
         transaction.accepted[destination, default: 0] += 1
         guard goesOn else {
             transaction.spilled.insert(destination)
@@ -107,24 +116,17 @@ extension SQLiteWriter {
 
 /// What every append writes.
 struct InsertStatements {
-    let event: Statement
-    let delivery: Statement
+    let event: RowStatement
+    let delivery: RowStatement
 
     init(_ db: Database) throws {
-        event = try db.cachedStatement(
-            sql: "INSERT INTO events (id, source, subject, accepted_at, body, payload) VALUES (?, ?, ?, ?, ?, ?)")
-        delivery = try db.cachedStatement(
+        event = try RowStatement(
+            db, sql: "INSERT INTO events (id, source, subject, accepted_at, body, payload) VALUES (?, ?, ?, ?, ?, ?)")
+        delivery = try RowStatement(
+            db,
             sql: """
                 INSERT INTO deliveries (event, destination, due, not_before, not_after, order_key, begun)
                 VALUES (?, ?, ?, ?, ?, ?, ?)
                 """)
-    }
-}
-
-extension Statement {
-    /// Executes a statement with arguments whose number is known to be right.
-    fileprivate func execute(_ arguments: StatementArguments) throws {
-        setUncheckedArguments(arguments)
-        try execute()
     }
 }

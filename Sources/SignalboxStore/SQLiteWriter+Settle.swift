@@ -7,11 +7,11 @@ extension SQLiteWriter {
         let lease = settlement.lease
         switch settlement.outcome {
         case .delivered(let status):
-            try record(settlement, state: "delivered", due: nil, status: status, reason: nil, in: db)
+            try record(settlement, state: "delivered", due: nil, status: status, reason: nil, in: db, &transaction)
         case .retry(let due, let status, let reason):
-            try record(settlement, state: "waiting", due: due, status: status, reason: reason, in: db)
+            try record(settlement, state: "waiting", due: due, status: status, reason: reason, in: db, &transaction)
         case .dead(let status, let reason):
-            try record(settlement, state: "dead", due: nil, status: status, reason: reason, in: db)
+            try record(settlement, state: "dead", due: nil, status: status, reason: reason, in: db, &transaction)
         case .expired:
             try giveBack(lease, in: db)
             try expire(lease.delivery, in: db)
@@ -51,22 +51,34 @@ extension SQLiteWriter {
     }
 
     private func record(
-        _ settlement: Settlement, state: String, due: Date?, status: Int?, reason: String?, in db: Database
+        _ settlement: Settlement, state: String, due: Date?, status: Int?, reason: String?, in db: Database,
+        _ transaction: inout Transaction
     ) throws {
         let delivery = settlement.lease.delivery
         if settlement.lease.earlier > 0 { try keepLastAttempt(of: delivery, in: db) }
         let attempt = settlement.attempt
-        try db.cachedStatement(
-            sql: """
-                UPDATE deliveries SET state = ?, due = coalesce(?, due), attempts = begun, status = ?, reason = ?,
-                    started_at = ?, duration = ?, error = ?, remote = ?, excerpt = ?
-                WHERE id = ?
-                """
-        ).execute(arguments: [
-            state, due?.milliseconds, status, reason, attempt?.startedAt.milliseconds,
-            attempt.map { Int64($0.duration / .milliseconds(1)) }, attempt?.error, attempt?.remote,
-            attempt.flatMap { $0.excerpt.isEmpty ? nil : Data($0.excerpt) }, delivery,
-        ])
+        let update =
+            try transaction.update
+            ?? RowStatement(
+                db,
+                sql: """
+                    UPDATE deliveries SET state = ?, due = coalesce(?, due), attempts = begun, status = ?, reason = ?,
+                        started_at = ?, duration = ?, error = ?, remote = ?, excerpt = ?
+                    WHERE id = ?
+                    """)
+        transaction.update = update
+        try update.run { row in
+            row.bind(state)
+            row.bind(due?.milliseconds)
+            row.bind(status)
+            row.bind(reason)
+            row.bind(attempt?.startedAt.milliseconds)
+            row.bind(attempt.map { Int64($0.duration / .milliseconds(1)) })
+            row.bind(attempt?.error)
+            row.bind(attempt?.remote)
+            row.bind(attempt.flatMap { $0.excerpt.isEmpty ? nil : $0.excerpt })
+            row.bind(delivery)
+        }
     }
 
     /// Moves what stands with a delivery of its last attempt to the other attempts.

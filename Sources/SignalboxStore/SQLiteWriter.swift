@@ -61,6 +61,7 @@ struct SQLiteWriter: Sendable {
         let now: Date
         /// Looked up once, however many rows follow.
         var inserts: InsertStatements?
+        var update: RowStatement?
         var fresh: [Lease] = []
         var spilled: Set<DestinationName> = []
         var released: [(lease: Lease, due: Date?)] = []

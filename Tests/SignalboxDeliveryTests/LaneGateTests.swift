@@ -23,7 +23,8 @@ import Testing
         #expect(gate.takePlaces(at: .zero) == .free(1024))
         for _ in 0..<1024 { gate.sent() }
         #expect(gate.takePlaces(at: .zero) == .free(0))
-        for _ in 0..<10 { gate.settled() }
+        let wakes = (0..<10).map { _ in gate.settled() }
+        #expect(wakes == [true] + Array(repeating: false, count: 9), "only the first was waited for")
         #expect(gate.takePlaces(at: .zero) == .free(10))
     }
 

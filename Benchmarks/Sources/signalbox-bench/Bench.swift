@@ -8,28 +8,39 @@ struct Bench {
     static func main() async throws {
         let arguments = CommandLine.arguments
         let soak = arguments.count == 4 && arguments[2] == "soak" ? Int(arguments[3]) : nil
-        guard arguments.count == 2 || soak != nil else {
-            print("usage: signalbox-bench PATH-TO-SIGNALBOX [soak SECONDS] (make bench, make soak)")
+        let part = arguments.count == 3 ? Part(rawValue: arguments[2]) : nil
+        guard arguments.count == 2 || soak != nil || part != nil else {
+            print("usage: signalbox-bench PATH-TO-SIGNALBOX [soak SECONDS | \(Part.names)] (make bench, make soak)")
             exit(2)
         }
         let workspace = try Workspace()
         defer { workspace.remove() }
         let table = Table()
         let payloads = Payloads()
+        let gateway = GatewayBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table)
         if let soak {
-            let bench = GatewayBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table)
             // Memory is flat when its last quarter needs no more than this beyond the second one.
-            guard try await bench.soak(seconds: soak) <= 1.1 else { throw FailedProgram(command: ["soak"], status: 1) }
+            guard try await gateway.soak(seconds: soak) <= 1.1 else {
+                throw FailedProgram(command: ["soak"], status: 1)
+            }
             return
         }
-        try StageBench(payloads: payloads, table: table).run()
-        try CommandBench(
-            binary: CommandLine.arguments[1], workspace: workspace, payloads: payloads, table: table
-        ).run()
-        try await QueueBench(workspace: workspace, payloads: payloads, table: table).run()
-        try await GatewayBench(
-            binary: CommandLine.arguments[1], workspace: workspace, payloads: payloads, table: table
-        ).run()
+        for part in part.map({ [$0] }) ?? Part.allCases {
+            switch part {
+            case .stages: try StageBench(payloads: payloads, table: table).run()
+            case .commands:
+                try CommandBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
+            case .queue: try await QueueBench(workspace: workspace, payloads: payloads, table: table).run()
+            case .gateway: try await gateway.run()
+            }
+        }
+    }
+
+    /// What can be measured by itself.
+    enum Part: String, CaseIterable {
+        case stages, commands, queue, gateway
+
+        static var names: String { allCases.map(\.rawValue).joined(separator: " | ") }
     }
 }
 
