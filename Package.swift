@@ -54,9 +54,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "SignalboxActions", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
+        .target(
             name: "SignalboxRouting",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", .product(name: "Mustache", package: "swift-mustache"),
+                "SignalboxModel", "SignalboxJSON", "SignalboxActions",
+                .product(name: "Mustache", package: "swift-mustache"),
             ],
             resources: [.embedInCode("Samples/whole.json"), .embedInCode("Samples/least.json")],
             swiftSettings: strict),
@@ -77,8 +80,8 @@ let package = Package(
         .target(
             name: "SignalboxPipeline",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxRouting",
-                "SignalboxEgress", "SignalboxStore",
+                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
             ],
             resources: [.embedInCode("Schemas/notification-1.json")],
             swiftSettings: strict),
@@ -150,6 +153,10 @@ let package = Package(
             name: "SignalboxJSONTests", dependencies: ["SignalboxJSON", "SignalboxTesting"], swiftSettings: strict),
         .testTarget(
             name: "SignalboxModelTests", dependencies: ["SignalboxModel", "SignalboxTesting"], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxActionsTests",
+            dependencies: ["SignalboxActions", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
+            swiftSettings: strict),
         .testTarget(
             name: "SignalboxRoutingTests",
             dependencies: ["SignalboxRouting", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],

@@ -1,0 +1,21 @@
+package import SignalboxModel
+
+/// What the config says of actions: the types that the app adds to the built-in ones, and what links may lead to.
+package struct ActionTypes: Sendable, Equatable {
+    /// By the vendor's word for the type, compared exactly.
+    package var custom: [String: CustomType] = [:]
+    /// URI schemes that links may have, in lower case; nil for any.
+    package var schemes: Set<String>?
+
+    package init() {}
+
+    /// A type that the app handles itself, as one registered with MCE's `MCEActionRegistry`.
+    package struct CustomType: Sendable, Equatable {
+        /// Options that a button of this type has to have.
+        package var requiredOptions: Category.Options = []
+        /// Where taps on such an action go, beside where the routes send them.
+        package var destinations: [DestinationName] = []
+
+        package init() {}
+    }
+}
