@@ -11,11 +11,19 @@ package struct ActionTypes: Sendable, Equatable {
 
     /// A type that the app handles itself, as one registered with MCE's `MCEActionRegistry`.
     package struct CustomType: Sendable, Equatable {
+        /// What the action's arguments have to be.
+        package var arguments: ArgumentSchema?
         /// Options that a button of this type has to have.
         package var requiredOptions: Category.Options = []
         /// Where taps on such an action go, beside where the routes send them.
         package var destinations: [DestinationName] = []
 
         package init() {}
+    }
+
+    /// The type that an action has by the vendor's word for it; nil for one that the config does not name.
+    package func custom(_ action: Action) -> CustomType? {
+        guard !custom.isEmpty, let word = action.vendorType else { return nil }
+        return custom[word]
     }
 }

@@ -69,6 +69,15 @@ package struct Category: Sendable, Equatable {
         package static let authenticationRequired = Options(rawValue: 1)
         package static let destructive = Options(rawValue: 2)
         package static let foreground = Options(rawValue: 4)
+
+        /// Each option by the name that events have for it.
+        package static let named: [(name: String, option: Options)] = [
+            ("authenticationRequired", .authenticationRequired), ("destructive", .destructive),
+            ("foreground", .foreground),
+        ]
+
+        /// Those that are set, by the names that events have for them.
+        package var names: [String] { Self.named.filter { contains($0.option) }.map(\.name) }
     }
 
     package struct TextInput: Sendable, Equatable {

@@ -1,0 +1,42 @@
+/// What is wrong with an action, found without regard to the vendor whose it is.
+package struct ActionProblem: Error, Sendable, Equatable {
+    /// Stable; words may change.
+    package enum Code: String, Sendable, CaseIterable {
+        case valueMissing = "action.value-missing"
+        case uriInvalid = "action.uri-invalid"
+        case notHTTPS = "action.not-https"
+        case schemeNotAllowed = "action.scheme-not-allowed"
+        case phoneInvalid = "action.phone-invalid"
+        case snoozeInvalid = "action.snooze-invalid"
+        case calendarInvalid = "action.calendar-invalid"
+        case timeZoneUnknown = "action.time-zone-unknown"
+        case argumentMissing = "action.argument-missing"
+        case argumentWrongType = "action.argument-wrong-type"
+        case argumentOutOfRange = "action.argument-out-of-range"
+        case argumentNotAllowed = "action.argument-not-allowed"
+        case optionMissing = "action.option-missing"
+    }
+
+    package let code: Code
+    /// JSON Pointer from the action in an event, such as `/value`; empty for the action itself.
+    package let path: String
+    /// One sentence for a person.
+    package let message: String
+
+    package init(_ code: Code, at path: String = "", _ message: String) {
+        self.code = code
+        self.path = path
+        self.message = message
+    }
+
+    /// True when the gateway does not carry such an action out: there is nothing that it could do, or it must not.
+    package var isRefusal: Bool {
+        switch code {
+        case .valueMissing, .uriInvalid, .notHTTPS, .schemeNotAllowed, .phoneInvalid, .snoozeInvalid, .calendarInvalid:
+            true
+        case .timeZoneUnknown, .argumentMissing, .argumentWrongType, .argumentOutOfRange, .argumentNotAllowed,
+            .optionMissing:
+            false
+        }
+    }
+}

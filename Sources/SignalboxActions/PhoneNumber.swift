@@ -1,0 +1,85 @@
+/// A number to dial: in the international form of E.164 where it begins with a plus, else one that only has a meaning
+/// where the phone is.
+///
+/// Read as people and RFC 3966 write it: `+1 (555) 010-9999`, `tel:+1-555-010-9999;ext=12`, `112`.
+package struct PhoneNumber: Sendable, Equatable {
+    /// The number as a `tel:` URI (RFC 3966) without what only separates digits for the eye.
+    package let uri: String
+    /// True for a number by E.164: a plus and the digits of a country code and a number within it.
+    package let isInternational: Bool
+
+    /// Why something is no number to dial.
+    package enum Mistake: Error, Sendable, Equatable {
+        case noDigits, otherCharacters, tooLong, noCountryCode, parameters
+
+        /// One sentence for a person.
+        package var message: String {
+            switch self {
+            case .noDigits: "There is no digit in this number."
+            case .otherCharacters:
+                "A number to dial holds digits, with blanks, dots, dashes or parentheses between them."
+            case .tooLong: "A number has 15 digits at most (E.164)."
+            case .noCountryCode: "A country code of 1 to 9 and a number follow the plus (E.164)."
+            case .parameters: "What follows the number is no parameter of a tel URI (RFC 3966), such as \";ext=12\"."
+            }
+        }
+    }
+
+    /// As above.
+    package init(_ text: String) throws(Mistake) {
+        var rest = text[...]
+        if rest.utf8.count > 4, rest.prefix(4).lowercased() == "tel:" { rest = rest.dropFirst(4) }
+        let end = rest.firstIndex(of: ";") ?? rest.endIndex
+        let digits = try Self.digits(of: rest[..<end])
+        let parameters = try Self.parameters(rest[end...])
+        isInternational = digits.first == "+"
+        if isInternational {
+            guard digits.count > 3, digits.dropFirst().first != "0" else { throw .noCountryCode }
+        }
+        // Local numbers may have prefixes to dial out; the longest that E.164 lets a network ask for is not much longer.
+        guard digits.count <= (isInternational ? 16 : 32) else { throw .tooLong }
+        uri = "tel:" + digits + parameters
+    }
+
+    private static func digits(of text: Substring) throws(Mistake) -> String {
+        var digits = ""
+        var hasDigit = false
+        for character in text.unicodeScalars {
+            switch character {
+            case "0"..."9":
+                hasDigit = true
+                digits.unicodeScalars.append(character)
+            // RFC 3966 has these in local numbers only, for services of a network.
+            case "*", "#":
+                if digits.first != "+" { digits.unicodeScalars.append(character) } else { throw .otherCharacters }
+            case "+": if digits.isEmpty { digits = "+" } else { throw .otherCharacters }
+            case " ", "-", ".", "(", ")", "\u{A0}": continue
+            default: throw .otherCharacters
+            }
+        }
+        guard hasDigit else { throw .noDigits }
+        return digits
+    }
+
+    /// `;name=value` or `;name`, any number of times, checked and left as they are.
+    private static func parameters(_ text: Substring) throws(Mistake) -> String {
+        for parameter in text.split(separator: ";", omittingEmptySubsequences: false).dropFirst() {
+            let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = parts.first, !name.isEmpty,
+                name.utf8.allSatisfy({ isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }),
+                parts.count == 1 || (!parts[1].isEmpty && parts[1].utf8.allSatisfy(isOfValue))
+            else { throw .parameters }
+        }
+        return String(text)
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+    }
+
+    /// `pvalue` of RFC 3966, percent-encoded octets by their percent sign alone.
+    private static func isOfValue(_ byte: UInt8) -> Bool {
+        isLetterOrDigit(byte) || "[]/:&+$-_.!~*'()%".utf8.contains(byte)
+    }
+}
