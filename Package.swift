@@ -83,7 +83,9 @@ let package = Package(
                 "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
                 "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
             ],
-            resources: [.embedInCode("Schemas/notification-1.json")],
+            resources: [
+                .embedInCode("Schemas/notification-1.json"), .embedInCode("Schemas/interaction-1.json"),
+            ],
             swiftSettings: strict),
         .target(
             name: "SignalboxDelivery",

@@ -149,7 +149,8 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func actionMembers(_ action: Action) {
+    /// The members of an action, into an object that is open.
+    package mutating func actionMembers(_ action: Action) {
         member("type", action.type.rawValue)
         member("value", action.value)
         member("vendorType", action.vendorType)

@@ -75,7 +75,7 @@ package struct Normalizer: Sendable {
         return event
     }
 
-    private static func date(_ text: String?) -> Date? {
+    static func date(_ text: String?) -> Date? {
         guard var text, let time = text.withUTF8({ Timestamp(iso8601: $0) }) else { return nil }
         return Date(timeIntervalSince1970: TimeInterval(time.milliseconds) / 1000)
     }

@@ -52,6 +52,12 @@ extension Problem {
             self.init(
                 status: .contentTooLarge, code: "batch-too-large", title: "The batch was not accepted",
                 detail: "A batch holds at most \(Intake.batchLimit) payloads: send it in parts. None of it was taken.")
+        case .tooManyInteractions:
+            self.init(
+                status: .contentTooLarge, code: "batch-too-large", title: "The batch was not accepted",
+                detail:
+                    "A batch holds at most \(InteractionIntake.batchLimit) interactions: send it in parts. None of it was taken."
+            )
         case .keyReused:
             self.init(
                 status: .unprocessableContent, code: "idempotency-key-reused", title: "The request was not accepted",
