@@ -98,7 +98,8 @@ let package = Package(
         .target(
             name: "SignalboxServer",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxEgress", "SignalboxStore", "SignalboxPipeline",
+                "SignalboxModel", "SignalboxJSON", "SignalboxActions", "SignalboxEgress", "SignalboxStore",
+                "SignalboxPipeline",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -110,8 +111,9 @@ let package = Package(
             name: "signalbox",
             dependencies: [
                 "CZlib", "CZstd",
-                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxRouting",
-                "SignalboxEgress", "SignalboxStore", "SignalboxPipeline", "SignalboxDelivery", "SignalboxServer",
+                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxStore", "SignalboxPipeline", "SignalboxDelivery",
+                "SignalboxServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),

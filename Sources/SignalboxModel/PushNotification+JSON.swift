@@ -186,7 +186,8 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func options(_ options: Category.Options) {
+    /// Writes the options of a button as a member; nothing when there are none.
+    package mutating func options(_ options: Category.Options) {
         guard !options.isEmpty else { return }
         key("options" as StaticString)
         beginArray()

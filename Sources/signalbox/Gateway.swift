@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import SignalboxActions
 import SignalboxDelivery
 import SignalboxEgress
 import SignalboxModel
@@ -15,6 +16,7 @@ struct Gateway {
     let queue: SQLiteQueue
     let normalizer: Normalizer
     let intake: Intake
+    let interactions: InteractionIntake
     let ways: WaysOut
     let dispatcher: Dispatcher
     let senders: [DestinationName: any Sender]
@@ -40,6 +42,9 @@ struct Gateway {
         }
         intake = Intake(
             normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources)
+        interactions = InteractionIntake(
+            gateway: config.gateway.name, routes: config.routes,
+            decider: TapDecider(types: ActionTypes()) { _ in throw StoreError.missing(path: "media") }, queue: queue)
         ways = WaysOut(allow: config.egressAllow)
         var senders: [(Destination, any Sender)] = []
         for destination in config.destinations {

@@ -65,7 +65,7 @@ extension JSONWriter {
         beginArray()
         for problem in problems {
             beginObject()
-            member("code", problem.code)
+            member("code", problem.code.rawValue)
             member("message", problem.message)
             endObject()
         }
@@ -89,7 +89,7 @@ extension JSONWriter {
         beginObject()
         member("role", "calendar")
         member("status", Media.Status.stored.rawValue)
-        member("contentType", "text/calendar; charset=utf-8")
+        member("contentType", CalendarFile.contentType)
         key("bytes")
         integer(media.bytes)
         member("sha256", media.sha256)

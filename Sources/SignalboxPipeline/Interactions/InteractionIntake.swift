@@ -1,7 +1,7 @@
 package import Foundation
 package import SignalboxActions
 import SignalboxEgress
-package import SignalboxJSON
+import SignalboxJSON
 package import SignalboxModel
 package import SignalboxRouting
 package import SignalboxStore

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import SignalboxActions
 import SignalboxModel
 
@@ -19,11 +19,13 @@ package struct TapDecider: Sendable {
     }
 
     /// Where taps on an action go beside where the routes send them.
-    func destinations(for action: Action) -> [DestinationName] { types.destinations(for: action) }
+    func destinations(for action: Action) -> [DestinationName] { types.custom(action)?.destinations ?? [] }
 
     func decide(_ tap: Tap, at now: Date) async -> DecidedTap {
         let problems = types.problems(with: tap.action, options: tap.options)
         if problems.contains(where: \.isRefusal) { return DecidedTap(tap: tap, problems: problems, outcome: .refused) }
+        // Who names a type handles it, also where it has the name of one of ours.
+        guard types.custom(tap.action) == nil else { return DecidedTap(tap: tap, problems: problems, outcome: .passed) }
         switch tap.action.type {
         case .snooze:
             guard let minutes = tap.action.snoozeMinutes else { break }
@@ -37,15 +39,18 @@ package struct TapDecider: Sendable {
     }
 
     private func calendar(_ tap: Tap, _ problems: [ActionProblem]) async -> DecidedTap {
+        // Of the report's time and not of ours, so that a repeat makes the same file.
+        let stamp = Date(timeIntervalSince1970: Double(tap.interaction.deviceTime.milliseconds) / 1000)
+        let problem: ActionProblem
         do {
-            // Of the report's time and not of ours, so that a repeat makes the same file.
-            let stamp = Date(timeIntervalSince1970: Double(tap.interaction.deviceTime.milliseconds) / 1000)
-            let file = try CalendarFile(tap.action, uid: tap.interaction.eventID, stamp: stamp)
+            let file = try CalendarFile(action: tap.action, uid: tap.interaction.eventID, stamp: stamp)
             return DecidedTap(tap: tap, problems: problems, outcome: .rendered(try await keep(file.bytes)))
+        } catch let mistake as ActionProblem {
+            problem = mistake
         } catch {
-            // The app can still do what it would do without us.
-            let problem = ActionProblem("action.calendar-not-made", "The calendar file could not be made: \(error)")
-            return DecidedTap(tap: tap, problems: problems + [problem], outcome: .passed)
+            problem = ActionProblem(.calendarNotKept, "The calendar file could not be kept: \(error)")
         }
+        // The app can still do what it would do without us.
+        return DecidedTap(tap: tap, problems: problems + [problem], outcome: .passed)
     }
 }
