@@ -68,9 +68,9 @@ struct DestinationLane: Sendable {
     /// Looks at the queue again.
     func wake() { signal.yield() }
 
-    /// Ends the lane once nothing is due.
-    func drain() {
-        gate.drain()
+    /// Ends the lane once nothing is due; for a stop, also when its rate allows nothing yet.
+    func drain(isStop: Bool) {
+        gate.drain(isStop: isStop)
         signal.yield()
     }
 
@@ -146,6 +146,7 @@ struct DestinationLane: Sendable {
         guard !live.isEmpty else {
             gate.noteNothing(at: elapsed())
             gate.sent()
+            signal.yield()
             return await finish(expired)
         }
         let result = await sender.send(live)

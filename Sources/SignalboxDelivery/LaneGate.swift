@@ -8,6 +8,7 @@ final class LaneGate: Sendable {
         var sending = 0
         var unsettled = 0
         var isDraining = false
+        var isStopping = false
         var isClosed = false
         /// Attempts that are about to disable the destination.
         var shutters = 0
@@ -53,7 +54,7 @@ final class LaneGate: Sendable {
             case .noneYet: return .free(0)
             }
             if let taken = state.bucket?.take(upTo: free, at: now) {
-                guard taken > 0 else { return .later(state.bucket?.wait ?? .zero, isLong: false) }
+                guard taken > 0 else { return .later(state.bucket?.wait ?? .zero, isLong: state.isStopping) }
                 free = taken
             }
             if state.breaker.permission(at: now) == .probe { state.breaker.beginProbe() }
@@ -161,8 +162,13 @@ final class LaneGate: Sendable {
 
     // MARK: The end
 
-    /// From now on the lane ends once nothing is due.
-    func drain() { state.withLock { $0.isDraining = true } }
+    /// From now on the lane ends once nothing is due. `isStop`: or nothing due may be begun yet.
+    func drain(isStop: Bool) {
+        state.withLock { state in
+            state.isDraining = true
+            state.isStopping = state.isStopping || isStop
+        }
+    }
 
     /// From now on nothing more is begun.
     func close() { state.withLock { $0.isClosed = true } }
