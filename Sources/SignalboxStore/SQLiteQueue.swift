@@ -29,6 +29,7 @@ package final class SQLiteQueue: Sendable {
         do {
             pool = try Self.open(path)
             lanes.set(try pool.read { try DestinationState.all(in: $0) })
+            lanes.setWithheld(try pool.read { Set(try WithheldPermission.all(in: $0).keys) })
         } catch {
             throw StoreError(error, path: path)
         }
@@ -155,6 +156,7 @@ package final class SQLiteQueue: Sendable {
         if isChanged {
             lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
             try await readDestinationStates()
+            lanes.setWithheld(Set(try await withheldPermissions().keys))
         }
         // Only now: what failed is seen again at the next tick.
         lastVersion.withLock { $0 = version }

@@ -69,7 +69,7 @@ struct Serve: AsyncParsableCommand {
             guard let sender = senders[name] else {
                 preconditionFailure("A destination of the config has no sender.")
             }
-            let result = PingResult(await sender.send(events.pingLease(to: name)))
+            let result = await sender.ping(events.pingLease(to: name))
             return OperationsAPI.Ping(wasTaken: result.wasTaken, status: result.status, words: result.words)
         }
     }
