@@ -41,7 +41,7 @@ test: deps-test
 	@rm -f .build/events.ndjson .build/messages.ndjson
 	SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" swift test --skip-build
-	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxPipeline/Schemas/notification-1.json .build/events.ndjson
+	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxPipeline/Schemas/*.json .build/events.ndjson
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
 
 model:

@@ -168,8 +168,8 @@ let package = Package(
         .testTarget(
             name: "SignalboxPipelineTests",
             dependencies: [
-                "SignalboxPipeline", "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxRouting",
-                "SignalboxStore", "SignalboxTesting",
+                "SignalboxPipeline", "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxActions",
+                "SignalboxRouting", "SignalboxStore", "SignalboxTesting",
             ],
             swiftSettings: strict),
         .testTarget(

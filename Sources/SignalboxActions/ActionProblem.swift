@@ -35,7 +35,8 @@ package struct ActionProblem: Error, Sendable, Equatable {
         switch code {
         case .valueMissing, .uriInvalid, .notHTTPS, .schemeNotAllowed, .phoneInvalid, .snoozeInvalid, .calendarInvalid:
             true
-        case .calendarNotKept, .timeZoneUnknown, .argumentMissing, .argumentWrongType, .argumentOutOfRange, .argumentNotAllowed,
+        case .calendarNotKept, .timeZoneUnknown, .argumentMissing, .argumentWrongType, .argumentOutOfRange,
+            .argumentNotAllowed,
             .optionMissing:
             false
         }

@@ -36,7 +36,9 @@ package struct Interaction: Sendable, Equatable {
         for (key, _) in value.members {
             let name = String(decoding: key, as: UTF8.self)
             guard Self.members.contains(name) else {
-                throw .malformed("There is no member \(name.prefix(100)): an interaction has \(Self.members.joined(separator: ", ")).")
+                throw .malformed(
+                    "There is no member \(name.prefix(100)): an interaction has \(Self.members.joined(separator: ", "))."
+                )
             }
         }
         eventID = try Self.text("eventId", of: value, upTo: 64, "the id that the gateway gave the event")

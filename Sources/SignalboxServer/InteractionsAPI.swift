@@ -108,7 +108,8 @@ extension Problem {
         case .unknownEvent(let id):
             self.init(
                 status: .notFound, code: "event-not-found", title: title,
-                detail: "There is no event \(id), or none any more: retention in the config says how long events are kept.")
+                detail:
+                    "There is no event \(id), or none any more: retention in the config says how long events are kept.")
         case .notANotification(let id):
             self.init(
                 status: .unprocessableContent, code: "event-not-a-notification", title: title,
@@ -119,7 +120,8 @@ extension Problem {
                 ? "It has no buttons" : "Its buttons are " + known.prefix(20).joined(separator: ", ").prefix(2000)
             self.init(
                 status: .unprocessableContent, code: "action-not-found", title: title,
-                detail: "The event has no action \(identifier.prefix(200)). \(buttons); default and dismiss always work.")
+                detail:
+                    "The event has no action \(identifier.prefix(200)). \(buttons); default and dismiss always work.")
         }
     }
 

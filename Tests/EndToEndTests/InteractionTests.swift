@@ -52,7 +52,8 @@ import Testing
     }
 
     private func json(_ message: WebhookReceiver.Message) throws -> [String: Any] {
-        try #require(try JSONSerialization.jsonObject(with: Data(message.body)) as? [String: Any])
+        EventRecorder.record(message.body)
+        return try #require(try JSONSerialization.jsonObject(with: Data(message.body)) as? [String: Any])
     }
 
     @Test func aTapOnAButtonArrivesSigned() async throws {
@@ -77,7 +78,7 @@ import Testing
         }
     }
 
-    @Test func arepeatedReportIsAnsweredAgainAndTakenOnce() async throws {
+    @Test func aRepeatedReportIsAnsweredAgainAndTakenOnce() async throws {
         try await withGateway { gateway, receiver, _ in
             let (id, buttons) = try await send(to: gateway, receiver)
             let shop = try #require(buttons["Shop"])

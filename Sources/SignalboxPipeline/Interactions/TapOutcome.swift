@@ -28,6 +28,12 @@ package enum TapOutcome: Sendable, Equatable {
         package let bytes: Int
         /// Absolute where the gateway knows its own address, otherwise from its root.
         package let href: String
+
+        package init(sha256: String, bytes: Int, href: String) {
+            self.sha256 = sha256
+            self.bytes = bytes
+            self.href = href
+        }
     }
 }
 
