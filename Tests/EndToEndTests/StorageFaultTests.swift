@@ -12,7 +12,8 @@ import Testing
 
     // MARK: While it runs
 
-    @Test(.enabled("needs a file system of its own") { await Namespace.isAllowed }) func onAFullDiskNothingIsTakenOrLost() async throws {
+    @Test(.enabled("needs a file system of its own") { await Namespace.isAllowed })
+    func onAFullDiskNothingIsTakenOrLost() async throws {
         try await outlives("the disk is full", behind: Namespace.diskOf(kilobytes: 1024)) { gateway, during in
             let filler = Namespace.path(gateway.directory + "/data/filler", of: gateway.process)
             try fill(filler)
