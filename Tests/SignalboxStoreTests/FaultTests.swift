@@ -166,4 +166,32 @@ import Testing
             #expect(try await queue.fileBytes() < before)
         }
     }
+
+    /// The disk fills up while waits are moved along with a clock that was set: each is moved once all the same.
+    @Test(arguments: [3600, -3600] as [TimeInterval]) func aMoveOfWaitsThatFailsHalfWayIsFinishedLater(
+        by jump: TimeInterval
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            try await queue.append((0..<2500).map { event(UInt8($0 % 256)) })
+            let due = clock.now.milliseconds + 600_000
+            try await queue.pool.write { db in
+                try db.execute(sql: "UPDATE deliveries SET attempts = 1, begun = 1, due = ?", arguments: [due])
+                try db.execute(
+                    sql: """
+                        CREATE TRIGGER full BEFORE UPDATE ON deliveries WHEN NEW.id = 2300
+                        BEGIN SELECT RAISE(ABORT, 'full'); END
+                        """)
+            }
+            try await queue.tick()
+            clock.set(by: jump)
+            await #expect(throws: StoreError.unavailable(reason: "full")) { try await queue.tick() }
+            try await queue.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
+            try await queue.tick()
+            try await queue.tick()
+            let dues = try await queue.pool.read { try Int64.fetchSet($0, sql: "SELECT due FROM deliveries") }
+            #expect(dues == [due + Int64(jump * 1000)])
+        }
+    }
 }
