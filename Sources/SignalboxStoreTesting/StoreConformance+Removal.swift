@@ -70,6 +70,20 @@ extension StoreConformance {
             #expect(try await queue.counts()[bench.inbox] == [.waiting: 1100])
             #expect(try await queue.audit().isRight)
         },
+        Self("requestsLeaveWithTheEventsOfTheirTimeWhereThereIsNoRoom", requestsWhereThereIsNoRoom),
+        Self("noRequestOfTheLastHourLeavesForWantOfRoom") { bench in
+            let queue = try bench.open()
+            for number in 0..<20 {
+                try await queue.append([bench.event(number, to: [])], of: bench.request("\(number)", body: 1, size: 5000))
+            }
+            bench.clock.advance(by: 3600)
+            _ = try await queue.remove(beyond: .init(ended: .seconds(day), dead: .seconds(day), bytes: 0))
+            #expect(try await queue.eventCount() == 0)
+            for number in 0..<20 { try await expectKnown(true, "\(number)", bench, queue) }
+            bench.clock.advance(by: 1)
+            _ = try await queue.remove(beyond: .init(ended: .seconds(day), dead: .seconds(day), bytes: 0))
+            try await expectKnown(false, "0", bench, queue)
+        },
         Self("purgeRemovesWhatTheFilterNames") { bench in
             let queue = try bench.open()
             try await queue.append((0..<1200).map { bench.event($0) })
@@ -114,6 +128,35 @@ extension StoreConformance {
             try await backdoorLoss(bench, queue)
         },
     ]
+
+    /// Half of the file is what requests were answered.
+    @Sendable private static func requestsWhereThereIsNoRoom(_ bench: StoreBench) async throws {
+        let queue = try bench.open()
+        for hour in 0..<20 {
+            for number in 0..<100 {
+                try await queue.append(
+                    [bench.event(number, to: [], size: 2000)],
+                    of: bench.request("\(hour)-\(number)", body: 1, size: 2000))
+            }
+            bench.clock.advance(by: 3600)
+        }
+        let bytes = try await queue.fileBytes()
+        let limit = SQLiteQueue.Retention(ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: bytes / 2)
+        _ = try await queue.remove(beyond: limit)
+        #expect(try await queue.fileBytes() <= bytes / 2)
+        let events = try await queue.eventCount()
+        #expect((500..<1500).contains(events), "events did not make room for requests: \(events) are left")
+        try await expectKnown(false, "0-0", bench, queue)
+        try await expectKnown(true, "19-99", bench, queue)
+    }
+
+    /// Whether a request is remembered: then it is no use for another body.
+    private static func expectKnown(
+        _ isKnown: Bool, _ key: String, _ bench: StoreBench, _ queue: SQLiteQueue
+    ) async throws {
+        let result = try await queue.append([], of: bench.request(key, body: 2))
+        #expect((result == .conflicting) == isKnown, "\(key)")
+    }
 
     private static func backdoorLoss(_ bench: StoreBench, _ queue: SQLiteQueue) async throws {
         try await bench.backdoor.loseADelivery(queue)
