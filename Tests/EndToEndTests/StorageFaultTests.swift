@@ -2,7 +2,6 @@ import Foundation
 import SignalboxServer
 import SignalboxServerTesting
 import SignalboxTesting
-import Synchronization
 import Testing
 
 /// Law 9, on the built binary: while the disk does not take anything, senders are told so; what was acknowledged before is
@@ -180,26 +179,6 @@ import Testing
             arguments: ["--pid", "\(process.identifier)", "--fsize=\(size):unlimited"])
         command.waitUntilExit()
         try #require(command.terminationStatus == 0)
-    }
-}
-
-/// A receiver's answers, of which the first is held back until it is released. A class because the receiver and the test
-/// share it.
-private final class HeldAnswer: Sendable {
-    private let number = Mutex(0)
-    private let (released, releasing) = AsyncStream.makeStream(of: Void.self)
-
-    var count: Int { number.withLock { $0 } }
-
-    func release() { releasing.finish() }
-
-    @Sendable func answer(_ message: WebhookReceiver.Message) async -> Int {
-        let isFirst = number.withLock { number in
-            number += 1
-            return number == 1
-        }
-        if isFirst { for await _ in released {} }
-        return 204
     }
 }
 
