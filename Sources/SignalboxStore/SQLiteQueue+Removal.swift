@@ -41,7 +41,8 @@ extension SQLiteQueue {
             removed += step.removed
             place = step.next
             // Requests as old as the events that were looked at; where there are no further ones, all that may go.
-            try await forgetRequests(before: min(step.last ?? youngest, youngest), pause: pause) { () throws(StoreError) in
+            let age = min(step.last ?? youngest, youngest)
+            try await forgetRequests(before: age, pause: pause) { () throws(StoreError) in
                 try await fileBytes() > retention.bytes
             }
             try await shrink()

@@ -2,6 +2,7 @@ import Foundation
 import SignalboxModel
 import SignalboxStore
 import SignalboxTesting
+import Synchronization
 import Testing
 
 extension StoreConformance {
@@ -70,11 +71,26 @@ extension StoreConformance {
             #expect(try await queue.counts()[bench.inbox] == [.waiting: 1100])
             #expect(try await queue.audit().isRight)
         },
+        Self("othersWriteBetweenTheStepsOfARemoval") { bench in
+            let queue = try bench.open()
+            for number in 0..<2000 { try await queue.append([], of: bench.request("\(number)", body: 1)) }
+            try await queue.append((0..<2000).map { bench.event($0, to: []) })
+            bench.clock.advance(by: 8 * day)
+            let steps = Steps()
+            let removed = try await queue.remove(beyond: retention) {
+                // What fails here is missing below.
+                _ = try? await queue.append([bench.event(steps.next(), to: [])])
+            }
+            #expect(removed == 2000)
+            #expect(steps.count >= 8, "neither events nor requests leave all at once")
+            #expect(try await queue.eventCount() == steps.count)
+        },
         Self("requestsLeaveWithTheEventsOfTheirTimeWhereThereIsNoRoom", requestsWhereThereIsNoRoom),
         Self("noRequestOfTheLastHourLeavesForWantOfRoom") { bench in
             let queue = try bench.open()
             for number in 0..<20 {
-                try await queue.append([bench.event(number, to: [])], of: bench.request("\(number)", body: 1, size: 5000))
+                let request = bench.request("\(number)", body: 1, size: 5000)
+                try await queue.append([bench.event(number, to: [])], of: request)
             }
             bench.clock.advance(by: 3600)
             _ = try await queue.remove(beyond: .init(ended: .seconds(day), dead: .seconds(day), bytes: 0))
@@ -163,5 +179,18 @@ extension StoreConformance {
         let audit = try await queue.audit()
         #expect(!audit.isRight)
         #expect(audit.accounts.map(\.missing) == [1])
+    }
+}
+
+/// Counts the steps of a removal. A class because the queue counts and the check reads.
+private final class Steps: Sendable {
+    private let number = Mutex(0)
+    var count: Int { number.withLock { $0 } }
+
+    func next() -> Int {
+        number.withLock { number in
+            number += 1
+            return number
+        }
     }
 }

@@ -147,6 +147,38 @@ import Testing
         }
     }
 
+    /// A power cut that tears what was being written: whole commits are there or not at all, from the first on.
+    @Test func aTornTailOfTheLogCostsWholeCommitsOnly() async throws {
+        var random = SeededGenerator(seed: 20_261_121)
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            for number in 0..<20 {
+                let first = UInt8(number * 3)
+                try await queue.append([event(first), event(first + 1, size: 3000), event(first + 2)])
+            }
+            let (file, log) = ("/queue.db", "/queue.db-wal")
+            let whole = try Data(contentsOf: URL(fileURLWithPath: directory + log))
+            for _ in 0..<40 {
+                let length = Int.random(in: 0...whole.count, using: &random)
+                // What stands behind the tear is what was there before.
+                let isGarbled = Bool.random(using: &random)
+                let rest = Data(repeating: 0xA5, count: isGarbled ? whole.count - length : 0)
+                try await withTemporaryDirectory { copy in
+                    try FileManager.default.copyItem(atPath: directory + file, toPath: copy + file)
+                    try (whole.prefix(length) + rest).write(to: URL(fileURLWithPath: copy + log))
+                    let torn = try open(copy)
+                    #expect(try await torn.audit().isRight, "\(length) of \(whole.count)")
+                    let count = try await torn.eventCount()
+                    #expect(count.isMultiple(of: 3), "\(length) of \(whole.count)")
+                    let found = try await torn.claim(from: crm, upTo: 100).compactMap(\.body.first)
+                    #expect(found == (0..<count).map { UInt8($0) })
+                    try await torn.append([event(99)])
+                    #expect(try await torn.claim(from: crm, upTo: 1).map(\.body) == [[99]])
+                }
+            }
+        }
+    }
+
     /// A file that an earlier version made cannot give pages back: removing from it must end all the same.
     @Test func aFileThatCannotShrinkIsCleanedToo() async throws {
         try await withTemporaryDirectory { directory in
