@@ -190,7 +190,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxRouting",
                 "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(

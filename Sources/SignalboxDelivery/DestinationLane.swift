@@ -146,6 +146,14 @@ struct DestinationLane: Sendable {
 
     /// One request, of one delivery unless the format batches. `asks`: after asking for permission.
     private func attempt(_ batch: [Lease], asking asks: Bool) async {
+        // Claimed before the destination was known to be gone or paused.
+        guard !gate.isShut, queue.isActive(destination.name) else {
+            gate.noteNothing(at: elapsed())
+            if asks { gate.abandonQuestion() }
+            gate.sent()
+            signal.yield()
+            return await finish(batch.map { Settlement($0, .returned) })
+        }
         let isOver = batch.map { $0.notAfter.map { $0 <= Date() } ?? false }
         let live = zip(batch, isOver).filter { !$1 }.map(\.0)
         let expired = zip(batch, isOver).filter(\.1).map { Settlement($0.0, .expired) }
@@ -279,7 +287,7 @@ struct DestinationLane: Sendable {
             metadata["reason"] = "\(reason)"
             logger.warning("Delivery is dead.", metadata: metadata)
         case .expired: logger.info("Delivery expired before it was sent.", metadata: metadata)
-        case .returned: logger.debug("Delivery was cut short by our own stop.", metadata: metadata)
+        case .returned: logger.debug("Delivery goes back into the queue.", metadata: metadata)
         }
     }
 }

@@ -171,6 +171,8 @@ final class LaneGate: Sendable {
 
     func reopen() { state.withLock { $0.shutters -= 1 } }
 
+    var isShut: Bool { state.withLock { $0.shutters > 0 } }
+
     /// True when nothing is under way and nothing but deliveries is wanting.
     func isIdle(at now: Duration) -> Bool {
         state.withLock { state in

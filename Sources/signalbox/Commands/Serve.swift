@@ -23,6 +23,8 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
+        // Beyond a limit on the size of files a write shall fail like any other.
+        signal(SIGXFSZ, SIG_IGN)
         OpenFiles.raiseLimit()
         // Without a terminal nobody hung up: whoever sends this expects a service to go on.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
