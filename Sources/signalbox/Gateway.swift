@@ -36,7 +36,8 @@ struct Gateway {
             let key = try directory.key("token.key") { randomBytes(32) }
             normalizer = Normalizer(
                 chain: chain, gateway: config.gateway.name, tokens: TokenHash(key: key),
-                keepsPayloads: !config.routes.payloadTakers.isEmpty)
+                keepsPayloads: !config.routes.payloadTakers.isEmpty,
+                showsPayloads: config.routes.includesPayloads)
         } catch {
             throw refuse("\(error)")
         }
