@@ -70,6 +70,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "SignalboxMedia", dependencies: ["SignalboxModel", "SignalboxEgress"], swiftSettings: strict),
+        .target(
             name: "SignalboxStore",
             dependencies: [
                 "SignalboxModel", .product(name: "DequeModule", package: "swift-collections"),
@@ -96,7 +98,8 @@ let package = Package(
         .target(
             name: "SignalboxServer",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxEgress", "SignalboxStore", "SignalboxPipeline",
+                "SignalboxModel", "SignalboxJSON", "SignalboxEgress", "SignalboxMedia", "SignalboxStore",
+                "SignalboxPipeline",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -109,7 +112,8 @@ let package = Package(
             dependencies: [
                 "CZlib", "CZstd",
                 "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxRouting",
-                "SignalboxEgress", "SignalboxStore", "SignalboxPipeline", "SignalboxDelivery", "SignalboxServer",
+                "SignalboxEgress", "SignalboxMedia", "SignalboxStore", "SignalboxPipeline", "SignalboxDelivery",
+                "SignalboxServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -156,16 +160,18 @@ let package = Package(
         .testTarget(
             name: "SignalboxActionsTests",
             dependencies: ["SignalboxActions", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
-            swiftSettings: strict),
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxRoutingTests",
-            dependencies: ["SignalboxRouting", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
+            dependencies: [
+                "SignalboxRouting", "SignalboxActions", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
+            ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxPipelineTests",
             dependencies: [
                 "SignalboxPipeline", "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxRouting",
-                "SignalboxStore", "SignalboxTesting",
+                "SignalboxActions", "SignalboxStore", "SignalboxTesting",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -174,6 +180,8 @@ let package = Package(
                 "SignalboxEgress", "SignalboxModel", "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxMediaTests", dependencies: ["SignalboxMedia", "SignalboxTesting"], swiftSettings: strict),
         .testTarget(
             name: "SignalboxStoreTests",
             dependencies: [

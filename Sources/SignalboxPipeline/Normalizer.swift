@@ -1,4 +1,5 @@
 import Foundation
+package import SignalboxActions
 package import SignalboxJSON
 package import SignalboxModel
 import SignalboxPlatforms
@@ -16,18 +17,20 @@ package struct Normalizer: Sendable {
     private let tokens: TokenHash
     private let ids: EventIDSource
     private let keepsPayloads: Bool
+    private let actions: ActionTypes
 
     /// `gateway`: the name that stands in every event's `source`. `keepsPayloads`: whether events carry their payloads as
-    /// they came.
+    /// they came. `actions`: what the config says of them.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
-        keepsPayloads: Bool = false
+        keepsPayloads: Bool = false, actions: ActionTypes = ActionTypes()
     ) {
         self.chain = chain
         self.gateway = gateway
         self.tokens = tokens
         self.ids = ids
         self.keepsPayloads = keepsPayloads
+        self.actions = actions
     }
 
     static var payloadLimits: JSONParser.Limits {
@@ -103,6 +106,7 @@ package struct Normalizer: Sendable {
         } else {
             chain.read(recognised, into: &notification)
         }
+        notification.checkActions(with: actions)
         if let token = recognised.target.token?.utf8, !token.isEmpty {
             notification.target = (notification.target ?? .init()).with(token: tokens.name(of: Array(token)))
         }

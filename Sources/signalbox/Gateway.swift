@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import SignalboxDelivery
 import SignalboxEgress
+import SignalboxMedia
 import SignalboxModel
 import SignalboxPipeline
 import SignalboxRouting
@@ -15,6 +16,7 @@ struct Gateway {
     let queue: SQLiteQueue
     let normalizer: Normalizer
     let intake: Intake
+    let media: MediaStore
     let ways: WaysOut
     let dispatcher: Dispatcher
     let senders: [DestinationName: any Sender]
@@ -31,10 +33,11 @@ struct Gateway {
         do throws(StoreError) {
             directory = try DataDirectory(path: options.dataDirectory(file: config.gateway.dataDirectory))
             queue = try SQLiteQueue(in: directory.path)
+            media = MediaStore(directory: directory.path + "/media")
             let key = try directory.key("token.key") { randomBytes(32) }
             normalizer = Normalizer(
                 chain: chain, gateway: config.gateway.name, tokens: TokenHash(key: key),
-                keepsPayloads: !config.routes.payloadTakers.isEmpty)
+                keepsPayloads: !config.routes.payloadTakers.isEmpty, actions: config.actions)
         } catch {
             throw refuse("\(error)")
         }
