@@ -6,8 +6,8 @@ SHELL := /bin/bash
 # Debian's names of the C libraries that Package.swift links, and of what the tests need besides.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
 TEST_TOOLS := python3-jsonschema python3-venv curl openssl
-# The reference libraries that read what tests sent, from PyPI.
-TEST_LIBRARIES := cloudevents==2.2.0 standardwebhooks==1.1.0
+# The reference libraries that read what tests sent and made, from PyPI.
+TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0
 BENCH_TOOLS := jq wrk python3-venv
 
 RELEASE := swift build -c release --product signalbox
@@ -38,11 +38,13 @@ build: deps
 
 test: deps-test
 	swift build --build-tests
-	@rm -f .build/events.ndjson .build/messages.ndjson
+	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson
 	SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
+	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" swift test --skip-build
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxPipeline/Schemas/*.json .build/events.ndjson
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
+	.build/test-venv/bin/python Tests/verify-calendars.py .build/calendars.ndjson
 
 model:
 	/usr/bin/python3 docs/model/delivery.py

@@ -70,6 +70,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "SignalboxMedia", dependencies: ["SignalboxModel", "SignalboxEgress"], swiftSettings: strict),
+        .target(
             name: "SignalboxStore",
             dependencies: [
                 "SignalboxModel", .product(name: "DequeModule", package: "swift-collections"),
@@ -98,8 +100,8 @@ let package = Package(
         .target(
             name: "SignalboxServer",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxActions", "SignalboxEgress", "SignalboxStore",
-                "SignalboxPipeline",
+                "SignalboxModel", "SignalboxJSON", "SignalboxActions", "SignalboxEgress", "SignalboxMedia",
+                "SignalboxStore", "SignalboxPipeline",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -112,8 +114,8 @@ let package = Package(
             dependencies: [
                 "CZlib", "CZstd",
                 "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
-                "SignalboxRouting", "SignalboxEgress", "SignalboxStore", "SignalboxPipeline", "SignalboxDelivery",
-                "SignalboxServer",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxMedia", "SignalboxStore", "SignalboxPipeline",
+                "SignalboxDelivery", "SignalboxServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -160,10 +162,12 @@ let package = Package(
         .testTarget(
             name: "SignalboxActionsTests",
             dependencies: ["SignalboxActions", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
-            swiftSettings: strict),
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxRoutingTests",
-            dependencies: ["SignalboxRouting", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
+            dependencies: [
+                "SignalboxRouting", "SignalboxActions", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
+            ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxPipelineTests",
@@ -178,6 +182,8 @@ let package = Package(
                 "SignalboxEgress", "SignalboxModel", "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
             ],
             swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxMediaTests", dependencies: ["SignalboxMedia", "SignalboxTesting"], swiftSettings: strict),
         .testTarget(
             name: "SignalboxStoreTests",
             dependencies: [

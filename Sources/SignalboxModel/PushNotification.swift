@@ -35,6 +35,9 @@ package struct PushNotification: Sendable, Equatable {
     package var platformRest: JSONText?
     package var warnings: [Warning] = []
 
+    /// When there are as many warnings, further ones are not noted.
+    package static let mostWarnings = 100
+
     package init(platform: Platform) { self.platform = platform }
 
     package enum Kind: String, Sendable, CaseIterable {

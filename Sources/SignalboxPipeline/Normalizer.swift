@@ -1,4 +1,5 @@
 import Foundation
+package import SignalboxActions
 package import SignalboxJSON
 package import SignalboxModel
 import SignalboxPlatforms
@@ -17,12 +18,14 @@ package struct Normalizer: Sendable {
     private let ids: EventIDSource
     private let keepsPayloads: Bool
     private let showsPayloads: Bool
+    private let actions: ActionTypes
 
     /// `gateway`: the name that stands in every event's `source`. `keepsPayloads`: whether events carry their payloads as
-    /// they came. `showsPayloads`: whether they carry APNs payloads as they should be shown.
+    /// they came. `showsPayloads`: whether they carry APNs payloads as they should be shown. `actions`: what the config
+    /// says of them.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
-        keepsPayloads: Bool = false, showsPayloads: Bool = false
+        keepsPayloads: Bool = false, showsPayloads: Bool = false, actions: ActionTypes = ActionTypes()
     ) {
         self.chain = chain
         self.gateway = gateway
@@ -30,6 +33,7 @@ package struct Normalizer: Sendable {
         self.ids = ids
         self.keepsPayloads = keepsPayloads
         self.showsPayloads = showsPayloads
+        self.actions = actions
     }
 
     static var payloadLimits: JSONParser.Limits {
@@ -106,6 +110,7 @@ package struct Normalizer: Sendable {
         } else {
             chain.read(recognised, into: &notification)
         }
+        notification.checkActions(with: actions)
         if let token = recognised.target.token?.utf8, !token.isEmpty {
             notification.target = (notification.target ?? .init()).with(token: tokens.name(of: Array(token)))
         }

@@ -77,7 +77,7 @@ package struct ConfigReader {
         var config = GatewayConfig()
         let keys = [
             "$schema", "gateway", "sources", "detectors", "egress", "destinations", "routes", "fallback", "retention",
-            "admin",
+            "admin", "actions",
         ]
         guard isObject(root, keys: keys) else { return config }
         if let gateway = root["gateway"] { config.gateway = self.gateway(gateway) }
@@ -106,6 +106,7 @@ package struct ConfigReader {
         if let fallback = root["fallback"] {
             config.routes.fallback = destinationNames(fallback, known: names)
         }
+        if let actions = root["actions"] { config.actions = self.actions(actions, destinations: names) }
         return config
     }
 

@@ -1,3 +1,4 @@
+package import SignalboxActions
 package import SignalboxJSON
 package import SignalboxModel
 
@@ -16,6 +17,7 @@ package struct GatewayConfig: Sendable {
     package var adminBearer: [SecretReference] = []
     package var destinations: [Destination] = []
     package var routes = RouteTable()
+    package var actions = ActionTypes()
 
     package init() {}
 

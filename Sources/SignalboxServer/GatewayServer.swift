@@ -21,12 +21,13 @@ package struct GatewayServer: Service {
     private let access: SourceAccess
     private let interactions: InteractionsAPI
     private let operations: OperationsAPI
+    private let media: MediaAPI
     private let readiness: Readiness
     private let http: HTTPService
 
     /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
     package init(
-        intake: Intake, interactions: InteractionsAPI, access: SourceAccess, operations: OperationsAPI,
+        intake: Intake, interactions: InteractionsAPI, access: SourceAccess, operations: OperationsAPI, media: MediaAPI,
         address: ListenAddress, logger: Logger,
         isReady: @escaping @Sendable () async -> Bool,
         onListening: @escaping @Sendable (ListenAddress) async -> Void
@@ -37,6 +38,7 @@ package struct GatewayServer: Service {
         self.access = access
         self.interactions = interactions
         self.operations = operations
+        self.media = media
         readiness = Readiness(isReady)
         http = HTTPService(address: address, logger: logger, onListening: onListening)
     }
@@ -65,7 +67,8 @@ package struct GatewayServer: Service {
         }
         router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
         operations.add(to: router)
-        for (path, allow) in Self.addresses + OperationsAPI.addresses {
+        media.add(to: router)
+        for (path, allow) in Self.addresses + OperationsAPI.addresses + MediaAPI.addresses {
             for method in Self.methods where !allow.contains(method.rawValue) {
                 router.on(path, method: method) { _, _ -> Response in
                     throw Problem.methodNotAllowed(method.rawValue, allow: allow)

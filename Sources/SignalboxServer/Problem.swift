@@ -157,6 +157,17 @@ extension Problem {
             detail: "Delivery \(id) was delivered or has expired: only dead and waiting ones can be tried again.")
     }
 
+    static let noMedia = Problem(
+        status: .notFound, code: "media-not-found", title: "There is no such file",
+        detail: "A file's name is the SHA-256 of what it holds, 64 lower-case hexadecimal digits; events tell it.")
+
+    static func noSuchRange(of bytes: Int) -> Problem {
+        Problem(
+            status: .rangeNotSatisfiable, code: "range-not-satisfiable", title: "There is no such part of the file",
+            detail: "The file has \(bytes) bytes: ask for some of these, or leave range out.",
+            headers: [.contentRange: "bytes */\(bytes)"])
+    }
+
     static func notFound(_ path: String) -> Problem {
         Problem(
             status: .notFound, code: "not-found", title: "There is nothing here",

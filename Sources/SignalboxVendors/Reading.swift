@@ -7,8 +7,6 @@ import SignalboxModel
 let longestList = 1000
 
 extension PushNotification {
-    private static let mostWarnings = 100
-
     /// Notes what is wrong with a value.
     mutating func warn(_ code: String, _ message: String, at value: JSONValue, in parser: JSONParser) {
         guard warnings.count < Self.mostWarnings else { return }

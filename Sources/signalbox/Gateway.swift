@@ -1,9 +1,11 @@
 import ArgumentParser
+import Dispatch
 import Foundation
 import Logging
 import SignalboxActions
 import SignalboxDelivery
 import SignalboxEgress
+import SignalboxMedia
 import SignalboxModel
 import SignalboxPipeline
 import SignalboxRouting
@@ -17,6 +19,7 @@ struct Gateway {
     let normalizer: Normalizer
     let intake: Intake
     let interactions: InteractionIntake
+    let media: MediaStore
     let ways: WaysOut
     let dispatcher: Dispatcher
     let senders: [DestinationName: any Sender]
@@ -33,11 +36,12 @@ struct Gateway {
         do throws(StoreError) {
             directory = try DataDirectory(path: options.dataDirectory(file: config.gateway.dataDirectory))
             queue = try SQLiteQueue(in: directory.path)
+            media = MediaStore(directory: directory.path + "/media")
             let key = try directory.key("token.key") { randomBytes(32) }
             normalizer = Normalizer(
                 chain: chain, gateway: config.gateway.name, tokens: TokenHash(key: key),
                 keepsPayloads: !config.routes.payloadTakers.isEmpty,
-                showsPayloads: config.routes.includesPayloads)
+                showsPayloads: config.routes.includesPayloads, actions: config.actions)
         } catch {
             throw refuse("\(error)")
         }
@@ -45,7 +49,8 @@ struct Gateway {
             normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: config.routes,
-            decider: TapDecider(types: ActionTypes()) { _ in throw StoreError.missing(path: "media") }, queue: queue)
+            decider: Self.decider(types: config.actions, media: media, publicUrl: config.gateway.publicUrl),
+            queue: queue)
         ways = WaysOut(allow: config.egressAllow)
         var senders: [(Destination, any Sender)] = []
         for destination in config.destinations {
@@ -71,6 +76,24 @@ struct Gateway {
                 headers: try ConfigFile.headers(of: webhook, named: destination.name, path: path),
                 clientSecret: try ConfigFile.clientSecret(of: webhook, named: destination.name, path: path),
                 http: ways.client(allowing: destination.allow), version: Version.current)
+        }
+    }
+
+    /// Decides about taps. Files are kept on a queue of their own: that blocks until they are on disk.
+    private static func decider(types: ActionTypes, media: MediaStore, publicUrl: String?) -> TapDecider {
+        let files = DispatchQueue(label: "signalbox.media")
+        let root = publicUrl.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
+        return TapDecider(types: types) { bytes in
+            try await withCheckedThrowingContinuation { done in
+                files.async {
+                    done.resume(
+                        with: Result {
+                            let file = try media.keep(bytes)
+                            return TapOutcome.CalendarMedia(
+                                sha256: file.sha256, bytes: file.bytes, href: root + "/media/" + file.sha256)
+                        })
+                }
+            }
         }
     }
 

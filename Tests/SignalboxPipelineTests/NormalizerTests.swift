@@ -36,11 +36,24 @@ import Testing
             #expect(data["platform"]?.isString == true)
             #expect(data["warnings"].map { $0.elements.map { $0["code"]?.string } } ?? [] == event.warnings)
             guard let expected = fixture.data else { return }
-            let differences = try JSONDifference.lines(
+            // What the gateway itself finds wrong with actions is no part of what vendors' readers say.
+            var found = try JSONDifference.lines(
                 expected: expected, actual: JSONText(data).bytes, optional: ["message", "target", "token"])
-            #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
+            let ofActions = event.warnings.filter { $0.hasPrefix("action.") }
+            if !ofActions.isEmpty { found.removeAll { $0.hasPrefix("/warnings") && $0.contains("action.") } }
+            #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+            #expect(ofActions == Self.ofActions[fixture.description] ?? [])
         }
     }
+
+    /// The fixtures whose actions the gateway could not carry out, and why.
+    private static let ofActions = [
+        // The plug-in for Android wants a time.
+        "SignalboxVendorsTests/mce/keys-of-android.json": ["action.calendar-invalid"],
+        "SignalboxVendorsTests/synerise/deep-link-that-is-no-uri.json": ["action.uri-invalid"],
+        // A button whose address is no text.
+        "SignalboxVendorsTests/synerise/wrong-types.json": ["action.value-missing"],
+    ]
 
     /// Values of a fixture replaced by others of any type: what comes out still has the schema's form, which the
     /// recorded events are checked against.

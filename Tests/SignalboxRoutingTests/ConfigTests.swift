@@ -1,3 +1,4 @@
+import SignalboxActions
 import SignalboxJSON
 import SignalboxModel
 import SignalboxRouting
@@ -90,6 +91,10 @@ extension JSONWriter {
             })
         key("fallback")
         strings(config.routes.fallback.map(\.name))
+        if config.actions != ActionTypes() {
+            key("actions")
+            strings(Self.spelled(config.actions))
+        }
         endObject()
     }
 
@@ -103,6 +108,31 @@ extension JSONWriter {
             let parts = [webhook.url, secrets, webhook.timeout.text, limits, spelled(webhook.format)]
             return (parts + [webhook.compression?.rawValue ?? ""]).filter { !$0.isEmpty }.joined(separator: " ")
                 + access(webhook)
+        }
+    }
+
+    private static func spelled(_ actions: ActionTypes) -> [String] {
+        let types = actions.custom.sorted { $0.key < $1.key }.map { word, type in
+            let options = type.requiredOptions.names.joined(separator: " ")
+            let to = type.destinations.map(\.name).joined(separator: " ")
+            return word + (options.isEmpty ? "" : " needs " + options) + (to.isEmpty ? "" : " to " + to)
+                + (type.arguments.map { " with " + spelled($0) } ?? "")
+        }
+        return (actions.schemes.map { ["schemes " + $0.sorted().joined(separator: " ")] } ?? []) + types
+    }
+
+    private static func spelled(_ schema: ArgumentSchema) -> String {
+        switch schema.kind {
+        case .object:
+            let members = schema.properties.sorted { $0.key < $1.key }.map { "\($0.key): \(spelled($0.value))" }
+            return "object{" + members.joined(separator: ", ") + "; " + schema.required.joined(separator: ", ") + "}"
+        case .array: return "array[" + schema.items.map { spelled($0) }.joined() + "]"
+        default:
+            let bounds = [schema.minimum.map { "\($0)" }, schema.maximum.map { "\($0)" }].compactMap { $0 }
+            let lengths = [schema.minLength, schema.maxLength].compactMap { $0.map { "\($0)" } }
+            let range = (bounds + lengths).joined(separator: "-")
+            let choices = schema.allowed.map { " of " + $0.joined(separator: "|") } ?? ""
+            return schema.kind.rawValue + (range.isEmpty ? "" : " " + range) + choices
         }
     }
 

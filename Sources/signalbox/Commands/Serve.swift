@@ -38,7 +38,7 @@ struct Serve: AsyncParsableCommand {
         let queue = gateway.queue
         let server = GatewayServer(
             intake: gateway.intake, interactions: InteractionsAPI(intake: gateway.interactions), access: access,
-            operations: try operations(gateway, address: address),
+            operations: try operations(gateway, address: address), media: MediaAPI(gateway.media),
             address: address, logger: logger,
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })

@@ -1,0 +1,36 @@
+import SignalboxActions
+import SignalboxModel
+
+extension PushNotification {
+    /// Adds a warning for what is wrong with each action, its own and its buttons', unless the vendor's reader has said
+    /// so. Paths are those of the event's `data`: an action may come from several places of a payload.
+    mutating func checkActions(with types: ActionTypes) {
+        if let action {
+            warn(of: types.problems(with: action, options: nil), with: action, at: "/action")
+        }
+        guard let category else { return }
+        for (position, button) in category.actions.enumerated() {
+            let problems = types.problems(with: button.action, options: button.options)
+            guard !problems.isEmpty else { continue }
+            warn(of: problems, with: button.action, at: "/category/actions/\(position)")
+        }
+    }
+
+    private mutating func warn(of problems: [ActionProblem], with action: Action, at place: String) {
+        for problem in problems where warnings.count < Self.mostWarnings && !isSaid(problem, of: action) {
+            warnings.append(Warning(problem.code.rawValue, at: place + problem.path, problem.message))
+        }
+    }
+
+    /// MCE has rules of its own that say the same.
+    private func isSaid(_ problem: ActionProblem, of action: Action) -> Bool {
+        let code: String
+        switch problem.code {
+        case .valueMissing: code = "mce.action-value-missing"
+        case .notHTTPS: code = "mce.value-not-https"
+        case .snoozeInvalid where action.value.flatMap({ Double($0) }) == nil: code = "mce.snooze-not-a-number"
+        default: return false
+        }
+        return warnings.contains { $0.code == code }
+    }
+}

@@ -1,0 +1,71 @@
+import HTTPTypes
+import Hummingbird
+package import SignalboxMedia
+
+/// `GET /media/{sha256}`: the files that events point to.
+///
+/// Open to everybody: a name has 256 bits and stands in events only. Nothing lists the names.
+package struct MediaAPI: Sendable {
+    static let addresses: [(path: RouterPath, allow: String)] = [("/media/{sha256}", "GET, HEAD")]
+
+    private let store: MediaStore
+    private let files = FileIO()
+
+    package init(_ store: MediaStore) { self.store = store }
+
+    func add(to router: Router<BasicRequestContext>) {
+        router.get("/media/{sha256}") { request, context in
+            try await file(context.parameters.get("sha256") ?? "", for: request, in: context)
+        }
+    }
+
+    private func file(_ name: String, for request: Request, in context: BasicRequestContext) async throws -> Response {
+        guard let media = store.find(name) else { throw Problem.noMedia }
+        let tag = "\"\(media.sha256)\""
+        var headers = Self.headers(of: try store.kind(of: media), tag: tag)
+        if Self.lists(tag, request.headers[.ifNoneMatch]) { return Response(status: .notModified, headers: headers) }
+        switch Self.range(of: request, length: media.bytes, tag: tag) {
+        case .unsatisfiable: throw Problem.noSuchRange(of: media.bytes)
+        case .whole:
+            return Response(
+                status: .ok, headers: headers,
+                body: try await files.loadFile(path: store.path(of: media), context: context))
+        case .part(let range):
+            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound)/\(media.bytes)"
+            let body = try await files.loadFile(path: store.path(of: media), range: range, context: context)
+            return Response(status: .partialContent, headers: headers, body: body)
+        }
+    }
+
+    /// Nothing in a file is run or guessed at by a browser, and a calendar is a file to save.
+    private static func headers(of kind: MediaKind, tag: String) -> HTTPFields {
+        var headers: HTTPFields = [
+            .eTag: tag, .cacheControl: "public, max-age=31536000, immutable", .acceptRanges: "bytes",
+            .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "default-src 'none'; sandbox",
+        ]
+        switch kind {
+        case .calendar:
+            headers[.contentType] = "text/calendar; charset=utf-8"
+            headers[.contentDisposition] = "attachment; filename=\"event.ics\""
+        case .other:
+            headers[.contentType] = "application/octet-stream"
+            headers[.contentDisposition] = "attachment"
+        }
+        return headers
+    }
+
+    /// Only GET has ranges, and `if-range` another file's tag means all of this one.
+    private static func range(of request: Request, length: Int, tag: String) -> ByteRange {
+        guard request.method == .get, request.headers[.ifRange].map({ $0 == tag }) ?? true else { return .whole }
+        return ByteRange(request.headers[.range], of: length)
+    }
+
+    /// True when a list of tags holds this one; weak tags are as good here (RFC 9110, 13.1.2).
+    private static func lists(_ tag: String, _ header: String?) -> Bool {
+        guard let header else { return false }
+        return header.split(separator: ",").contains { entry in
+            let entry = entry.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+            return entry == "*" || entry == tag || entry == "W/" + tag
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import SignalboxMedia
+import SignalboxTesting
+import Testing
+
+@Suite struct MediaStoreTests {
+    private static let hello = Array("hello".utf8)
+    private static let name = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
+
+    @Test func keepsAFileUnderTheDigestOfItsBytes() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = MediaStore(directory: directory + "/media")
+            let media = try store.keep(Self.hello)
+            #expect(media.sha256 == Self.name && media.bytes == 5)
+            #expect(store.path(of: media) == "\(directory)/media/2c/f2/\(Self.name)")
+            #expect(store.find(Self.name) == media)
+            #expect(try store.read(media) == Self.hello)
+            #expect(try store.read(media, upTo: 2) == Array("he".utf8))
+        }
+    }
+
+    @Test func keepsAFileOnce() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = MediaStore(directory: directory)
+            let path = store.path(of: try store.keep(Self.hello))
+            let before = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
+            _ = try store.keep(Self.hello)
+            let after = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
+            #expect(before == after && before != nil)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: directory + "/unfinished").isEmpty)
+        }
+    }
+
+    @Test func keepsAnEmptyAndALargeFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = MediaStore(directory: directory)
+            for bytes in [[], [UInt8](repeating: 7, count: 3_000_000)] {
+                let media = try store.keep(bytes)
+                #expect(try store.read(media) == bytes)
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "", "..", "../../etc/passwd", "2cf24dba", name.uppercased(), name + "0", String(name.dropLast()) + "/",
+        String(repeating: "0", count: 64), String(name.dropLast()) + "g",
+    ])
+    func findsNothingElse(_ asked: String) async throws {
+        try await withTemporaryDirectory { directory in
+            let store = MediaStore(directory: directory)
+            _ = try store.keep(Self.hello)
+            #expect(store.find(asked) == nil)
+        }
+    }
+
+    @Test func whatACrashLeftUnfinishedIsRemovedAndNeverFound() async throws {
+        try await withTemporaryDirectory { directory in
+            let unfinished = directory + "/unfinished"
+            try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: true)
+            try Data("hal".utf8).write(to: URL(fileURLWithPath: unfinished + "/" + Self.name))
+            let store = MediaStore(directory: directory)
+            #expect(store.find(Self.name) == nil)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: unfinished).isEmpty)
+        }
+    }
+
+    @Test func saysWhyAFileCannotBeKept() async throws {
+        try await withTemporaryDirectory { directory in
+            try Data().write(to: URL(fileURLWithPath: directory + "/media"))
+            let store = MediaStore(directory: directory + "/media")
+            #expect(throws: MediaError.self) { try store.keep(Self.hello) }
+        }
+    }
+
+    @Test func manyAtOnceKeepOneFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = MediaStore(directory: directory)
+            try await withThrowingTaskGroup(of: StoredMedia.self) { group in
+                for _ in 0..<32 { group.addTask { try store.keep(Self.hello) } }
+                for try await media in group { #expect(try store.read(media) == Self.hello) }
+            }
+        }
+    }
+
+    @Test func aCalendarIsKnownByWhatItHolds() {
+        #expect(MediaKind(beginning: Array("BEGIN:VCALENDAR\r\n".utf8)) == .calendar)
+        #expect(MediaKind(beginning: Array("BEGIN:VCARD\r\nVER".utf8)) == .other)
+        #expect(MediaKind(beginning: []) == .other)
+    }
+}
