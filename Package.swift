@@ -108,8 +108,9 @@ let package = Package(
             name: "signalbox",
             dependencies: [
                 "CZlib", "CZstd",
-                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxRouting",
-                "SignalboxEgress", "SignalboxStore", "SignalboxPipeline", "SignalboxDelivery", "SignalboxServer",
+                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxStore", "SignalboxPipeline", "SignalboxDelivery",
+                "SignalboxServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -155,7 +156,9 @@ let package = Package(
             name: "SignalboxModelTests", dependencies: ["SignalboxModel", "SignalboxTesting"], swiftSettings: strict),
         .testTarget(
             name: "SignalboxActionsTests",
-            dependencies: ["SignalboxActions", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
+            dependencies: [
+                "SignalboxActions", "SignalboxEgress", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxRoutingTests",
@@ -164,10 +167,10 @@ let package = Package(
         .testTarget(
             name: "SignalboxPipelineTests",
             dependencies: [
-                "SignalboxPipeline", "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxRouting",
-                "SignalboxStore", "SignalboxTesting",
+                "SignalboxPipeline", "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxActions",
+                "SignalboxRouting", "SignalboxStore", "SignalboxTesting",
             ],
-            swiftSettings: strict),
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxEgressTests",
             dependencies: [

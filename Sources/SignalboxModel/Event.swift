@@ -14,6 +14,8 @@ package struct Event: Sendable {
     package let body: [UInt8]
     /// The payload as it came, where somebody wants it.
     package var payload: [UInt8]?
+    /// What the registry is to know of the buttons that the payload defines.
+    package var category: CategoryRecord?
     /// Until then it is not to be delivered.
     package var notBefore: Date?
     /// From then on it is not to be delivered any more.
@@ -39,7 +41,7 @@ package struct Event: Sendable {
 
 /// An event with the deliveries that the routes gave it: what the queue takes.
 package struct RoutedEvent: Sendable {
-    package let event: Event
+    package var event: Event
     /// Names of the routes that matched, in the config's order.
     package let routes: [String]
     /// One for each destination.

@@ -1,4 +1,6 @@
 import Foundation
+package import SignalboxActions
+import SignalboxEgress
 package import SignalboxJSON
 package import SignalboxModel
 import SignalboxPlatforms
@@ -16,18 +18,20 @@ package struct Normalizer: Sendable {
     private let tokens: TokenHash
     private let ids: EventIDSource
     private let keepsPayloads: Bool
+    private let categories: CategoryResolution
 
     /// `gateway`: the name that stands in every event's `source`. `keepsPayloads`: whether events carry their payloads as
-    /// they came.
+    /// they came. `categories`: those that the app compiled in.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
-        keepsPayloads: Bool = false
+        keepsPayloads: Bool = false, categories: StaticCategories = StaticCategories()
     ) {
         self.chain = chain
         self.gateway = gateway
         self.tokens = tokens
         self.ids = ids
         self.keepsPayloads = keepsPayloads
+        self.categories = CategoryResolution(statics: categories) { hexadecimal(sha256($0)) }
     }
 
     static var payloadLimits: JSONParser.Limits {
@@ -67,6 +71,7 @@ package struct Normalizer: Sendable {
             id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
             kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
         if keepsPayloads { event.payload = Array(payload) }
+        if notification.category != nil { event.category = categories.record(of: notification) }
         event.notAfter = expiry
         if let schedule = notification.schedule {
             event.notBefore = Self.date(schedule.notBefore)
@@ -103,6 +108,7 @@ package struct Normalizer: Sendable {
         } else {
             chain.read(recognised, into: &notification)
         }
+        if notification.category != nil { categories.resolve(&notification) }
         if let token = recognised.target.token?.utf8, !token.isEmpty {
             notification.target = (notification.target ?? .init()).with(token: tokens.name(of: Array(token)))
         }

@@ -16,6 +16,7 @@ package struct GatewayConfig: Sendable {
     package var adminBearer: [SecretReference] = []
     package var destinations: [Destination] = []
     package var routes = RouteTable()
+    package var categories = Categories()
 
     package init() {}
 

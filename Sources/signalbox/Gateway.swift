@@ -34,7 +34,7 @@ struct Gateway {
             let key = try directory.key("token.key") { randomBytes(32) }
             normalizer = Normalizer(
                 chain: chain, gateway: config.gateway.name, tokens: TokenHash(key: key),
-                keepsPayloads: !config.routes.payloadTakers.isEmpty)
+                keepsPayloads: !config.routes.payloadTakers.isEmpty, categories: config.categories.statics)
         } catch {
             throw refuse("\(error)")
         }
