@@ -15,11 +15,15 @@ extension SQLiteQueue {
         package var dead: Duration
         /// Of the file; the oldest events that have ended leave first.
         package var bytes: Int64
+        package var categories: CategoryRetention
 
-        package init(ended: Duration, dead: Duration, bytes: Int64) {
+        package init(
+            ended: Duration, dead: Duration, bytes: Int64, categories: CategoryRetention = CategoryRetention()
+        ) {
             self.ended = ended
             self.dead = dead
             self.bytes = bytes
+            self.categories = categories
         }
     }
 
@@ -41,6 +45,7 @@ extension SQLiteQueue {
             await pause()
         }
         try await forgetRequests()
+        _ = try await forgetCategories(beyond: retention.categories, pause: pause)
         try await shrink()
         return removed
     }

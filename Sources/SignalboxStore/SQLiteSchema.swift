@@ -6,6 +6,7 @@ enum SQLiteSchema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try $0.execute(sql: first) }
         migrator.registerMigration("2") { try $0.execute(sql: second) }
+        migrator.registerMigration("3") { try $0.execute(sql: third) }
         return migrator
     }
 
@@ -97,5 +98,15 @@ enum SQLiteSchema {
             PRIMARY KEY (source, key)
         ) WITHOUT ROWID;
         CREATE INDEX duplicates_at ON duplicates(at);
+        """
+
+    private static let third = """
+        CREATE TABLE categories (
+            identifier TEXT PRIMARY KEY,
+            definition BLOB NOT NULL, -- JSON, as apps get it
+            first_seen INTEGER NOT NULL,
+            last_seen INTEGER NOT NULL -- to the hour
+        ) WITHOUT ROWID;
+        CREATE INDEX categories_seen ON categories(last_seen DESC, identifier);
         """
 }

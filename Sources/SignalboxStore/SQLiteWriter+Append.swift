@@ -32,8 +32,9 @@ extension SQLiteWriter {
             row.bind(event.body)
             row.bind(routed.payload)
         }
-        guard !routed.deliveries.isEmpty else { return }
         let sequence = db.lastInsertedRowID
+        if let category = event.category { try note(category, in: db, &transaction) }
+        guard !routed.deliveries.isEmpty else { return }
         for order in routed.deliveries {
             try insert(order, of: routed, id, sequence, by: inserts.delivery, in: db, &transaction)
         }
