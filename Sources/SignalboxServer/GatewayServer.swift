@@ -20,13 +20,14 @@ package struct GatewayServer: Service {
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let access: SourceAccess
     private let operations: OperationsAPI
+    private let categories: CategoriesAPI
     private let readiness: Readiness
     private let http: HTTPService
 
     /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
     package init(
-        intake: Intake, access: SourceAccess, operations: OperationsAPI, address: ListenAddress, logger: Logger,
-        isReady: @escaping @Sendable () async -> Bool,
+        intake: Intake, access: SourceAccess, operations: OperationsAPI, categories: CategoriesAPI,
+        address: ListenAddress, logger: Logger, isReady: @escaping @Sendable () async -> Bool,
         onListening: @escaping @Sendable (ListenAddress) async -> Void
     ) {
         precondition(!access.isOpen || address.isLoopback, "Open access is for loopback only.")
@@ -34,6 +35,7 @@ package struct GatewayServer: Service {
         alarm = QueueAlarm(logger: logger)
         self.access = access
         self.operations = operations
+        self.categories = categories
         readiness = Readiness(isReady)
         http = HTTPService(address: address, logger: logger, onListening: onListening)
     }
@@ -59,7 +61,8 @@ package struct GatewayServer: Service {
         }
         router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
         operations.add(to: router)
-        for (path, allow) in Self.addresses + OperationsAPI.addresses {
+        categories.add(to: router)
+        for (path, allow) in Self.addresses + OperationsAPI.addresses + CategoriesAPI.addresses {
             for method in Self.methods where !allow.contains(method.rawValue) {
                 router.on(path, method: method) { _, _ -> Response in
                     throw Problem.methodNotAllowed(method.rawValue, allow: allow)
