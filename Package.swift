@@ -161,7 +161,9 @@ let package = Package(
             name: "SignalboxModelTests", dependencies: ["SignalboxModel", "SignalboxTesting"], swiftSettings: strict),
         .testTarget(
             name: "SignalboxActionsTests",
-            dependencies: ["SignalboxActions", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
+            dependencies: [
+                "SignalboxActions", "SignalboxEgress", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
+            ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxRoutingTests",
@@ -175,7 +177,7 @@ let package = Package(
                 "SignalboxPipeline", "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxActions",
                 "SignalboxRouting", "SignalboxStore", "SignalboxTesting",
             ],
-            swiftSettings: strict),
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxEgressTests",
             dependencies: [

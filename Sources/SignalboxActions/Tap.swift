@@ -92,14 +92,7 @@ extension Action {
 extension Category.Options {
     /// As an event spells them.
     fileprivate init(names: JSONValue?) {
-        self = []
-        for name in names?.elements.compactMap(\.string) ?? [] {
-            switch name {
-            case "authenticationRequired": insert(.authenticationRequired)
-            case "destructive": insert(.destructive)
-            case "foreground": insert(.foreground)
-            default: break
-            }
-        }
+        let names = names?.elements.compactMap(\.string) ?? []
+        self = Self.named.reduce(into: []) { if names.contains($1.name) { $0.insert($1.option) } }
     }
 }

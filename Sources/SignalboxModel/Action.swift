@@ -70,7 +70,7 @@ package struct Category: Sendable, Equatable {
         package static let destructive = Options(rawValue: 2)
         package static let foreground = Options(rawValue: 4)
 
-        /// Each option by the name that events have for it.
+        /// Each option by the name that events and the config have for it.
         package static let named: [(name: String, option: Options)] = [
             ("authenticationRequired", .authenticationRequired), ("destructive", .destructive),
             ("foreground", .foreground),

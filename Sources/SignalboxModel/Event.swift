@@ -17,6 +17,8 @@ package struct Event: Sendable {
     package var payload: [UInt8]?
     /// The APNs payload as it should be shown, where somebody wants it.
     package var shown: JSONText?
+    /// What the registry is to know of the buttons that the payload defines.
+    package var category: CategoryRecord?
     /// Until then it is not to be delivered.
     package var notBefore: Date?
     /// From then on it is not to be delivered any more.
@@ -42,7 +44,7 @@ package struct Event: Sendable {
 
 /// An event with the deliveries that the routes gave it: what the queue takes.
 package struct RoutedEvent: Sendable {
-    package let event: Event
+    package var event: Event
     /// Names of the routes that matched, in the config's order.
     package let routes: [String]
     /// One for each destination.

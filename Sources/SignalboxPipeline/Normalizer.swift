@@ -1,5 +1,6 @@
 import Foundation
 package import SignalboxActions
+import SignalboxEgress
 package import SignalboxJSON
 package import SignalboxModel
 import SignalboxPlatforms
@@ -19,13 +20,15 @@ package struct Normalizer: Sendable {
     private let keepsPayloads: Bool
     private let showsPayloads: Bool
     private let actions: ActionTypes
+    private let categories: CategoryResolution
 
     /// `gateway`: the name that stands in every event's `source`. `keepsPayloads`: whether events carry their payloads as
     /// they came. `showsPayloads`: whether they carry APNs payloads as they should be shown. `actions`: what the config
-    /// says of them.
+    /// says of them. `categories`: those that the app compiled in.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
-        keepsPayloads: Bool = false, showsPayloads: Bool = false, actions: ActionTypes = ActionTypes()
+        keepsPayloads: Bool = false, showsPayloads: Bool = false, actions: ActionTypes = ActionTypes(),
+        categories: StaticCategories = StaticCategories()
     ) {
         self.chain = chain
         self.gateway = gateway
@@ -34,6 +37,7 @@ package struct Normalizer: Sendable {
         self.keepsPayloads = keepsPayloads
         self.showsPayloads = showsPayloads
         self.actions = actions
+        self.categories = CategoryResolution(statics: categories) { hexadecimal(sha256($0)) }
     }
 
     static var payloadLimits: JSONParser.Limits {
@@ -75,6 +79,7 @@ package struct Normalizer: Sendable {
             kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
         if keepsPayloads { event.payload = Array(payload) }
         if showsPayloads { event.shown = ShownPayload(recognised, of: notification)?.text }
+        if notification.category != nil { event.category = categories.record(of: notification) }
         event.notAfter = expiry
         if let schedule = notification.schedule {
             event.notBefore = Self.date(schedule.notBefore)
@@ -110,6 +115,8 @@ package struct Normalizer: Sendable {
         } else {
             chain.read(recognised, into: &notification)
         }
+        // First, because it may put buttons into another order.
+        if notification.category != nil { categories.resolve(&notification) }
         notification.checkActions(with: actions)
         if let token = recognised.target.token?.utf8, !token.isEmpty {
             notification.target = (notification.target ?? .init()).with(token: tokens.name(of: Array(token)))

@@ -36,20 +36,6 @@ extension ConfigReader {
         return type
     }
 
-    private mutating func options(_ value: JSONValue) -> Category.Options {
-        var options: Category.Options = []
-        for entry in list(value) {
-            guard let text = text(entry) else { continue }
-            if let known = Category.Options.named.first(where: { $0.name == text }) {
-                options.insert(known.option)
-            } else {
-                let near = Self.suggestion(for: text, among: Category.Options.named.map(\.name))
-                note(entry, "buttons have no option \"\(text)\"" + near)
-            }
-        }
-        return options
-    }
-
     private mutating func schemes(_ value: JSONValue) -> Set<String> {
         var schemes: Set<String> = []
         let entries = list(value)

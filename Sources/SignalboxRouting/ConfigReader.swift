@@ -77,7 +77,7 @@ package struct ConfigReader {
         var config = GatewayConfig()
         let keys = [
             "$schema", "gateway", "sources", "detectors", "egress", "destinations", "routes", "fallback", "retention",
-            "admin", "actions",
+            "admin", "actions", "categories",
         ]
         guard isObject(root, keys: keys) else { return config }
         if let gateway = root["gateway"] { config.gateway = self.gateway(gateway) }
@@ -95,6 +95,7 @@ package struct ConfigReader {
             config.adminBearer = bearer(admin, orElse: "operators need")
         }
         if let retention = root["retention"] { config.retention = self.retention(retention) }
+        if let categories = root["categories"] { config.categories = self.categories(categories) }
         config.destinations = root["destinations"].map { destinations($0, of: config.gateway) } ?? []
         for destination in config.destinations {
             config.routes.orderings[destination.name] = destination.ordering

@@ -18,6 +18,7 @@ package struct GatewayConfig: Sendable {
     package var destinations: [Destination] = []
     package var routes = RouteTable()
     package var actions = ActionTypes()
+    package var categories = Categories()
 
     package init() {}
 

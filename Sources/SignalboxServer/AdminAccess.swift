@@ -18,10 +18,7 @@ package struct AdminAccess: Sendable {
     /// Every token is compared, in constant time, whatever the outcome.
     func check(_ request: Request) throws(Problem) {
         guard tokens.isEmpty else {
-            let presented = bearerToken(request.headers[.authorization])
-            var isGranted = false
-            for token in tokens where equalInConstantTime(token, presented) { isGranted = true }
-            if !isGranted { throw .adminUnauthorized }
+            if !isGranted(by: request) { throw .adminUnauthorized }
             return
         }
         guard isOpen else { throw .adminClosed }
@@ -29,6 +26,14 @@ package struct AdminAccess: Sendable {
             HTTPField.Name(name).map { request.headers[$0] != nil } ?? false
         }
         guard request.isFromThisMachine, !isForwarded else { throw .foreignPage }
+    }
+
+    /// Whether a request bears one of the tokens.
+    func isGranted(by request: Request) -> Bool {
+        let presented = bearerToken(request.headers[.authorization])
+        var isGranted = false
+        for token in tokens where equalInConstantTime(token, presented) { isGranted = true }
+        return isGranted
     }
 }
 

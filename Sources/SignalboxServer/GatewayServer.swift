@@ -22,13 +22,14 @@ package struct GatewayServer: Service {
     private let interactions: InteractionsAPI
     private let operations: OperationsAPI
     private let media: MediaAPI
+    private let categories: CategoriesAPI
     private let readiness: Readiness
     private let http: HTTPService
 
     /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
     package init(
-        intake: Intake, interactions: InteractionsAPI, access: SourceAccess, operations: OperationsAPI, media: MediaAPI,
-        address: ListenAddress, logger: Logger,
+        intake: Intake, interactions: InteractionsAPI, access: SourceAccess, operations: OperationsAPI,
+        categories: CategoriesAPI, media: MediaAPI, address: ListenAddress, logger: Logger,
         isReady: @escaping @Sendable () async -> Bool,
         onListening: @escaping @Sendable (ListenAddress) async -> Void
     ) {
@@ -39,6 +40,7 @@ package struct GatewayServer: Service {
         self.interactions = interactions
         self.operations = operations
         self.media = media
+        self.categories = categories
         readiness = Readiness(isReady)
         http = HTTPService(address: address, logger: logger, onListening: onListening)
     }
@@ -67,8 +69,10 @@ package struct GatewayServer: Service {
         }
         router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
         operations.add(to: router)
+        categories.add(to: router)
         media.add(to: router)
-        for (path, allow) in Self.addresses + OperationsAPI.addresses + MediaAPI.addresses {
+        let all = Self.addresses + OperationsAPI.addresses + CategoriesAPI.addresses + MediaAPI.addresses
+        for (path, allow) in all {
             for method in Self.methods where !allow.contains(method.rawValue) {
                 router.on(path, method: method) { _, _ -> Response in
                     throw Problem.methodNotAllowed(method.rawValue, allow: allow)

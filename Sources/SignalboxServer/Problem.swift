@@ -151,6 +151,12 @@ extension Problem {
             detail: "The config has no destination \(name): GET /v1/destinations lists those that there are.")
     }
 
+    static func noCategory(_ identifier: String) -> Problem {
+        Problem(
+            status: .notFound, code: "category-not-found", title: "There is no such category",
+            detail: "Nothing is known of a category \(identifier): GET /v1/categories lists those that there are.")
+    }
+
     static func notRetried(_ id: String) -> Problem {
         Problem(
             status: .conflict, code: "delivery-ended", title: "Nothing was changed",

@@ -15,11 +15,15 @@ extension SQLiteQueue {
         package var dead: Duration
         /// Of the file; the oldest events that have ended leave first, and requests that are as old with them.
         package var bytes: Int64
+        package var categories: CategoryRetention
 
-        package init(ended: Duration, dead: Duration, bytes: Int64) {
+        package init(
+            ended: Duration, dead: Duration, bytes: Int64, categories: CategoryRetention = CategoryRetention()
+        ) {
             self.ended = ended
             self.dead = dead
             self.bytes = bytes
+            self.categories = categories
         }
     }
 
@@ -48,6 +52,7 @@ extension SQLiteQueue {
             try await shrink()
             await pause()
         }
+        _ = try await forgetCategories(beyond: retention.categories, pause: pause)
         try await shrink()
         return removed
     }

@@ -8,6 +8,7 @@ enum SQLiteSchema {
         migrator.registerMigration("2") { try $0.execute(sql: second) }
         migrator.registerMigration("withheld") { try $0.execute(sql: withheld) }
         migrator.registerMigration("variants") { try $0.execute(sql: variants) }
+        migrator.registerMigration("categories") { try $0.execute(sql: categories) }
         return migrator
     }
 
@@ -117,5 +118,15 @@ enum SQLiteSchema {
             reason TEXT NOT NULL, -- of the last time
             since INTEGER NOT NULL
         ) WITHOUT ROWID;
+        """
+
+    private static let categories = """
+        CREATE TABLE categories (
+            identifier TEXT PRIMARY KEY,
+            definition BLOB NOT NULL, -- JSON, as apps get it
+            first_seen INTEGER NOT NULL,
+            last_seen INTEGER NOT NULL -- to the hour
+        ) WITHOUT ROWID;
+        CREATE INDEX categories_seen ON categories(last_seen DESC, identifier);
         """
 }

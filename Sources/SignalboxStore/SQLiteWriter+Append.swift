@@ -32,8 +32,9 @@ extension SQLiteWriter {
             row.bind(event.body)
             row.bind(routed.payload)
         }
-        guard !routed.deliveries.isEmpty else { return }
         let sequence = db.lastInsertedRowID
+        if let category = event.category { try note(category, in: db, &transaction) }
+        guard !routed.deliveries.isEmpty else { return }
         let variants = try routed.variants.map { try insert(variant: $0, of: sequence, in: db) }
         for order in routed.deliveries {
             let row = EventRow(id: id, sequence: sequence, variant: order.variant.map { variants[$0] })

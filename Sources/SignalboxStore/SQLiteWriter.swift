@@ -62,6 +62,7 @@ struct SQLiteWriter: Sendable {
         /// Looked up once, however many rows follow.
         var inserts: InsertStatements?
         var update: RowStatement?
+        var category: RowStatement?
         var fresh: [Lease] = []
         var spilled: Set<DestinationName> = []
         var released: [(lease: Lease, due: Date?)] = []

@@ -16,7 +16,8 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
         self.check = check
     }
 
-    package static let all = appending + settling + attempts + schedules + orders + states + repeats + removal + clock
+    package static let all =
+        appending + settling + attempts + schedules + orders + states + repeats + removal + categories + clock
 
     /// Checks one implementation in a directory of its own.
     package func run(_ backdoor: StoreBackdoor) async throws {

@@ -10,7 +10,7 @@ struct TestPipeline {
     static let time = Date(timeIntervalSince1970: 1_795_210_140.123)
     static let key = [UInt8](repeating: 7, count: 32)
 
-    let normalizer = Normalizer(chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: key))
+    var normalizer = Normalizer(chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: key))
     let reception = Reception(from: SourceName("mobile"), at: time)
 
     /// One payload by itself. `vendor`: for whom the source is configured.

@@ -104,7 +104,8 @@ struct NormalizerOptions {
         let directory = options.dataDirectory(file: config.gateway.dataDirectory)
         return Normalizer(
             chain: try ConfigFile.chain(config), gateway: config.gateway.name,
-            tokens: TokenHash(key: Self.tokenKey(in: directory)), actions: config.actions)
+            tokens: TokenHash(key: Self.tokenKey(in: directory)), actions: config.actions,
+            categories: config.categories.statics)
     }
 
     /// The gateway's own key where there is one, so that tokens get the same names here; else one for this run.

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import ServiceLifecycle
+import SignalboxActions
 import SignalboxDelivery
 import SignalboxEgress
 import SignalboxModel
@@ -36,14 +37,19 @@ struct Serve: AsyncParsableCommand {
             Terminal.show(text)
         }
         let queue = gateway.queue
+        let operators = try operators(config, address: address)
         let server = GatewayServer(
             intake: gateway.intake, interactions: InteractionsAPI(intake: gateway.interactions), access: access,
-            operations: try operations(gateway, address: address), media: MediaAPI(gateway.media),
+            operations: operations(gateway, operators),
+            categories: CategoriesAPI(
+                queue: queue, sources: access, operators: operators, statics: config.categories.statics.records,
+                limit: config.categories.count),
+            media: MediaAPI(gateway.media),
             address: address, logger: logger,
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
         await gateway.reportStranded(to: logger)
-        let janitor = Janitor(queue, retention: .init(config.retention), logger: logger)
+        let janitor = Janitor(queue, retention: .init(config), logger: logger)
         let interrupted = try await ServiceRun(services: [gateway.dispatcher, janitor, server], logger: logger).run()
         gateway.ways.stop()
         Terminal.finish()
@@ -58,16 +64,18 @@ struct Serve: AsyncParsableCommand {
         return address
     }
 
-    private func operations(_ gateway: Gateway, address: ListenAddress) throws(ExitCode) -> OperationsAPI {
-        let config = gateway.config
+    private func operators(_ config: GatewayConfig, address: ListenAddress) throws(ExitCode) -> AdminAccess {
         let sources = try ConfigFile.tokens(config, path: options.configPath)
         let tokens = try ConfigFile.adminTokens(config, sources: sources, path: options.configPath)
+        return AdminAccess(tokens: tokens, isOpen: address.isLoopback && config.sources.isEmpty)
+    }
+
+    private func operations(_ gateway: Gateway, _ operators: AdminAccess) -> OperationsAPI {
+        let config = gateway.config
         let senders = gateway.senders
         let events = OperationalEvent(gateway: config.gateway.name)
         return OperationsAPI(
-            queue: gateway.queue,
-            access: AdminAccess(tokens: tokens, isOpen: address.isLoopback && config.sources.isEmpty),
-            destinations: config.destinations.map(\.name)
+            queue: gateway.queue, access: operators, destinations: config.destinations.map(\.name)
         ) { name in
             guard let sender = senders[name] else {
                 preconditionFailure("A destination of the config has no sender.")
@@ -157,7 +165,10 @@ final class Interrupt: Service {
 }
 
 extension SQLiteQueue.Retention {
-    fileprivate init(_ config: GatewayConfig.Retention) {
-        self.init(ended: config.ended, dead: config.dead, bytes: config.bytes)
+    fileprivate init(_ config: GatewayConfig) {
+        let retention = config.retention
+        self.init(
+            ended: retention.ended, dead: retention.dead, bytes: retention.bytes,
+            categories: .init(age: config.categories.age, count: config.categories.count))
     }
 }

@@ -1,0 +1,79 @@
+import Foundation
+import GRDB
+package import SignalboxModel
+
+/// The sets of buttons that payloads define, for apps to register.
+extension SQLiteQueue {
+    /// How many are removed in one step.
+    private static let step = 500
+
+    /// What of them is kept.
+    package struct CategoryRetention: Sendable, Equatable {
+        /// Since it was last seen, give or take an hour.
+        package var age: Duration
+        /// Those seen last stay.
+        package var count: Int
+
+        package init(age: Duration = .seconds(90 * 86_400), count: Int = 1000) {
+            self.age = age
+            self.count = count
+        }
+    }
+
+    /// Those that were seen last, at most `limit`, in the order of their identifiers.
+    package func categories(limit: Int) async throws(StoreError) -> [CategoryRecord] {
+        try await read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT identifier, definition FROM (
+                        SELECT identifier, definition FROM categories ORDER BY last_seen DESC, identifier LIMIT ?
+                    ) ORDER BY identifier
+                    """, arguments: [limit]
+            ).map { CategoryRecord($0) }
+        }
+    }
+
+    /// One of them; nil when there is none of this name.
+    package func category(_ identifier: String) async throws(StoreError) -> CategoryRecord? {
+        try await read { db in
+            try Row.fetchOne(
+                db, sql: "SELECT identifier, definition FROM categories WHERE identifier = ?", arguments: [identifier]
+            ).map { CategoryRecord($0) }
+        }
+    }
+
+    /// Forgets those that were not seen for too long, and of the others those beyond the count; returns how many that were.
+    /// `pause` is called between two steps.
+    func forgetCategories(
+        beyond retention: CategoryRetention, pause: () async -> Void
+    ) async throws(StoreError) -> Int {
+        let oldest = now().addingTimeInterval(-(retention.age / .seconds(1))).milliseconds
+        var removed = 0
+        while true {
+            let count = try await write { db in
+                try db.execute(
+                    sql: """
+                        DELETE FROM categories WHERE identifier IN (
+                            SELECT identifier FROM (
+                                SELECT identifier FROM categories WHERE last_seen < :oldest LIMIT :step)
+                            UNION SELECT identifier FROM (
+                                SELECT identifier FROM categories ORDER BY last_seen DESC, identifier
+                                LIMIT :step OFFSET :count))
+                        """, arguments: ["oldest": oldest, "step": Self.step, "count": retention.count])
+                return db.changesCount
+            }
+            removed += count
+            // Each half of a step may find as many.
+            if count < Self.step { return removed }
+            await pause()
+        }
+    }
+}
+
+extension CategoryRecord {
+    fileprivate init(_ row: Row) {
+        let definition: Data = row[1]
+        self.init(identifier: row[0], definition: Array(definition))
+    }
+}

@@ -1,0 +1,34 @@
+import Foundation
+import GRDB
+import SignalboxModel
+
+extension SQLiteWriter {
+    /// How exactly it is known when a category was last seen: more often it is not written, since most events have one
+    /// that is known already.
+    private static let seenEvery: Int64 = 3_600_000
+
+    /// Notes that an event has these buttons. What is known and was seen within the hour costs a look at the table and no
+    /// write; what has changed under its name is replaced.
+    func note(_ category: CategoryRecord, in db: Database, _ transaction: inout Transaction) throws {
+        let statement = try transaction.category ?? Self.statement(in: db)
+        transaction.category = statement
+        try statement.run { row in
+            row.bind(category.identifier)
+            row.bind(category.definition)
+            row.bind(transaction.now.milliseconds)
+            row.bind(transaction.now.milliseconds)
+        }
+    }
+
+    private static func statement(in db: Database) throws -> RowStatement {
+        // A clock that was set back must not make every event a write: hence the absolute value.
+        try RowStatement(
+            db,
+            sql: """
+                INSERT INTO categories (identifier, definition, first_seen, last_seen) VALUES (?, ?, ?, ?)
+                ON CONFLICT (identifier) DO UPDATE
+                    SET definition = excluded.definition, last_seen = excluded.last_seen
+                    WHERE definition != excluded.definition OR abs(last_seen - excluded.last_seen) >= \(seenEvery)
+                """)
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import SignalboxModel
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+extension StoreConformance {
+    private static let hour: TimeInterval = 3600
+    private static let day: TimeInterval = 86_400
+
+    private static func retention(days: Double = 90, count: Int = 1000) -> SQLiteQueue.Retention {
+        SQLiteQueue.Retention(
+            ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: .max,
+            categories: .init(age: .seconds(days * day), count: count))
+    }
+
+    private static func names(_ queue: SQLiteQueue, limit: Int = 1000) async throws -> [String] {
+        try await queue.categories(limit: limit).map(\.identifier)
+    }
+
+    static let categories = [
+        Self("aCategoryIsKeptOnceHoweverManyEventsHaveIt") { bench in
+            let queue = try bench.open()
+            try await queue.append((0..<50).map { bench.event($0, with: bench.category("a")) } + [bench.event(50)])
+            try await queue.append([bench.event(51, with: bench.category("b"))])
+            #expect(try await names(queue) == ["a", "b"])
+            #expect(try await queue.category("a") == bench.category("a"))
+            #expect(try await queue.category("c") == nil)
+            #expect(try await queue.eventCount() == 52)
+        },
+        Self("aCategoryOutlivesItsProcessAndItsEvents") { bench in
+            do {
+                let queue = try bench.open()
+                try await queue.append([bench.event(1, with: bench.category("a"))])
+                try await queue.settle(bench.claimOne(queue), .delivered(status: 200))
+            }
+            let queue = try bench.open()
+            bench.clock.advance(by: 8 * day)
+            #expect(try await queue.remove(beyond: retention()) == 1, "categories are not counted")
+            #expect(try await queue.eventCount() == 0)
+            #expect(try await names(queue) == ["a"])
+        },
+        Self("aNewDefinitionUnderTheSameNameReplaces") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1, with: bench.category("a"))])
+            let other = CategoryRecord(identifier: "a", definition: Array(#"{"other":true}"#.utf8))
+            try await queue.append([bench.event(2, with: other)])
+            #expect(try await queue.categories(limit: 10) == [other])
+        },
+        Self("aCategoryLeavesItsTimeAfterItWasLastSeen") { bench in
+            let queue = try bench.open()
+            try await queue.append(["a", "b"].map { bench.event(1, with: bench.category($0)) })
+            bench.clock.advance(by: 60 * day)
+            try await queue.append([bench.event(2, with: bench.category("b"))])
+            bench.clock.advance(by: 30 * day)
+            _ = try await queue.remove(beyond: retention())
+            #expect(try await names(queue) == ["a", "b"], "at the age it still is")
+            bench.clock.advance(by: 1)
+            _ = try await queue.remove(beyond: retention())
+            #expect(try await names(queue) == ["b"])
+            bench.clock.advance(by: 60 * day)
+            _ = try await queue.remove(beyond: retention())
+            #expect(try await names(queue).isEmpty)
+        },
+        Self("ofTooManyCategoriesThoseSeenLastStay") { bench in
+            let queue = try bench.open()
+            // More than one step of them.
+            for start in stride(from: 0, to: 1300, by: 100) {
+                bench.clock.advance(by: 2 * hour)
+                try await queue.append(
+                    (start..<start + 100).map { bench.event($0, with: bench.category("c\(10_000 + $0)")) })
+            }
+            #expect(try await names(queue, limit: 100) == (1200..<1300).map { "c\(10_000 + $0)" }, "those seen last")
+            _ = try await queue.remove(beyond: retention(count: 150))
+            let left = try await names(queue)
+            #expect(left.count == 150)
+            #expect(left.suffix(100) == (1200..<1300).map { "c\(10_000 + $0)" })
+            #expect(left.prefix(50).allSatisfy { $0 >= "c11100" })
+        },
+        Self("seeingACategoryAgainIsWrittenOnceAnHour") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1, with: bench.category("a"))])
+            bench.clock.advance(by: hour - 1)
+            try await queue.append([bench.event(2, with: bench.category("a"))])
+            bench.clock.advance(by: day - hour + 2)
+            _ = try await queue.remove(beyond: retention(days: 1))
+            #expect(try await names(queue).isEmpty, "seen within the hour, so not written again")
+            try await queue.append([bench.event(3, with: bench.category("a"))])
+            bench.clock.advance(by: hour)
+            try await queue.append([bench.event(4, with: bench.category("a"))])
+            bench.clock.advance(by: day - 1)
+            _ = try await queue.remove(beyond: retention(days: 1))
+            #expect(try await names(queue) == ["a"])
+            // Set back, a clock must not keep what comes from being seen.
+            bench.clock.advance(by: -30 * day)
+            try await queue.append([bench.event(5, with: bench.category("a"))])
+            bench.clock.advance(by: day + 1)
+            _ = try await queue.remove(beyond: retention(days: 1))
+            #expect(try await names(queue).isEmpty)
+        },
+        Self("whatIsNotTakenDefinesNothing") { bench in
+            let queue = try bench.open()
+            let dedupe = RoutedEvent.Dedupe(key: "k", since: bench.clock.now.addingTimeInterval(-60))
+            try await queue.append([bench.event(1, to: [], dedupe: dedupe)])
+            var again = bench.event(2, to: [], dedupe: dedupe)
+            again.event.category = bench.category("a")
+            try await queue.append([again])
+            #expect(try await queue.eventCount() == 1)
+            #expect(try await names(queue).isEmpty)
+        },
+    ]
+}
+
+extension StoreBench {
+    /// One of this name; what it is depends on the name alone.
+    func category(_ identifier: String) -> CategoryRecord {
+        CategoryRecord(identifier: identifier, definition: Array("{\"identifier\":\"\(identifier)\"}".utf8))
+    }
+
+    /// An event to `crm` whose payload defines a category.
+    func event(_ number: Int, with category: CategoryRecord) -> RoutedEvent {
+        var routed = event(number)
+        routed.event.category = category
+        return routed
+    }
+}

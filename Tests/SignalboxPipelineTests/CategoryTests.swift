@@ -1,0 +1,97 @@
+import Foundation
+import SignalboxActions
+import SignalboxJSON
+import SignalboxModel
+import SignalboxPipeline
+import SignalboxRouting
+import SignalboxTesting
+import SignalboxVendors
+import Testing
+
+/// Payloads with buttons, and what becomes of these: the event's category, its warnings, what the registry gets. What is
+/// expected was made by a program of its own, out of what the vendors' tests expect.
+@Suite struct CategoryTests {
+    /// What the folder `static` relies on.
+    private static let config = """
+        { "categories": { "static": { "ORDER": { "actions": [
+          { "identifier": "ACCEPT", "title": "Accept", "options": ["foreground"] },
+          { "identifier": "DECLINE", "title": "Decline", "options": ["destructive", "authenticationRequired"] },
+          { "identifier": "COMMENT", "title": "Comment",
+            "textInput": { "buttonTitle": "Send", "placeholder": "Your comment" } } ] } } } }
+        """
+
+    private static func pipeline(with statics: StaticCategories) -> TestPipeline {
+        TestPipeline(
+            normalizer: Normalizer(
+                chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), categories: statics))
+    }
+
+    private let pipeline: TestPipeline
+
+    init() throws {
+        let config = try GatewayConfig.read(Array(Self.config.utf8), detectors: [])
+        pipeline = Self.pipeline(with: config.categories.statics)
+    }
+
+    @Test(arguments: try Fixture.all(in: .module))
+    func buttonsBecomeACategoryWithANameAndADefinition(_ fixture: Fixture) throws {
+        let event = try pipeline.event(fixture.input).get()
+        let differences = try JSONDifference.lines(expected: fixture.expected, actual: try Self.summary(of: event))
+        #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
+    }
+
+    /// The category, what this stage warns of, and what the registry gets.
+    private static func summary(of event: Event) throws -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        try withEvent(event) { body in
+            let data = try #require(body["data"])
+            json.key("category")
+            json.value(try #require(data["category"]))
+            let all = data["warnings"]?.elements.map { $0 } ?? []
+            let warnings = all.filter { $0["code"]?.string?.hasPrefix("category.") == true }
+            guard !warnings.isEmpty else { return }
+            json.key("warnings")
+            json.beginArray()
+            for warning in warnings {
+                json.beginObject()
+                json.key("code")
+                json.string(warning["code"]?.string ?? "")
+                json.key("path")
+                json.string(warning["path"]?.string ?? "")
+                json.endObject()
+            }
+            json.endArray()
+        }
+        if let record = event.category {
+            json.key("registered")
+            json.raw(record.definition)
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    /// Paths of this stage lead into the event, to what is there or to what is missing.
+    @Test(arguments: try Fixture.all(in: .module))
+    func pathsOfItsWarningsLeadIntoTheEvent(_ fixture: Fixture) throws {
+        try withEvent(try pipeline.event(fixture.input).get()) { body in
+            let data = try #require(body["data"])
+            for warning in data["warnings"]?.elements.map({ $0 }) ?? [] {
+                guard let code = warning["code"]?.string, code.hasPrefix("category."),
+                    code != "category.default-action-missing"
+                else { continue }
+                let path = try #require(warning["path"]?.string)
+                let pointer = try #require(JSONPointer(path))
+                #expect(pointer.value(in: data) != nil, "\(code) at \(path)")
+            }
+        }
+    }
+
+    @Test func theRegistersNameIsThatOfTheEvent() throws {
+        for fixture in try Fixture.all(in: .module) {
+            let event = try pipeline.event(fixture.input).get()
+            guard let record = event.category else { continue }
+            try withEvent(event) { #expect($0["data"]?["category"]?["identifier"]?.string == record.identifier) }
+        }
+    }
+}

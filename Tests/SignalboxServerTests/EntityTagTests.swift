@@ -1,0 +1,32 @@
+import Testing
+
+@testable import SignalboxServer
+
+@Suite struct EntityTagTests {
+    private let tag = EntityTag(of: [1, 2, 3])
+
+    @Test func isThatOfItsBodyAndOfNoOther() {
+        #expect(tag.text == EntityTag(of: [1, 2, 3]).text)
+        #expect(tag.text != EntityTag(of: [1, 2]).text)
+        #expect(tag.text.wholeMatch(of: /"[0-9a-f]{32}"/) != nil)
+    }
+
+    @Test func isFoundInEverySpellingOfIfNoneMatch() {
+        for field in [
+            tag.text, "W/\(tag.text)", " \(tag.text)\t", "\"x\", \(tag.text)", "\"x\",W/\(tag.text) , \"y\"", "*",
+            " * ",
+        ] {
+            #expect(tag.isNamed(by: [field]), "\(field)")
+        }
+        #expect(tag.isNamed(by: ["\"x\"", tag.text]))
+    }
+
+    @Test func isNotFoundInWhatIsAnother() {
+        for field in [
+            "", "\"x\"", String(tag.text.dropFirst().dropLast()), "w/\(tag.text)", "\"*\"", "\(tag.text)x", ",",
+        ] {
+            #expect(!tag.isNamed(by: [field]), "\(field)")
+        }
+        #expect(!tag.isNamed(by: []))
+    }
+}
