@@ -42,7 +42,7 @@ test: deps-test
 	SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" swift test --skip-build
-	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxPipeline/Schemas/notification-1.json .build/events.ndjson
+	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxPipeline/Schemas/*.json .build/events.ndjson
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
 	.build/test-venv/bin/python Tests/verify-calendars.py .build/calendars.ndjson
 

@@ -85,7 +85,9 @@ let package = Package(
                 "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
                 "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
             ],
-            resources: [.embedInCode("Schemas/notification-1.json")],
+            resources: [
+                .embedInCode("Schemas/notification-1.json"), .embedInCode("Schemas/interaction-1.json"),
+            ],
             swiftSettings: strict),
         .target(
             name: "SignalboxDelivery",
@@ -98,7 +100,8 @@ let package = Package(
         .target(
             name: "SignalboxServer",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxEgress", "SignalboxMedia", "SignalboxStore",
+                "SignalboxModel", "SignalboxJSON", "SignalboxActions", "SignalboxEgress", "SignalboxMedia",
+                "SignalboxStore",
                 "SignalboxPipeline",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
@@ -111,8 +114,9 @@ let package = Package(
             name: "signalbox",
             dependencies: [
                 "CZlib", "CZstd",
-                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxRouting",
-                "SignalboxEgress", "SignalboxMedia", "SignalboxStore", "SignalboxPipeline", "SignalboxDelivery",
+                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxMedia", "SignalboxStore", "SignalboxPipeline",
+                "SignalboxDelivery",
                 "SignalboxServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -170,8 +174,8 @@ let package = Package(
         .testTarget(
             name: "SignalboxPipelineTests",
             dependencies: [
-                "SignalboxPipeline", "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxRouting",
-                "SignalboxActions", "SignalboxStore", "SignalboxTesting",
+                "SignalboxPipeline", "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxActions",
+                "SignalboxRouting", "SignalboxStore", "SignalboxTesting",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -194,7 +198,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxRouting",
                 "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
@@ -202,7 +206,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "signalbox", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxModel",
+                "signalbox", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxMedia",
+                "SignalboxModel",
                 "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),

@@ -1,10 +1,10 @@
 #!/usr/bin/python3
-"""Checks recorded events against their JSON Schema (Draft 2020-12).
+"""Checks recorded events against their JSON Schemas (Draft 2020-12).
 
-usage: validate-events.py SCHEMA EVENTS
+usage: validate-events.py SCHEMA... EVENTS
 
-EVENTS is NDJSON, one event a line. The schema lets receivers meet members that it does not know, as later versions may
-have; what this version writes must be in it, so here such members are failures. Every failure is printed with its line and JSON Pointer; the exit status is 1 when
+EVENTS is NDJSON, one event a line, each checked against the schema whose $id is its dataschema. The schemas let receivers meet members that they do not know, as later versions may
+have; what this version writes must be in them, so here such members are failures. Every failure is printed with its line and JSON Pointer; the exit status is 1 when
 there was one, or no event at all.
 """
 
@@ -30,24 +30,32 @@ def close(schema):
             close(part)
 
 
-def failures(validator, line):
-    try:
-        event = json.loads(line)
-    except ValueError as error:
-        return [("", f"not JSON: {error}")]
-    return [(pointer(error.absolute_path), error.message) for error in validator.iter_errors(event)]
-
-
-def main(schema_path, events_path):
+def validator(schema_path):
+    """The schema's name, and what checks events against it."""
     with open(schema_path, encoding="utf-8") as file:
         schema = json.load(file)
     jsonschema.Draft202012Validator.check_schema(schema)
     close(schema)
-    validator = jsonschema.Draft202012Validator(schema)
+    return schema["$id"], jsonschema.Draft202012Validator(schema)
+
+
+def failures(validators, line):
+    try:
+        event = json.loads(line)
+    except ValueError as error:
+        return [("", f"not JSON: {error}")]
+    validator = validators.get(event.get("dataschema")) if isinstance(event, dict) else None
+    if validator is None:
+        return [("/dataschema", "none of the schemas")]
+    return [(pointer(error.absolute_path), error.message) for error in validator.iter_errors(event)]
+
+
+def main(schema_paths, events_path):
+    validators = dict(validator(path) for path in schema_paths)
     count = failed = 0
     with open(events_path, encoding="utf-8", newline="\n") as file:
         for number, line in enumerate(file, 1):
-            found = failures(validator, line)
+            found = failures(validators, line)
             count += 1
             failed += bool(found)
             for place, message in found:
@@ -57,6 +65,6 @@ def main(schema_path, events_path):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 3:
+    if len(sys.argv) < 3:
         sys.exit(__doc__.strip())
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1:-1], sys.argv[-1]))

@@ -9,6 +9,7 @@ package struct ActionProblem: Error, Sendable, Equatable {
         case phoneInvalid = "action.phone-invalid"
         case snoozeInvalid = "action.snooze-invalid"
         case calendarInvalid = "action.calendar-invalid"
+        case calendarNotKept = "action.calendar-not-kept"
         case timeZoneUnknown = "action.time-zone-unknown"
         case argumentMissing = "action.argument-missing"
         case argumentWrongType = "action.argument-wrong-type"
@@ -34,7 +35,8 @@ package struct ActionProblem: Error, Sendable, Equatable {
         switch code {
         case .valueMissing, .uriInvalid, .notHTTPS, .schemeNotAllowed, .phoneInvalid, .snoozeInvalid, .calendarInvalid:
             true
-        case .timeZoneUnknown, .argumentMissing, .argumentWrongType, .argumentOutOfRange, .argumentNotAllowed,
+        case .calendarNotKept, .timeZoneUnknown, .argumentMissing, .argumentWrongType, .argumentOutOfRange,
+            .argumentNotAllowed,
             .optionMissing:
             false
         }

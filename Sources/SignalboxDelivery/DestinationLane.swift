@@ -7,14 +7,14 @@ import SignalboxStore
 /// Brings the deliveries of one destination from the queue to their outcome. Lanes share nothing but the queue and the
 /// HTTP client, so one that hangs holds up no other.
 struct DestinationLane: Sendable {
-    private let destination: Destination
-    private let sender: any Sender
-    private let queue: SQLiteQueue
+    let destination: Destination
+    let sender: any Sender
+    let queue: SQLiteQueue
     private let deadLetters: DeadLetterEvents?
-    private let logger: Logger
+    let logger: Logger
     private let clock: any Clock<Duration>
-    private let elapsed: @Sendable () -> Duration
-    private let gate: LaneGate
+    let elapsed: @Sendable () -> Duration
+    let gate: LaneGate
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -33,13 +33,15 @@ struct DestinationLane: Sendable {
         gate = LaneGate(
             limit: destination.concurrency,
             breaker: Breaker(failures: destination.breaker.failures, probe: destination.breaker.probe),
-            perSecond: destination.perSecond, at: elapsed())
+            perSecond: destination.perSecond,
+            handshake: destination.handshake.map { Handshake(age: $0.age, retry: destination.retry) }, at: elapsed())
         (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Runs until the lane is drained or closed and all that was begun has ended.
     func run() async {
         queue.openLane(destination.name, isOrdered: destination.ordering != nil) { [signal] in signal.yield() }
+        if destination.handshake == nil { await forgetThatItWithheld() }
         var batches = LaneBatches(destination.batch)
         await withDiscardingTaskGroup { timers in
             await withDiscardingTaskGroup { attempts in
@@ -47,7 +49,7 @@ struct DestinationLane: Sendable {
                     // Asked first: what was appended while the queue was being read is for another turn.
                     let isDraining = gate.isDraining
                     let foundAll = await begin(
-                        &batches, { batch in attempts.addTask { await attempt(batch) } },
+                        &batches, { batch, asks in attempts.addTask { await attempt(batch, asking: asks) } },
                         wakingAt: { time in timers.addTask { await wake(at: time) } })
                     if gate.isClosed || (isDraining && foundAll) { break }
                 }
@@ -68,9 +70,9 @@ struct DestinationLane: Sendable {
     /// Looks at the queue again.
     func wake() { signal.yield() }
 
-    /// Ends the lane once nothing is due.
-    func drain() {
-        gate.drain()
+    /// Ends the lane once nothing is due; for a stop, also when its rate allows nothing yet.
+    func drain(isStop: Bool) {
+        gate.drain(isStop: isStop)
         signal.yield()
     }
 
@@ -83,21 +85,25 @@ struct DestinationLane: Sendable {
     /// Begins attempts as long as there are places and deliveries. True when there were more places than deliveries, or
     /// when the destination is to be left alone.
     private func begin(
-        _ batches: inout LaneBatches, _ start: ([Lease]) -> Void, wakingAt: (Duration) -> Void
+        _ batches: inout LaneBatches, _ start: ([Lease], _ asks: Bool) -> Void, wakingAt: (Duration) -> Void
     ) async -> Bool {
         guard queue.isActive(destination.name) else {
             await giveBack(&batches)
             return true
         }
+        // An operator resumed it.
+        if destination.handshake != nil, !queue.isWithheld(by: name) { gate.askAgain() }
         while true {
-            switch gate.takePlaces(at: elapsed()) {
+            let places = gate.takePlaces(at: elapsed())
+            switch places {
             case .free(0): return false
-            case .free(let free):
+            case .free, .question:
+                let free = places.count
                 let room = batches.room(for: free)
                 let leases = room > 0 ? await claim(upTo: room) : []
                 let ready = batches.take(leases, upTo: free, at: elapsed(), all: gate.isDraining && leases.isEmpty)
                 gate.giveBack(free - ready.count, at: elapsed())
-                for batch in ready { start(batch) }
+                for batch in ready { start(batch, places == .question) }
                 guard leases.isEmpty, ready.isEmpty else { continue }
                 guard let due = batches.due else { return true }
                 if gate.setTimer(due) { wakingAt(due) }
@@ -138,15 +144,31 @@ struct DestinationLane: Sendable {
 
     // MARK: One attempt
 
-    /// One request, of one delivery unless the format batches.
-    private func attempt(_ batch: [Lease]) async {
+    /// One request, of one delivery unless the format batches. `asks`: after asking for permission.
+    private func attempt(_ batch: [Lease], asking asks: Bool) async {
+        // Claimed before the destination was known to be gone or paused.
+        guard !gate.isShut, queue.isActive(destination.name) else {
+            gate.noteNothing(at: elapsed())
+            if asks { gate.abandonQuestion() }
+            gate.sent()
+            signal.yield()
+            return await finish(batch.map { Settlement($0, .returned) })
+        }
         let isOver = batch.map { $0.notAfter.map { $0 <= Date() } ?? false }
         let live = zip(batch, isOver).filter { !$1 }.map(\.0)
         let expired = zip(batch, isOver).filter(\.1).map { Settlement($0.0, .expired) }
         guard !live.isEmpty else {
             gate.noteNothing(at: elapsed())
+            if asks { gate.abandonQuestion() }
             gate.sent()
+            signal.yield()
             return await finish(expired)
+        }
+        if asks, let outcome = await outcomeWithoutPermission() {
+            gate.noteNothing(at: elapsed())
+            gate.sent()
+            signal.yield()
+            return await finish(live.map { Settlement($0, outcome) } + expired)
         }
         let result = await sender.send(live)
         let now = Date()
@@ -222,6 +244,7 @@ struct DestinationLane: Sendable {
             case .well: gate.noteAnswer(delivered: (200..<300).contains(answer.status ?? 0))
             case .unknown: LaneGate.Change.none
             }
+        if Handshake.isTakenBack(by: answer.status) { gate.takeBackPermission() }
         if RetryPolicy.health(by: answer) == .unknown { gate.noteNothing(at: elapsed()) }
         guard change != .none else { return }
         let metadata: Logger.Metadata = ["destination": "\(destination.name)", "event": "\(lease.event)"]
@@ -257,12 +280,14 @@ struct DestinationLane: Sendable {
             logger.info("Delivery failed; it will be tried again.", metadata: metadata)
         case .postponed(_, let reason):
             metadata["reason"] = "\(reason)"
-            logger.error("An attempt could not be made.", metadata: metadata)
+            // What a destination withholds is said once, by whoever asked it.
+            let level: Logger.Level = queue.isWithheld(by: name) ? .info : .error
+            logger.log(level: level, "An attempt could not be made.", metadata: metadata)
         case .dead(_, let reason):
             metadata["reason"] = "\(reason)"
             logger.warning("Delivery is dead.", metadata: metadata)
         case .expired: logger.info("Delivery expired before it was sent.", metadata: metadata)
-        case .returned: logger.debug("Delivery was cut short by our own stop.", metadata: metadata)
+        case .returned: logger.debug("Delivery goes back into the queue.", metadata: metadata)
         }
     }
 }

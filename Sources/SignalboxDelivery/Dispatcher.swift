@@ -62,9 +62,10 @@ package struct Dispatcher: Service {
 
     package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
 
-    /// Lets the lanes end once nothing is due, or after this time at the latest.
+    /// Lets the lanes end once nothing is due. With a time it is a stop: they end after it at the latest, and do not wait
+    /// for what their rates do not allow yet.
     package func drain(within time: Duration? = nil) {
-        for lane in lanes { lane.drain() }
+        for lane in lanes { lane.drain(isStop: time != nil) }
         guard let time else { return }
         // Not structured: a shutdown handler cannot wait. It ends by itself and holds nothing but the lanes.
         Task {

@@ -8,6 +8,7 @@ final class LaneGate: Sendable {
         var sending = 0
         var unsettled = 0
         var isDraining = false
+        var isStopping = false
         var isClosed = false
         /// Attempts that are about to disable the destination.
         var shutters = 0
@@ -17,23 +18,30 @@ final class LaneGate: Sendable {
         var wakesAt: Duration?
         var breaker: Breaker
         var bucket: TokenBucket?
+        var handshake: Handshake?
         /// When the destination asked for quiet until then.
         var quietUntil: Duration?
     }
 
     private let state: Mutex<State>
     private let limit: Int
+    private let perSecond: Double?
     private let unsettledLimit = 1024
 
-    /// `perSecond`: the most attempts that begin in a second in the long run; nil for no limit.
-    init(limit: Int, breaker: Breaker, perSecond: Double?, at now: Duration) {
+    /// `perSecond`: the most attempts that begin in a second in the long run; nil for no limit. `handshake`: nil where
+    /// nobody asks for permission.
+    init(limit: Int, breaker: Breaker, perSecond: Double?, handshake: Handshake? = nil, at now: Duration) {
         self.limit = limit
-        state = Mutex(State(breaker: breaker, bucket: perSecond.map { TokenBucket(perSecond: $0, at: now) }))
+        self.perSecond = perSecond
+        let bucket = perSecond.map { TokenBucket(perSecond: $0, at: now) }
+        state = Mutex(State(breaker: breaker, bucket: bucket, handshake: handshake))
     }
 
     enum Places: Equatable {
         /// All that are free now, which are taken with this answer; none until an attempt ends.
         case free(Int)
+        /// One is free and taken with this answer; whoever gets it asks for permission first.
+        case question
         /// Some may be free after this time. `isLong`: the destination is to be left alone, so that a stop need not wait.
         case later(Duration, isLong: Bool)
     }
@@ -52,14 +60,24 @@ final class LaneGate: Sendable {
             case .none(let until): return .later(until - now, isLong: true)
             case .noneYet: return .free(0)
             }
+            var asks = false
+            switch state.handshake?.permission(at: now) {
+            case nil, .given: break
+            case .ask: asks = true
+            case .withheld(let until): return .later(until - now, isLong: true)
+            case .asking: return .free(0)
+            }
+            if asks { free = 1 }
             if let taken = state.bucket?.take(upTo: free, at: now) {
-                guard taken > 0 else { return .later(state.bucket?.wait ?? .zero, isLong: false) }
+                guard taken > 0 else { return .later(state.bucket?.wait ?? .zero, isLong: state.isStopping) }
                 free = taken
             }
             if state.breaker.permission(at: now) == .probe { state.breaker.beginProbe() }
             state.sending += free
             state.unsettled += free
-            return .free(free)
+            guard asks else { return .free(free) }
+            state.handshake?.begin()
+            return .question
         }
     }
 
@@ -69,7 +87,9 @@ final class LaneGate: Sendable {
             state.sending -= count
             state.unsettled -= count
             state.bucket?.giveBack(count)
-            if count > 0 { state.breaker.abandonProbe(at: now) }
+            guard count > 0 else { return }
+            state.breaker.abandonProbe(at: now)
+            state.handshake?.abandon()
         }
     }
 
@@ -151,18 +171,58 @@ final class LaneGate: Sendable {
 
     func reopen() { state.withLock { $0.shutters -= 1 } }
 
+    var isShut: Bool { state.withLock { $0.shutters > 0 } }
+
     /// True when nothing is under way and nothing but deliveries is wanting.
     func isIdle(at now: Duration) -> Bool {
         state.withLock { state in
             state.sending == 0 && state.unsettled == 0 && !state.isClosed && state.breaker.isClosed
-                && state.bucket == nil && (state.quietUntil.map { $0 <= now } ?? true)
+                && state.bucket == nil && (state.handshake?.isGiven ?? true)
+                && (state.quietUntil.map { $0 <= now } ?? true)
         }
     }
 
+    // MARK: What a destination that is asked says
+
+    /// It permits so many requests in a minute, nil for as many as there are; the lower of this and the lane's own rate
+    /// counts.
+    func noteGiven(perMinute: Int?, at now: Duration) {
+        state.withLock { state in
+            state.handshake?.given(at: now)
+            guard let rate = [perSecond, perMinute.map { Double($0) / 60 }].compactMap(\.self).min() else {
+                state.bucket = nil
+                return
+            }
+            guard state.bucket?.perSecond != rate else { return }
+            state.bucket = TokenBucket(perSecond: rate, at: now)
+            // For the one that asked.
+            _ = state.bucket?.take(upTo: 1, at: now)
+        }
+    }
+
+    /// It does not. `asked`: how long it wants not to be asked again.
+    func noteWithheld(at now: Duration, asked: Duration) {
+        state.withLock { $0.handshake?.withheld(at: now, asked: asked) }
+    }
+
+    /// Nobody asked after all.
+    func abandonQuestion() { state.withLock { $0.handshake?.abandon() } }
+
+    /// The permission that it gave counts no more: it is asked before anything else is begun.
+    func takeBackPermission() { state.withLock { $0.handshake?.takeBack() } }
+
+    /// If it gave none, it is asked again at once.
+    func askAgain() { state.withLock { $0.handshake?.askAgain() } }
+
     // MARK: The end
 
-    /// From now on the lane ends once nothing is due.
-    func drain() { state.withLock { $0.isDraining = true } }
+    /// From now on the lane ends once nothing is due. `isStop`: or nothing due may be begun yet.
+    func drain(isStop: Bool) {
+        state.withLock { state in
+            state.isDraining = true
+            state.isStopping = state.isStopping || isStop
+        }
+    }
 
     /// From now on nothing more is begun.
     func close() { state.withLock { $0.isClosed = true } }

@@ -20,26 +20,8 @@ package struct OperationalEvent: Sendable {
     ) -> Event {
         let id = EventID(at: now, random: (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)))
         var json = JSONWriter()
-        json.beginObject()
-        json.key("specversion")
-        json.string("1.0" as StaticString)
-        json.key("id")
-        json.id(id)
-        json.key("source")
-        json.string("/signalbox/\(gateway)")
-        json.key("type")
-        json.string(type.rawValue)
-        json.key("subject")
-        json.string(subject)
-        json.key("time")
-        json.string(Timestamp(now).text)
-        json.key("datacontenttype")
-        json.string("application/json" as StaticString)
-        json.key("data")
-        json.beginObject()
-        data(&json)
-        json.endObject()
-        json.endObject()
+        json.cloudEvent(
+            type.rawValue, id: id, source: "/signalbox/\(gateway)", subject: subject, at: now, data: data)
         return Event(
             id: id, source: .default, acceptedAt: now, vendor: .unknown, kind: .control, warnings: [],
             subject: subject, body: json.bytes)

@@ -11,19 +11,24 @@ package struct PingResult: Sendable {
     /// Milliseconds.
     package let duration: Int
     package let remote: String?
-    private let reason: String?
+    package let words: String
 
     package init(_ result: SendResult) {
         status = result.answer.status
         wasTaken = status.map { (200..<300).contains($0) } ?? false
         duration = Int(result.attempt.duration / .milliseconds(1))
         remote = result.attempt.remote
-        reason = if case .failed(let error) = result.answer { error.description } else { nil }
+        let what = if case .failed(let error) = result.answer { error.description } else { "answered \(status ?? 0)" }
+        words = what + " after \(duration) ms" + (remote.map { " (\($0))" } ?? "")
     }
 
-    package var words: String {
-        let place = remote.map { " (\($0))" } ?? ""
-        return (reason ?? "answered \(status ?? 0)") + " after \(duration) ms" + place
+    /// A test that was not sent, and why.
+    init(withheld reason: String) {
+        wasTaken = false
+        status = nil
+        duration = 0
+        remote = nil
+        words = reason
     }
 }
 

@@ -7,7 +7,7 @@ package import SignalboxStore
 package struct RetryPolicy: Sendable {
     private let retry: Destination.Retry
     /// No server keeps us waiting longer than this.
-    private static let longestRetryAfter: TimeInterval = 24 * 3600
+    static let longestRetryAfter: TimeInterval = 24 * 3600
 
     package init(_ retry: Destination.Retry) { self.retry = retry }
 

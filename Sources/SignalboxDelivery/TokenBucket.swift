@@ -1,7 +1,7 @@
 /// Says how many attempts may begin now so that no more than a rate do in the long run, and no more than one second's
 /// worth at once. Pure: the time comes in, counted from any start.
 struct TokenBucket: Sendable, Equatable {
-    private let perSecond: Double
+    let perSecond: Double
     private let capacity: Double
     private var tokens: Double
     private var filledAt: Duration

@@ -5,11 +5,11 @@ package import SignalboxStore
 
 /// Posts events to a webhook, signed as Standard Webhooks says.
 package struct WebhookSender: Sender {
-    private let webhook: Destination.Webhook
+    let webhook: Destination.Webhook
     private let keys: WebhookKeys
     private let http: OutboundHTTP
-    private let userAgent: String
-    private let headers: [(name: String, value: String)]
+    let userAgent: String
+    let headers: [(name: String, value: String)]
     private let tokens: AccessTokens?
     private let now: @Sendable () -> Date
 
@@ -58,7 +58,7 @@ package struct WebhookSender: Sender {
     }
 
     /// One attempt; with access tokens, two requests at most, because a token may have been revoked before its time.
-    private func attempt(_ request: OutboundRequest) async -> OutboundResult {
+    func attempt(_ request: OutboundRequest) async -> OutboundResult {
         guard let tokens else { return await http.attempt(request) }
         let begun = ContinuousClock.now
         do throws(TransportError) {
@@ -85,6 +85,7 @@ package struct WebhookSender: Sender {
             ("signalbox-attempt", String((leases.map(\.earlier).max() ?? 0) + 1)),
             ("traceparent", Self.traceParent(of: id)),
         ]
+        if let handshake = webhook.handshake { headers.append(("webhook-request-origin", handshake.origin)) }
         if let contentType = message.contentType { headers.insert(("content-type", contentType), at: 0) }
         headers += message.headers.map { ($0.name, $0.value) }
         var body = message.body

@@ -10,7 +10,9 @@ package func sha256(_ bytes: [UInt8]) -> [UInt8] {
 }
 
 /// Bytes as lower-case hexadecimal digits, two for each.
+@inlinable
 package func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
+    // Inlinable so that it is compiled for each kind of collection: else every byte costs a call through its witness.
     let digits: StaticString = "0123456789abcdef"
     return String(unsafeUninitializedCapacity: bytes.count * 2) { text in
         for (position, byte) in bytes.enumerated() {

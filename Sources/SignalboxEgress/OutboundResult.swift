@@ -24,9 +24,15 @@ package struct OutboundReply: Sendable, Equatable {
     /// `Retry-After` (RFC 9110, 10.2.3); nil when there is none or it is malformed.
     package let retryAfter: RetryAfter?
 
-    package init(status: Int, excerpt: [UInt8] = [], retryAfter: RetryAfter? = nil) {
+    /// Of the headers that the request asked to keep, those that are there: the first of each name, 1 KiB of it at most.
+    package let headers: [String: String]
+
+    package init(
+        status: Int, excerpt: [UInt8] = [], retryAfter: RetryAfter? = nil, headers: [String: String] = [:]
+    ) {
         self.status = status
         self.excerpt = excerpt
         self.retryAfter = retryAfter
+        self.headers = headers
     }
 }

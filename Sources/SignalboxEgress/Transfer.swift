@@ -86,7 +86,11 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func setBody(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
-        guard request.method == .post else { return [sb_curl_set_long(handle, CURLOPT_HTTPGET, 1)] }
+        guard request.method == .post else {
+            let codes = [sb_curl_set_long(handle, CURLOPT_HTTPGET, 1)]
+            guard request.method == .options else { return codes }
+            return codes + [sb_curl_set_string(handle, CURLOPT_CUSTOMREQUEST, "OPTIONS")]
+        }
         // libcurl reads the body where it lies; `request` keeps it there for as long as this object lives.
         let body = request.body.withUnsafeBytes { UnsafeMutableRawPointer(mutating: $0.baseAddress) }
         return [
@@ -108,7 +112,8 @@ final class Transfer: @unchecked Sendable {
             ? .success(
                 OutboundReply(
                     status: status, excerpt: excerpt,
-                    retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) }))
+                    retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) },
+                    headers: keptHeaders(of: handle)))
             : .failure(error(code, of: handle))
         return result(answer, remoteAddress: Self.remoteAddress(of: handle) ?? lastTried)
     }
@@ -130,6 +135,14 @@ final class Transfer: @unchecked Sendable {
             return nil
         }
         return String(cString: found.pointee.value)
+    }
+
+    private func keptHeaders(of handle: UnsafeMutableRawPointer) -> [String: String] {
+        var kept: [String: String] = [:]
+        for name in request.keptHeaders {
+            kept[name] = header(name, of: handle).map { String(decoding: $0.utf8.prefix(1024), as: UTF8.self) }
+        }
+        return kept
     }
 
     private static func remoteAddress(of handle: UnsafeMutableRawPointer) -> String? {

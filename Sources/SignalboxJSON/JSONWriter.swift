@@ -88,18 +88,22 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         text.withUTF8 { string(utf8: $0) }
     }
 
-    /// One string out of several parts.
-    package mutating func string(_ first: String, _ more: String...) {
+    /// One string out of three parts. Not any number of them, which would take an array for every event.
+    package mutating func string(_ first: String, _ second: String, _ third: String) {
         string(first)
-        for part in more {
-            // The closing quote gives way to the next part.
-            count -= 1
-            part.utf8Span.span.withUnsafeBufferPointer { bytes in
-                reserve(Self.roomToEscape(bytes.count))
-                escape(bytes)
-            }
-            put(UInt8(ascii: "\""))
+        lengthen(by: second)
+        lengthen(by: third)
+    }
+
+    /// Goes on with the string that was written last.
+    private mutating func lengthen(by part: String) {
+        // The closing quote gives way to the next part.
+        count -= 1
+        part.utf8Span.span.withUnsafeBufferPointer { bytes in
+            reserve(Self.roomToEscape(bytes.count))
+            escape(bytes)
         }
+        put(UInt8(ascii: "\""))
     }
 
     package mutating func string(utf8 text: UnsafeBufferPointer<UInt8>) {

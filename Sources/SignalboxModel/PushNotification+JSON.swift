@@ -149,7 +149,8 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func actionMembers(_ action: Action) {
+    /// The members of an action, into an object that is open.
+    package mutating func actionMembers(_ action: Action) {
         member("type", action.type.rawValue)
         member("value", action.value)
         member("vendorType", action.vendorType)
@@ -185,7 +186,8 @@ extension JSONWriter {
         endObject()
     }
 
-    private mutating func options(_ options: Category.Options) {
+    /// Writes the options of a button as a member; nothing when there are none.
+    package mutating func options(_ options: Category.Options) {
         guard !options.isEmpty else { return }
         key("options" as StaticString)
         beginArray()

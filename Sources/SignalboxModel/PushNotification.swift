@@ -30,6 +30,9 @@ package struct PushNotification: Sendable, Equatable {
     package var tag: String?
     /// An object with everything that no detector claimed.
     package var custom: JSONText?
+    /// An object with what nobody read of the push service's own keys. Whoever makes ``custom`` takes it away and puts it
+    /// in there: no event is written while there is one.
+    package var platformRest: JSONText?
     package var warnings: [Warning] = []
 
     /// When there are as many warnings, further ones are not noted.

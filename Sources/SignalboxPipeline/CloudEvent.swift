@@ -20,7 +20,7 @@ struct CloudEventEnvelope {
         untilID = json.bytes
         json.removeAll()
         json.key("source")
-        json.string("/signalbox/", gateway, "/", reception.source.name)
+        json.string("/signalbox/" + gateway, "/", reception.source.name)
         json.key("type")
         json.string("io.signalbox.notification.received" as StaticString)
         json.key("subject")

@@ -51,6 +51,7 @@ package struct Intake: Sendable {
     /// Why a request was not taken at all; nothing of it was.
     package enum Failure: Error, Sendable {
         case tooManyPayloads
+        case tooManyInteractions
         /// The key of the request was used for one with another body.
         case keyReused
         case store(StoreError)

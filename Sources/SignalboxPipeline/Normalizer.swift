@@ -63,6 +63,7 @@ package struct Normalizer: Sendable {
         var notification = PushNotification(platform: .unknown)
         let reception = envelope.reception
         let expiry = try read(payload, of: reception, at: place, with: parser, into: &notification)
+            .expiry(receivedAt: reception.receivedAt)
         let id = ids.next(at: reception.receivedAt)
         var json = JSONWriter(reservingCapacity: 1000)
         envelope.write(notification, id: id, into: &json)
@@ -78,7 +79,7 @@ package struct Normalizer: Sendable {
         return event
     }
 
-    private static func date(_ text: String?) -> Date? {
+    static func date(_ text: String?) -> Date? {
         guard var text, let time = text.withUTF8({ Timestamp(iso8601: $0) }) else { return nil }
         return Date(timeIntervalSince1970: TimeInterval(time.milliseconds) / 1000)
     }
@@ -89,17 +90,16 @@ package struct Normalizer: Sendable {
         with parser: JSONParser, into lines: inout JSONWriter
     ) throws(Rejection) {
         var notification = PushNotification(platform: .unknown)
-        try read(payload, of: envelope.reception, at: place, with: parser, into: &notification)
+        _ = try read(payload, of: envelope.reception, at: place, with: parser, into: &notification)
         envelope.write(notification, id: ids.next(at: envelope.reception.receivedAt), into: &lines)
         lines.newline()
     }
 
-    /// Returns when the push service itself would give the message up.
-    @discardableResult
+    /// Returns the payload, in which stands what a notification does not say. It lasts until the parser's next one.
     private func read(
         _ payload: UnsafeBufferPointer<UInt8>, of reception: Reception, at place: Place, with parser: JSONParser,
         into notification: inout PushNotification
-    ) throws(Rejection) -> Date? {
+    ) throws(Rejection) -> PlatformPayload {
         let recognised = try recognise(payload, at: place, with: parser)
         if let vendor = reception.vendor {
             chain.read(recognised, as: vendor, into: &notification)
@@ -110,7 +110,7 @@ package struct Normalizer: Sendable {
         if let token = recognised.target.token?.utf8, !token.isEmpty {
             notification.target = (notification.target ?? .init()).with(token: tokens.name(of: Array(token)))
         }
-        return recognised.expiry(receivedAt: reception.receivedAt)
+        return recognised
     }
 
     /// Says which push service a payload is for. The result lasts until the parser's next payload.

@@ -45,7 +45,7 @@ package struct PayloadBlock: Sendable {
 
     /// Hands every text to `read`, and what that or the cutting rejects to `rejected`, until one of them says false.
     @discardableResult
-    private func forEachText(
+    func forEachText(
         _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Bool, rejected: (Rejection) -> Bool
     ) -> Bool {
         bytes.withUnsafeBufferPointer { all in

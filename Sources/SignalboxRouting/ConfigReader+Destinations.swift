@@ -3,16 +3,21 @@ import SignalboxJSON
 import SignalboxModel
 
 extension ConfigReader {
-    mutating func destinations(_ value: JSONValue) -> [Destination] {
-        namedObjects(value).compactMap { name, value in destination(DestinationName(name), value) }
+    /// `gateway`: whose destinations they are.
+    mutating func destinations(_ value: JSONValue, of gateway: GatewayConfig.Gateway) -> [Destination] {
+        namedObjects(value).compactMap { name, value in destination(DestinationName(name), value, of: gateway) }
     }
 
-    private mutating func destination(_ name: DestinationName, _ value: JSONValue) -> Destination? {
+    private mutating func destination(
+        _ name: DestinationName, _ value: JSONValue, of gateway: GatewayConfig.Gateway
+    ) -> Destination? {
         let builtin = value["builtin"]
         let keys =
             builtin == nil
-            ? ["url", "secret", "timeout", "concurrency", "rate", "retry", "breaker", "ordering", "allow", "builtin"]
-                + Self.formatKeys + Self.accessKeys : ["builtin"]
+            ? [
+                "url", "secret", "timeout", "concurrency", "rate", "retry", "breaker", "ordering", "allow", "handshake",
+                "builtin",
+            ] + Self.formatKeys + Self.accessKeys : ["builtin"]
         guard isObject(value, keys: keys) else { return nil }
         if let builtin {
             if !builtin.equals("inbox") { note(builtin, "there is only one built-in destination; write \"inbox\"") }
@@ -29,7 +34,10 @@ extension ConfigReader {
         if let breaker = value["breaker"] { destination.breaker = self.breaker(breaker) }
         destination.ordering = value["ordering"].flatMap { ordering($0) }
         destination.allow = value["allow"].map { ranges($0) } ?? []
-        guard let webhook else { return nil }
+        let perSecond = destination.perSecond
+        let handshake = value["handshake"].flatMap { self.handshake($0, of: gateway, perSecond: perSecond) }
+        guard var webhook else { return nil }
+        webhook.handshake = handshake
         destination.endpoint = .webhook(webhook)
         return destination
     }
@@ -55,7 +63,7 @@ extension ConfigReader {
     }
 
     /// `200/s`, `60/m` or `1000/h`.
-    private mutating func rate(_ value: JSONValue) -> Double? {
+    mutating func rate(_ value: JSONValue) -> Double? {
         guard let text = text(value) else { return nil }
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         let units: [Substring: Double] = ["s": 1, "m": 60, "h": 3600]

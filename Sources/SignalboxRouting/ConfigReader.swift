@@ -95,7 +95,7 @@ package struct ConfigReader {
             config.adminBearer = bearer(admin, orElse: "operators need")
         }
         if let retention = root["retention"] { config.retention = self.retention(retention) }
-        config.destinations = root["destinations"].map { destinations($0) } ?? []
+        config.destinations = root["destinations"].map { destinations($0, of: config.gateway) } ?? []
         for destination in config.destinations {
             config.routes.orderings[destination.name] = destination.ordering
             if destination.wantsPayload { config.routes.payloadTakers.insert(destination.name) }

@@ -116,6 +116,8 @@ package struct Destination: Sendable, Equatable {
         package var headers: [Header] = []
         /// When set, every request bears an access token.
         package var credentials: ClientCredentials?
+        /// When set, nothing is sent before the webhook has permitted it.
+        package var handshake: Handshake?
 
         package init(url: String, secrets: [SecretReference], timeout: Duration = .seconds(15)) {
             self.url = url

@@ -43,6 +43,13 @@ package struct RouteTable: Sendable, Equatable {
         decide(event, by: routes, orElse: fallback)
     }
 
+    /// As above, with destinations that get the event whatever the routes say.
+    package func decide(_ event: JSONValue, adding destinations: [DestinationName]) -> Decision {
+        var decision = decide(event, by: routes, orElse: destinations.isEmpty ? fallback : [])
+        add(destinations, ignoring: [], of: event, to: &decision)
+        return decision
+    }
+
     /// As above, for an event about the gateway's own doing: only routes whose pattern names a `type` get those, and no
     /// fallback does.
     package func decideOperational(_ event: JSONValue) -> Decision {

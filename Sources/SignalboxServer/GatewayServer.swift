@@ -19,6 +19,7 @@ package struct GatewayServer: Service {
     private let alarm: QueueAlarm
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let access: SourceAccess
+    private let interactions: InteractionsAPI
     private let operations: OperationsAPI
     private let media: MediaAPI
     private let readiness: Readiness
@@ -26,8 +27,8 @@ package struct GatewayServer: Service {
 
     /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
     package init(
-        intake: Intake, access: SourceAccess, operations: OperationsAPI, media: MediaAPI, address: ListenAddress,
-        logger: Logger,
+        intake: Intake, interactions: InteractionsAPI, access: SourceAccess, operations: OperationsAPI,
+        media: MediaAPI, address: ListenAddress, logger: Logger,
         isReady: @escaping @Sendable () async -> Bool,
         onListening: @escaping @Sendable (ListenAddress) async -> Void
     ) {
@@ -35,6 +36,7 @@ package struct GatewayServer: Service {
         self.intake = intake
         alarm = QueueAlarm(logger: logger)
         self.access = access
+        self.interactions = interactions
         self.operations = operations
         self.media = media
         readiness = Readiness(isReady)
@@ -44,7 +46,7 @@ package struct GatewayServer: Service {
     /// What may be asked of each address, as the `allow` header says it.
     private static let addresses: [(path: RouterPath, allow: String)] = [
         ("/v1/notifications", "POST"), ("/v1/sources/{source}/notifications", "POST"), ("/healthz", "GET, HEAD"),
-        ("/readyz", "GET, HEAD"), ("/schemas/{file}", "GET, HEAD"),
+        ("/v1/interactions", "POST"), ("/readyz", "GET, HEAD"), ("/schemas/{file}", "GET, HEAD"),
     ]
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
 
@@ -54,6 +56,9 @@ package struct GatewayServer: Service {
         router.post("/v1/notifications") { request, _ in try await accept(request, from: nil) }
         router.post("/v1/sources/{source}/notifications") { request, context in
             try await accept(request, from: context.parameters.get("source"))
+        }
+        router.post("/v1/interactions") { request, _ in
+            try await withBody(of: request, from: nil) { try await interactions.accept($0, from: $1) }
         }
         router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
         router.get("/readyz") { _, _ in
@@ -76,12 +81,19 @@ package struct GatewayServer: Service {
     // MARK: Payloads
 
     private func accept(_ request: Request, from source: String?) async throws -> Response {
+        try await withBody(of: request, from: source) { body, source in
+            try await accept(body, from: source, key: try IdempotencyKey(request.headers))
+        }
+    }
+
+    /// Collects the body of a request that a source may send. `source`: the one that the path names.
+    private func withBody(
+        of request: Request, from source: String?, _ take: ([UInt8], SourceName) async throws -> Response
+    ) async throws -> Response {
         if access.isOpen, !request.isFromThisMachine { throw Problem.foreignPage }
         let source = try access.source(named: source, authorization: request.headers[.authorization])
         return try await budget.withPurse { purse in
-            let key = try IdempotencyKey(request.headers)
-            let body = try await request.wholeBody(upTo: Self.bodyLimit, from: purse)
-            return try await accept(body, from: source, key: key)
+            try await take(try await request.wholeBody(upTo: Self.bodyLimit, from: purse), source)
         }
     }
 

@@ -7,7 +7,7 @@ struct MetricsPage {
     let text: String
 
     init(
-        gauges: [DestinationName: SQLiteQueue.Gauges], states: [DestinationName: DestinationState],
+        gauges: [DestinationName: SQLiteQueue.Gauges], hindrances: [DestinationName: Hindrance],
         destinations: [DestinationName], now: Date
     ) {
         let names = Set(destinations).union(gauges.keys).sorted()
@@ -34,7 +34,7 @@ struct MetricsPage {
             ) { name in gauges[name]?.oldestDue.map { max(0, now.timeIntervalSince($0)) } ?? 0 }
             + series(
                 "signalbox_destination_up", "gauge",
-                "1 while a destination takes events, 0 while it is paused or disabled."
-            ) { states[$0] == nil ? 1 : 0 }
+                "1 while a destination takes events, 0 while it is paused or disabled, or does not permit deliveries."
+            ) { hindrances[$0] == nil ? 1 : 0 }
     }
 }

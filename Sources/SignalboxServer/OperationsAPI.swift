@@ -153,8 +153,8 @@ package struct OperationsAPI: Sendable {
 
     private func listDestinations(_ request: Request) async throws -> Response {
         try access.check(request)
-        let (states, gauges) = try await asked { () throws(StoreError) in
-            (try await queue.destinationStates(), try await queue.gauges())
+        let (hindrances, gauges) = try await asked { () throws(StoreError) in
+            (try await queue.hindrances(), try await queue.gauges())
         }
         var json = JSONWriter()
         json.beginObject()
@@ -165,9 +165,9 @@ package struct OperationsAPI: Sendable {
             json.key("name")
             json.string(name.name)
             json.key("state")
-            json.string(states[name]?.word.rawValue ?? (destinations.contains(name) ? "active" : "unknown"))
-            json.time("since", states[name]?.since)
-            if let reason = states[name]?.reason {
+            json.string(hindrances[name]?.word ?? (destinations.contains(name) ? "active" : "unknown"))
+            json.time("since", hindrances[name]?.since)
+            if let reason = hindrances[name]?.reason {
                 json.key("reason")
                 json.string(reason)
             }
@@ -224,10 +224,10 @@ package struct OperationsAPI: Sendable {
 
     private func metrics(_ request: Request) async throws -> Response {
         try access.check(request)
-        let (states, gauges) = try await asked { () throws(StoreError) in
-            (try await queue.destinationStates(), try await queue.gauges())
+        let (hindrances, gauges) = try await asked { () throws(StoreError) in
+            (try await queue.hindrances(), try await queue.gauges())
         }
-        let page = MetricsPage(gauges: gauges, states: states, destinations: destinations, now: Date())
+        let page = MetricsPage(gauges: gauges, hindrances: hindrances, destinations: destinations, now: Date())
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))

@@ -52,6 +52,12 @@ extension Problem {
             self.init(
                 status: .contentTooLarge, code: "batch-too-large", title: "The batch was not accepted",
                 detail: "A batch holds at most \(Intake.batchLimit) payloads: send it in parts. None of it was taken.")
+        case .tooManyInteractions:
+            self.init(
+                status: .contentTooLarge, code: "batch-too-large", title: "The batch was not accepted",
+                detail:
+                    "A batch holds at most \(InteractionIntake.batchLimit) interactions: send it in parts. None of it was taken."
+            )
         case .keyReused:
             self.init(
                 status: .unprocessableContent, code: "idempotency-key-reused", title: "The request was not accepted",
@@ -59,7 +65,15 @@ extension Problem {
         case .store(let error):
             self.init(
                 status: .serviceUnavailable, code: "queue-unavailable", title: "Nothing was accepted",
-                detail: "\(error) Send it again later.", headers: [.retryAfter: "5"])
+                detail: "\(Self.words(error)) Send it again later.", headers: [.retryAfter: "5"])
+        }
+    }
+
+    /// What a sender may know: neither where the queue is nor what an operator has to do.
+    private static func words(_ error: StoreError) -> String {
+        switch error {
+        case .unavailable: "\(error)"
+        case .directory, .inUse, .missing, .damaged: "The queue cannot be used until somebody has looked after it."
         }
     }
 

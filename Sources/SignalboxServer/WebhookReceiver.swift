@@ -4,7 +4,8 @@ package import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// A webhook endpoint for development: hands every POST to `receive` and answers as it says.
+/// A webhook endpoint for development: hands every POST to `receive` and answers as it says, and permits everybody who asks
+/// to send as much as they like (CloudEvents, HTTP 1.1 Web Hooks for Event Delivery, 4.2).
 package struct WebhookReceiver: Service {
     /// What a sender sent.
     package struct Message: Sendable {
@@ -40,7 +41,18 @@ package struct WebhookReceiver: Service {
         router.add(middleware: ProblemMiddleware())
         router.post("/**") { request, _ in try await answer(request) }
         router.post("/") { request, _ in try await answer(request) }
+        router.on("/**", method: .options) { request, _ in Self.permission(for: request) }
+        router.on("/", method: .options) { request, _ in Self.permission(for: request) }
         try await http.run(router)
+    }
+
+    private static func permission(for request: Request) -> Response {
+        var headers: HTTPFields = [.allow: "POST"]
+        if let origin = request.headers[.webhookRequestOrigin] {
+            headers[.webhookAllowedOrigin] = origin
+            headers[.webhookAllowedRate] = "*"
+        }
+        return Response(status: .ok, headers: headers)
     }
 
     private func answer(_ request: Request) async throws -> Response {
@@ -60,6 +72,10 @@ extension HTTPField.Name {
     fileprivate static let webhookID = name("webhook-id")
     fileprivate static let webhookTimestamp = name("webhook-timestamp")
     fileprivate static let webhookSignature = name("webhook-signature")
+
+    fileprivate static let webhookRequestOrigin = name("webhook-request-origin")
+    fileprivate static let webhookAllowedOrigin = name("webhook-allowed-origin")
+    fileprivate static let webhookAllowedRate = name("webhook-allowed-rate")
 
     private static func name(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is no header name.") }

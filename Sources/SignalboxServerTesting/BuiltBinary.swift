@@ -16,11 +16,12 @@ package struct BuiltBinary: Sendable {
         package let errors: String
     }
 
-    /// Runs the binary to its end.
+    /// Runs the binary to its end. `behind`: a command that becomes the binary, whose path and arguments follow its own.
     package func run(
-        _ arguments: [String], input: Data = Data(), in directory: String? = nil, environment: [String: String] = [:]
+        _ arguments: [String], input: Data = Data(), in directory: String? = nil, environment: [String: String] = [:],
+        behind command: [String] = []
     ) async throws -> Result {
-        let process = try RunningBinary(url, arguments, in: directory, environment: environment)
+        let process = try start(arguments, in: directory, environment: environment, behind: command)
         process.send(input)
         async let output = process.output.text()
         async let errors = process.errors.text()
@@ -29,9 +30,15 @@ package struct BuiltBinary: Sendable {
 
     /// Starts the binary and leaves it running.
     package func start(
-        _ arguments: [String], in directory: String? = nil, environment: [String: String] = [:]
+        _ arguments: [String], in directory: String? = nil, environment: [String: String] = [:],
+        behind command: [String] = []
     ) throws -> RunningBinary {
-        try RunningBinary(url, arguments, in: directory, environment: environment)
+        guard !command.isEmpty else {
+            return try RunningBinary(url, arguments, in: directory, environment: environment)
+        }
+        return try RunningBinary(
+            URL(fileURLWithPath: "/usr/bin/env"), command + [url.path] + arguments, in: directory,
+            environment: environment)
     }
 }
 
@@ -73,6 +80,9 @@ package final class RunningBinary: @unchecked Sendable {
         try? standardInput.fileHandleForWriting.write(contentsOf: input)
         try? standardInput.fileHandleForWriting.close()
     }
+
+    /// As the system numbers processes.
+    package var identifier: Int32 { process.processIdentifier }
 
     package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
 

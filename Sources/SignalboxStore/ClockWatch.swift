@@ -1,16 +1,42 @@
 import Foundation
 
-/// Tells a wall clock that was set from time that passed. Pure: both times come in.
+/// Tells a wall clock that was set from time that passed, and remembers what was written by the new time already. Pure:
+/// both times come in.
 struct ClockWatch: Sendable {
     private var offset: TimeInterval?
+    /// Deliveries whose next attempt was set since the last look, with the offset that the clock had then.
+    private var written: [Int64: TimeInterval] = [:]
     /// Less than this is drift, which a clock service corrects all the time.
     private static let tolerance: TimeInterval = 2
 
+    /// That the wall clock was moved.
+    struct Jump: Sendable, Equatable {
+        let seconds: TimeInterval
+        /// Deliveries whose times were set by the moved clock.
+        let sparing: Set<Int64>
+    }
+
+    /// Notes that the time of a delivery's next attempt is about to be written.
+    mutating func note(_ delivery: Int64, wall: Date, elapsed: Duration) {
+        written[delivery] = Self.offset(wall, elapsed)
+    }
+
+    /// What was noted since the last look.
+    var noted: Set<Int64> { Set(written.keys) }
+
     /// By how much the wall clock was moved since the last call; nil when it was not.
-    mutating func jump(wall: Date, elapsed: Duration) -> TimeInterval? {
-        let now = wall.timeIntervalSince1970 - elapsed / .seconds(1)
-        defer { offset = now }
+    mutating func jump(wall: Date, elapsed: Duration) -> Jump? {
+        let now = Self.offset(wall, elapsed)
+        defer {
+            offset = now
+            written = [:]
+        }
         guard let offset, abs(now - offset) > Self.tolerance else { return nil }
-        return now - offset
+        let sparing = written.filter { abs($0.value - now) <= Self.tolerance }
+        return Jump(seconds: now - offset, sparing: Set(sparing.keys))
+    }
+
+    private static func offset(_ wall: Date, _ elapsed: Duration) -> TimeInterval {
+        wall.timeIntervalSince1970 - elapsed / .seconds(1)
     }
 }

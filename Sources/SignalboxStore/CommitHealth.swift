@@ -1,20 +1,26 @@
 import Synchronization
 
-/// Remembers for a while that a commit failed: a disk that is nearly full takes small writes and refuses real ones.
+/// Remembers for a while that a commit failed: a disk that is nearly full takes small writes and refuses real ones. That
+/// the file is damaged it remembers until something can be committed again: damage does not pass, and need not be where a
+/// small write goes.
 final class CommitHealth: Sendable {
     // A class because the writer notes what others ask for.
     private let failure = Mutex<(error: StoreError, time: ContinuousClock.Instant)?>(nil)
+    private let now: @Sendable () -> ContinuousClock.Instant
     private static let memory: Duration = .seconds(10)
 
-    func failed(_ error: StoreError) { failure.withLock { $0 = (error, .now) } }
+    init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
+
+    func failed(_ error: StoreError) { failure.withLock { [now] in $0 = (error, now()) } }
 
     func succeeded() { failure.withLock { $0 = nil } }
 
-    /// The last failure, when it is recent and nothing was committed since.
+    /// The last failure, when it is recent or lasts, and nothing was committed since.
     var recentFailure: StoreError? {
-        failure.withLock { failure in
-            guard let failure, ContinuousClock.now - failure.time < Self.memory else { return nil }
-            return failure.error
+        failure.withLock { [now] failure in
+            guard let failure else { return nil }
+            if case .damaged = failure.error { return failure.error }
+            return now() - failure.time < Self.memory ? failure.error : nil
         }
     }
 }

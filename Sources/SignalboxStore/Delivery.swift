@@ -102,3 +102,12 @@ package struct DeliveryFilter: Sendable, Equatable {
         self.event = event
     }
 }
+
+/// An event as the queue keeps it.
+package struct StoredEvent: Sendable, Equatable {
+    package let source: SourceName
+    package let subject: String
+    package let body: [UInt8]
+    /// The payload as it came, where some destination wanted it.
+    package let payload: [UInt8]?
+}

@@ -7,6 +7,7 @@ import Synchronization
 final class Lanes: Sendable {
     private let handOff = Mutex(HandOff())
     private let states = Mutex<[DestinationName: DestinationState]>([:])
+    private let withheld = Mutex<Set<DestinationName>>([])
     private let wakers = Mutex<[DestinationName: @Sendable () -> Void]>([:])
 
     func withHandOff<R: Sendable>(_ body: (inout HandOff) -> R) -> R {
@@ -28,8 +29,8 @@ final class Lanes: Sendable {
 
     func state(of destination: DestinationName) -> DestinationState? { states.withLock { $0[destination] } }
 
-    /// Those that are paused or disabled.
-    var idleDestinations: [DestinationName] { states.withLock { Array($0.keys) } }
+    /// Those that are paused or disabled, or have not given their permission.
+    var idleDestinations: Set<DestinationName> { states.withLock { Set($0.keys) }.union(withheld.withLock(\.self)) }
 
     func set(_ state: DestinationState?, of destination: DestinationName) {
         states.withLock { $0[destination] = state }
@@ -43,5 +44,24 @@ final class Lanes: Sendable {
             return Set(states.keys).symmetricDifference(all.keys)
         }
         wake(changed)
+    }
+
+    // MARK: Who has not given its permission
+
+    func isWithheld(by destination: DestinationName) -> Bool { withheld.withLock { $0.contains(destination) } }
+
+    func withhold(by destination: DestinationName) { withheld.withLock { _ = $0.insert(destination) } }
+
+    func permit(by destination: DestinationName) {
+        if withheld.withLock({ $0.remove(destination) }) != nil { wake([destination]) }
+    }
+
+    /// Takes those that the file has; who is no longer among them is woken.
+    func setWithheld(_ all: Set<DestinationName>) {
+        let gone = withheld.withLock { withheld in
+            defer { withheld = all }
+            return withheld.subtracting(all)
+        }
+        wake(gone)
     }
 }

@@ -9,13 +9,15 @@ extension SQLiteQueue {
         try await read { try DestinationState.all(in: $0) }
     }
 
-    /// Pauses or disables a destination, or lets it go on with nil; deliveries to it are kept. A running gateway sees
-    /// it at its next tick.
+    /// Pauses or disables a destination, or lets it go on with nil, also one that has not given its permission: then it
+    /// is asked again. Deliveries to it are kept. A running gateway sees it at its next tick.
     package func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError) {
         try await write { db in
             if let state { return try state.write(for: destination, in: db) }
             try db.execute(sql: "DELETE FROM destinations WHERE name = ?", arguments: [destination.name])
+            try WithheldPermission.remove(of: destination, in: db)
         }
+        if state == nil { lanes.permit(by: destination) }
         lanes.set(state, of: destination)
     }
 

@@ -104,6 +104,21 @@ extension SQLiteQueue {
             .map { Array($0) }
     }
 
+    /// An event as it was taken; nil when there is no such event, or none any more.
+    package func event(_ id: String) async throws(StoreError) -> StoredEvent? {
+        try await read { db in
+            let row = try Row.fetchOne(
+                db.cachedStatement(sql: "SELECT source, subject, body, payload FROM events WHERE id = ?"),
+                arguments: [id])
+            return row.map { row in
+                let body: Data = row[2]
+                let payload: Data? = row[3]
+                return StoredEvent(
+                    source: SourceName(row[0]), subject: row[1], body: Array(body), payload: payload.map { Array($0) })
+            }
+        }
+    }
+
     /// Makes deliveries that are dead, or that wait for their next attempt, due now, with a fresh budget of attempts; but
     /// none before a time that it is to wait for. Those that were delivered stay as they are. Returns how many there were. A running gateway sees it at its next
     /// tick.

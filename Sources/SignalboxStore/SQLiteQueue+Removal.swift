@@ -13,7 +13,7 @@ extension SQLiteQueue {
         package var ended: Duration
         /// Events with a dead delivery.
         package var dead: Duration
-        /// Of the file; the oldest events that have ended leave first.
+        /// Of the file; the oldest events that have ended leave first, and requests that are as old with them.
         package var bytes: Int64
 
         package init(ended: Duration, dead: Duration, bytes: Int64) {
@@ -32,15 +32,22 @@ extension SQLiteQueue {
         let ended = now.addingTimeInterval(-(retention.ended / .seconds(1)))
         let dead = now.addingTimeInterval(-(retention.dead / .seconds(1)))
         var removed = try await removeAll(endedBefore: ended, deadBefore: dead, pause: pause)
+        // First what is not remembered any more anyway.
+        try await forgetRepeats(pause: pause)
+        let youngest = now.addingTimeInterval(-(Self.shortestRequestMemory / .seconds(1)))
         var place: Int64? = 0
         while let start = place, try await fileBytes() > retention.bytes {
             let step = try await removeStep(endedBefore: .distantFuture, deadBefore: .distantFuture, after: start)
             removed += step.removed
             place = step.next
+            // Requests as old as the events that were looked at; where there are no further ones, all that may go.
+            let age = min(step.last ?? youngest, youngest)
+            try await forgetRequests(before: age, pause: pause) { () throws(StoreError) in
+                try await fileBytes() > retention.bytes
+            }
             try await shrink()
             await pause()
         }
-        try await forgetRequests()
         try await shrink()
         return removed
     }
@@ -60,10 +67,11 @@ extension SQLiteQueue {
     }
 
     /// Looks at so many events behind one, the oldest first, and removes those that may go. `next`: the last of them, where
-    /// there may be more; once all of them are too young, those behind them are not looked at.
+    /// there may be more; once all of them are too young, those behind them are not looked at. `last`: when that one was
+    /// accepted.
     private func removeStep(
         endedBefore ended: Date, deadBefore dead: Date, after place: Int64
-    ) async throws(StoreError) -> (removed: Int, next: Int64?) {
+    ) async throws(StoreError) -> (removed: Int, next: Int64?, last: Date?) {
         let latest = max(ended, dead)
         return try await write { db in
             let rows = try Row.fetchAll(
@@ -80,7 +88,8 @@ extension SQLiteQueue {
             }
             try Self.remove(old.map { $0[0] }, in: db)
             let mayHaveMore = rows.count == Self.step && rows.contains { $0[1] < latest.milliseconds }
-            return (old.count, mayHaveMore ? rows.last?[0] : nil)
+            guard mayHaveMore, let last = rows.last else { return (old.count, nil, nil) }
+            return (old.count, last[0], Date(milliseconds: last[1]))
         }
     }
 
@@ -178,18 +187,40 @@ extension SQLiteQueue {
         }
     }
 
-    /// How long a request with an `Idempotency-Key` is remembered.
+    // MARK: Repeats
+
+    /// How long a request with an `Idempotency-Key` is remembered where there is room.
     package static let requestMemory: Duration = .seconds(24 * 3600)
+    /// How long it is remembered at least: senders try again within minutes.
+    package static let shortestRequestMemory: Duration = .seconds(3600)
     /// How long what `dedupe` compares is remembered; no window is longer.
     package static let longestDedupe: Duration = .seconds(7 * 86_400)
 
-    private func forgetRequests() async throws(StoreError) {
+    private func forgetRepeats(pause: () async -> Void) async throws(StoreError) {
         let now = now()
-        let requests = now.addingTimeInterval(-(Self.requestMemory / .seconds(1))).milliseconds
-        let duplicates = now.addingTimeInterval(-(Self.longestDedupe / .seconds(1))).milliseconds
+        let requests = now.addingTimeInterval(-(Self.requestMemory / .seconds(1)))
+        let duplicates = now.addingTimeInterval(-(Self.longestDedupe / .seconds(1)))
+        try await forgetRequests(before: requests, pause: pause) { () throws(StoreError) in true }
+        while try await forget("duplicates", before: duplicates) { await pause() }
+    }
+
+    /// The oldest first, as long as `goesOn` says so.
+    private func forgetRequests(
+        before date: Date, pause: () async -> Void, while goesOn: () async throws(StoreError) -> Bool
+    ) async throws(StoreError) {
+        while try await goesOn(), try await forget("requests", before: date) { await pause() }
+    }
+
+    /// Forgets the oldest of a table; true when there may be more.
+    private func forget(_ table: String, before date: Date) async throws(StoreError) -> Bool {
         try await write { db in
-            try db.execute(sql: "DELETE FROM requests WHERE at < ?", arguments: [requests])
-            try db.execute(sql: "DELETE FROM duplicates WHERE at < ?", arguments: [duplicates])
+            try db.cachedStatement(
+                sql: """
+                    DELETE FROM \(table) WHERE (source, key) IN (
+                        SELECT source, key FROM \(table) WHERE at < ? ORDER BY at LIMIT \(Self.step))
+                    """
+            ).execute(arguments: [date.milliseconds])
+            return db.changesCount == Self.step
         }
     }
 }

@@ -14,8 +14,10 @@ package final class SQLiteQueue: Sendable {
     private let commits: CommitGroup<SQLiteWriter.Write, SQLiteWriter.Output>
     private let health = CommitHealth()
     private let lastVersion = Mutex<Int?>(nil)
-    private let elapsed: @Sendable () -> Duration
-    private let clockWatch = Mutex(ClockWatch())
+    let elapsed: @Sendable () -> Duration
+    let clockWatch = Mutex(ClockWatch())
+    /// Under way, or cut short by a failure.
+    let clockShift = Mutex<ClockShift?>(nil)
 
     /// Opens or makes the queue in a data directory. `now`: the clock that decides what is due. `elapsed`: time that only
     /// ever passes, counted from any start, by which it is noticed that the clock was set.
@@ -29,6 +31,7 @@ package final class SQLiteQueue: Sendable {
         do {
             pool = try Self.open(path)
             lanes.set(try pool.read { try DestinationState.all(in: $0) })
+            lanes.setWithheld(try pool.read { Set(try WithheldPermission.all(in: $0).keys) })
         } catch {
             throw StoreError(error, path: path)
         }
@@ -80,6 +83,9 @@ package final class SQLiteQueue: Sendable {
     /// Records how an attempt ended and gives the lease back. Durable when it returns; when it throws, the lease is
     /// still held.
     package func settle(_ settlement: Settlement) async throws(StoreError) {
+        if settlement.outcome.namesATime {
+            clockWatch.withLock { $0.note(settlement.lease.delivery, wall: now(), elapsed: elapsed()) }
+        }
         _ = try await commits.write(.settle(settlement))
     }
 
@@ -155,11 +161,11 @@ package final class SQLiteQueue: Sendable {
         if isChanged {
             lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
             try await readDestinationStates()
+            lanes.setWithheld(Set(try await withheldPermissions().keys))
         }
         // Only now: what failed is seen again at the next tick.
         lastVersion.withLock { $0 = version }
-        if let jump = clockWatch.withLock({ $0.jump(wall: now, elapsed: elapsed) }) {
-            try await shiftWaits(by: jump, until: now)
+        if try await followClock(wall: now, elapsed: elapsed) {
             lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
         }
         try await giveBackIdle()
@@ -171,36 +177,6 @@ package final class SQLiteQueue: Sendable {
     package func lookAgain() {
         let now = now()
         lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
-    }
-
-    /// Moves the times of next attempts along with a clock that was set, so that waits stay as long as they were: set
-    /// back, it would stall them, set forward, all would come at once. What waits for a time of its own is left, and so is,
-    /// as far as it can be told, what was written after the clock was set.
-    private func shiftWaits(by jump: TimeInterval, until now: Date) async throws(StoreError) {
-        let milliseconds = Int64(jump * 1000)
-        let now = now.milliseconds
-        var place: Int64 = 0
-        while true {
-            let start = place
-            let last = try await write { db in
-                let ids = try Int64.fetchAll(
-                    db,
-                    sql: "SELECT id FROM deliveries WHERE state = 'waiting' AND id > ? ORDER BY id LIMIT 2000",
-                    arguments: [start])
-                guard let last = ids.last else { return nil as Int64? }
-                try db.execute(
-                    sql: """
-                        UPDATE deliveries
-                        SET due = iif(attempts = 0, min(due + :jump, max(due, :now)), due + :jump)
-                        WHERE id > :start AND id <= :last AND state = 'waiting'
-                            AND (not_before IS NULL OR attempts > 0)
-                            AND NOT (attempts > 0 AND :jump > 0 AND coalesce(started_at, 0) > :now - :jump + 1000)
-                        """, arguments: ["jump": milliseconds, "now": now, "start": start, "last": last])
-                return last
-            }
-            guard let last else { return }
-            place = last
-        }
     }
 
     /// Ends waiting deliveries whose time is over, however long they would wait for their next attempt.

@@ -6,6 +6,7 @@ enum SQLiteSchema {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1") { try $0.execute(sql: first) }
         migrator.registerMigration("2") { try $0.execute(sql: second) }
+        migrator.registerMigration("withheld") { try $0.execute(sql: withheld) }
         return migrator
     }
 
@@ -97,5 +98,13 @@ enum SQLiteSchema {
             PRIMARY KEY (source, key)
         ) WITHOUT ROWID;
         CREATE INDEX duplicates_at ON duplicates(at);
+        """
+
+    private static let withheld = """
+        CREATE TABLE withheld (
+            destination TEXT PRIMARY KEY, -- one that was asked for permission and has not given it
+            reason TEXT NOT NULL, -- of the last time
+            since INTEGER NOT NULL
+        ) WITHOUT ROWID;
         """
 }

@@ -10,7 +10,7 @@ package enum Outcome: Sendable, Equatable {
     case expired
     /// No attempt could be made, for a reason of our own: it costs none of the budget.
     case postponed(until: Date, reason: String)
-    /// The attempt was cut short by our own stop: the lease goes back as if it had not been taken.
+    /// The attempt was not made, or cut short by our own stop: the lease goes back as if it had not been taken.
     case returned
 }
 

@@ -79,13 +79,14 @@ extension StoreConformance {
 }
 
 extension StoreBench {
-    fileprivate func request(
-        _ key: String, from source: String = "default", body: UInt8, answer: String = "taken"
+    /// A request with a key. `size`: of its answer, in bytes more.
+    func request(
+        _ key: String, from source: String = "default", body: UInt8, answer: String = "taken", size: Int = 0
     ) -> IdempotentRequest {
         let memory = SQLiteQueue.requestMemory / .seconds(1)
         return IdempotentRequest(
             from: SourceName(source), key: key, digest: [body], since: clock.now.addingTimeInterval(-memory)
-        ) { _ in StoredAnswer(status: 202, body: Array(answer.utf8)) }
+        ) { _ in StoredAnswer(status: 202, body: Array(answer.utf8) + Array(repeating: 32, count: size)) }
     }
 
     /// One that is a repeat of those with the same text in the minute before.

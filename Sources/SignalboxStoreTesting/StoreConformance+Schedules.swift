@@ -107,6 +107,7 @@ extension StoreConformance {
             #expect(seen == Array(0..<50))
         },
         Self("aClockThatJumpsStallsNothingThatComesAtThatMoment", aClockThatJumps),
+        Self("aClockThatJumpsChangesNoWaitThatBeginsAtThatMoment", aWaitBesideAJump),
         Self("aClockThatIsSetMovesNoTimeOfAnEventsOwn") { bench in
             let queue = try bench.open()
             let notBefore = bench.clock.now.addingTimeInterval(7200)
@@ -118,6 +119,33 @@ extension StoreConformance {
             #expect(try await bench.claimNumbers(queue) == [1])
         },
     ]
+
+    /// An attempt that failed between the jump and the tick that notices it, and one that failed just before the jump.
+    @Sendable private static func aWaitBesideAJump(_ bench: StoreBench) async throws {
+        for jump in [3600.0, -3600] {
+            let queue = try bench.open()
+            try await queue.append([bench.event(1), bench.event(2)])
+            let leases = try await queue.claim(from: bench.crm, upTo: 2)
+            try await queue.tick()
+            for (step, lease) in zip([0, jump], leases) {
+                bench.clock.set(by: step)
+                let now = bench.clock.now
+                try await queue.settle(
+                    Settlement(
+                        lease, .failed(until: now.addingTimeInterval(30)),
+                        attempt: Attempt(startedAt: now.addingTimeInterval(-5), duration: .seconds(5))))
+            }
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            bench.clock.advance(by: 29)
+            #expect(try await bench.claimNumbers(queue).isEmpty, "by \(jump)")
+            bench.clock.advance(by: 1)
+            try await queue.tick()
+            let due = try await queue.claim(from: bench.crm, upTo: 10)
+            #expect(due.map(\.number) == [1, 2], "by \(jump)")
+            for lease in due { try await queue.settle(lease, .delivered(status: 204)) }
+            _ = try await queue.purge(DeliveryFilter())
+        }
+    }
 
     /// What is written between the jump and the tick that notices it, by the new clock already.
     @Sendable private static func aClockThatJumps(_ bench: StoreBench) async throws {

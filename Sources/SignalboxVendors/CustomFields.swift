@@ -9,18 +9,11 @@ enum CustomFields {
     typealias Predicate = (UnsafeBufferPointer<UInt8>) -> Bool
 
     /// An object of all vendors' keys of a payload; nil when there are none.
-    static func text(of payload: borrowing PlatformPayload) -> JSONText? {
+    static func text(of payload: borrowing PlatformPayload, _ notification: inout PushNotification) -> JSONText? {
         var collector = Collector(mayRepeat: payload.fields.layers.count > 1)
         payload.fields.forEach { key, value in collector.add(key, value) }
         payload.fields.forEachHidden { key, value in collector.add(hidden: key, value) }
-        collector.addPlatform(payload)
-        return collector.text()
-    }
-
-    /// What nobody read of the push service's own keys.
-    static func text(of leftover: PlainReading.Leftover, in parser: JSONParser) -> JSONText? {
-        var collector = Collector(mayRepeat: false)
-        collector.add(leftover, in: parser)
+        collector.add(platformRest: notification.platformRest.take(), of: payload)
         return collector.text()
     }
 
@@ -49,8 +42,7 @@ enum CustomFields {
             }
         }
         payload.fields.forEachHidden { key, value in collector.add(hidden: key, value) }
-        // The plain reading has kept what there is, so that most payloads are not looked through again.
-        if notification.custom != nil { collector.addPlatform(payload) }
+        collector.add(platformRest: notification.platformRest.take(), of: payload)
         return collector.text()
     }
 
@@ -83,6 +75,7 @@ extension CustomFields {
         }
 
         static let payloadPrefix = Array("payload.".utf8)
+        private static let pushPrefix = Array("push.".utf8)
 
         mutating func add(_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
             open(key, elseBehind: Self.payloadPrefix)
@@ -135,27 +128,23 @@ extension CustomFields {
             expected.writeRest(of: value, in: parser, into: &writer)
         }
 
-        /// What nobody read of the push service's own keys.
-        mutating func addPlatform(_ payload: borrowing PlatformPayload, besides taken: CatalogueTaken? = nil) {
-            if let leftover = PlainReading.leftover(of: payload, besides: taken) {
-                add(leftover, in: payload.parser, besides: taken)
-            }
+        /// What the plain reading left of the push service's own keys.
+        mutating func add(platformRest rest: JSONText?, of payload: borrowing PlatformPayload) {
+            guard let rest else { return }
+            openPlatform(of: payload)
+            writer.text(rest)
         }
 
-        mutating func add(
-            _ leftover: PlainReading.Leftover, in parser: JSONParser, besides taken: CatalogueTaken? = nil
-        ) {
-            let name = leftover.name
-            let key = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
-            open(key, elseBehind: Array("push.".utf8))
-            writer.beginObject()
-            leftover.shape.writeRest(of: leftover.object, in: parser, besides: taken, into: &writer)
-            leftover.request?.forEachMember { key, value in
-                guard !key.equals("message") else { return }
-                writer.key(utf8: key)
-                writer.value(value)
-            }
-            writer.endObject()
+        /// As above, of which a vendor read something.
+        mutating func addPlatform(_ payload: borrowing PlatformPayload, besides taken: CatalogueTaken) {
+            guard let leftover = PlainReading.leftover(of: payload, besides: taken) else { return }
+            openPlatform(of: payload)
+            leftover.write(in: payload.parser, besides: taken, into: &writer)
+        }
+
+        private mutating func openPlatform(of payload: borrowing PlatformPayload) {
+            let name = PlainReading.leftoverName(in: payload)
+            open(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), elseBehind: Self.pushPrefix)
         }
 
         mutating func add(_ addition: Addition) {

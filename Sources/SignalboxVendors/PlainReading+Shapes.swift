@@ -6,17 +6,25 @@ import SignalboxModel
 extension PlainReading {
     /// An object of which something was not read.
     struct Leftover {
-        /// The key under which it is kept in `custom`.
-        let name: StaticString
         let object: JSONValue
         let shape: Shape
         /// The request around a message, whose other keys are kept too.
         let request: JSONValue?
+
+        /// Writes it as an object. `taken`: what a vendor read of it.
+        func write(in parser: JSONParser, besides taken: CatalogueTaken? = nil, into json: inout JSONWriter) {
+            json.beginObject()
+            shape.writeRest(of: object, in: parser, besides: taken, into: &json)
+            request?.forEachMember { key, value in
+                guard !key.equals("message") else { return }
+                json.key(utf8: key)
+                json.value(value)
+            }
+            json.endObject()
+        }
     }
 
-    /// What nobody read of a payload's own keys; nil when there is nothing. `aps` is no vendor's key, so that it is free
-    /// in `custom`.
-    /// `taken`: what a vendor read among them.
+    /// What nobody read of a payload's own keys; nil when there is nothing. `taken`: what a vendor read among them.
     static func leftover(of payload: borrowing PlatformPayload, besides taken: CatalogueTaken? = nil) -> Leftover? {
         guard let (object, shape) = own(payload) else { return nil }
         let isRequest = payload.envelope == .fcmV1 && !object.isSamePlace(as: payload.root)
@@ -26,20 +34,25 @@ extension PlainReading {
             let whole = Shape.Value.object(shape)
             guard whole.leavesRest(of: object, in: payload.parser, besides: taken) else { return nil }
         }
-        let name: StaticString =
-            switch payload.envelope {
-            case .apns: "aps"
-            case .adm: "adm"
-            default: payload["fcm"] == nil ? "fcm" : "gcm.request"
-            }
-        return Leftover(name: name, object: object, shape: shape, request: isAlone ? nil : payload.root)
+        return Leftover(object: object, shape: shape, request: isAlone ? nil : payload.root)
+    }
+
+    /// The key under which a leftover is kept in `custom`. `aps` is no vendor's key, so that it is free there.
+    static func leftoverName(in payload: borrowing PlatformPayload) -> StaticString {
+        switch payload.envelope {
+        case .apns: "aps"
+        case .adm: "adm"
+        default: payload["fcm"] == nil ? "fcm" : "gcm.request"
+        }
     }
 
     /// Keeps what nobody read of the service's own keys, and warns of what is of a wrong type.
     static func keepLeftover(of payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         guard let leftover = leftover(of: payload) else { return }
-        notification.custom = CustomFields.text(of: leftover, in: payload.parser)
         let parser = payload.parser
+        var json = JSONWriter()
+        leftover.write(in: parser, into: &json)
+        notification.platformRest = JSONText(json)
         let component = payload.envelope == .apns || payload.envelope == .apnsThroughFCM ? "apns" : "fcm"
         leftover.shape.forEachWrongType(in: leftover.object, parser) { value, expected in
             notification.warn(

@@ -21,6 +21,7 @@ extension Shape {
     func forEachWrongType(
         in object: JSONValue, _ parser: JSONParser, _ found: (JSONValue, _ expected: Value) -> Void
     ) {
+        if takesAnything { return }
         object.forEachMember { key, value in
             self[key]?.forEachWrongType(in: value, parser, found)
         }
@@ -35,7 +36,7 @@ extension Shape.Value {
         guard isType(of: value, in: parser) else { return taken?.leavesRest(of: value, in: parser) ?? true }
         switch kind {
         case .object, .objectOrText, .objectOrString:
-            guard !shape.isWhole, let object = object(value, in: parser) else { return false }
+            guard !shape.isWhole, !shape.takesAnything, let object = object(value, in: parser) else { return false }
             return object.members.contains {
                 (shape[$0] ?? .unread).leavesRest(of: $1, in: parser, besides: taken)
             }

@@ -15,6 +15,8 @@ struct Shape: @unchecked Sendable {
         let others: UnsafePointer<Value>?
         let reserved: VendorFields.Reserved
         let isWhole: Bool
+        /// True when no object of this shape leaves anything over or has a wrong type in it.
+        let takesAnything: Bool
     }
 
     fileprivate struct Entry {
@@ -54,10 +56,12 @@ struct Shape: @unchecked Sendable {
         precondition(entries.allSatisfy { $0.key.utf8CodeUnitCount <= Self.longestKey }, "A key is too long.")
         let lengths = entries.map(\.key.utf8CodeUnitCount)
         let starts = (0...Self.longestKey + 1).map { length in lengths.count { $0 < length } }
+        let others: Value? = isWhole ? .any : others
         node = Self.keep([
             Node(
-                entries: Self.keep(entries), starts: Self.keep(starts),
-                others: (isWhole ? .any : others).map { Self.keep([$0]) }, reserved: reserved, isWhole: isWhole)
+                entries: Self.keep(entries), starts: Self.keep(starts), others: others.map { Self.keep([$0]) },
+                reserved: reserved, isWhole: isWhole,
+                takesAnything: entries.isEmpty && reserved == .none && others?.kind == .any)
         ])
     }
 
@@ -68,6 +72,7 @@ struct Shape: @unchecked Sendable {
     }
 
     var isWhole: Bool { node.pointee.isWhole }
+    var takesAnything: Bool { node.pointee.takesAnything }
 
     /// The value that a key of a parsed object should have; nil when it is not read.
     subscript(_ key: UnsafeBufferPointer<UInt8>) -> Value? { value(of: key)?.pointee }
@@ -100,6 +105,7 @@ struct Shape: @unchecked Sendable {
 
     /// True when nothing of an object is left over or of a wrong type.
     func covers(_ object: JSONValue, in parser: JSONParser) -> Bool {
+        if takesAnything { return true }
         for (key, value) in object.members {
             guard let expected = self.value(of: key), expected.pointee.covers(value, in: parser) else { return false }
         }

@@ -38,7 +38,7 @@ package struct VendorChain: Sendable {
             notification.detection.evidence = winner.claim.detection.evidence
             links[winner.link].read(payload, as: winner.claim, into: &notification)
         } else {
-            notification.custom = CustomFields.text(of: payload)
+            notification.custom = CustomFields.text(of: payload, &notification)
         }
     }
 

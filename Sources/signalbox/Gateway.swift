@@ -17,6 +17,7 @@ struct Gateway {
     let normalizer: Normalizer
     let intake: Intake
     let media: MediaStore
+    let interactions: InteractionIntake
     let ways: WaysOut
     let dispatcher: Dispatcher
     let senders: [DestinationName: any Sender]
@@ -43,6 +44,14 @@ struct Gateway {
         }
         intake = Intake(
             normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources)
+        interactions = InteractionIntake(
+            gateway: config.gateway.name, routes: config.routes,
+            decider: TapDecider(types: config.actions) { [media, root = config.gateway.publicUrl] file in
+                let kept = try media.keep(file)
+                let path = "/media/" + kept.sha256
+                let start = root.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
+                return TapOutcome.CalendarMedia(sha256: kept.sha256, bytes: kept.bytes, href: start + path)
+            }, queue: queue)
         ways = WaysOut(allow: config.egressAllow)
         var senders: [(Destination, any Sender)] = []
         for destination in config.destinations {

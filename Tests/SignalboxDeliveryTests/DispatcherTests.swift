@@ -152,6 +152,11 @@ final class ScriptedSender: Sender {
     var events: [String] { made.withLock { $0 } }
     var attempts: Int { events.count }
 
+    /// Once so many attempts are under way or over.
+    func begun(_ wanted: Int) async {
+        while attempts < wanted { await Task.yield() }
+    }
+
     func waitFor(attempts wanted: Int) async {
         for await count in count where count >= wanted { return }
     }

@@ -55,6 +55,8 @@ import Testing
             async let running: Void = dispatcher.runUntilDrained()
             for (begun, step) in zip(2..., 0..<6) {
                 await clock.waitForSleeper(until: .milliseconds(500 * (step + 1)))
+                // The lane sleeps before those that it began have had their turn.
+                await sender.begun(begun)
                 #expect(sender.attempts == begun, "after \(step) half seconds")
                 clock.advance(by: .milliseconds(500))
             }

@@ -66,10 +66,10 @@ import Testing
     }
 
     @Test func aStringOfSeveralPartsIsOne() {
-        #expect(written { $0.string("/a\"", "/", "", "b\n") } == #""/a\"/b\n""#)
-        #expect(written { $0.string("", "") } == #""""#)
+        #expect(written { $0.string("/a\"", "", "/b\n") } == #""/a\"/b\n""#)
+        #expect(written { $0.string("", "", "") } == #""""#)
         let long = String(repeating: "\u{1}", count: 5000)
-        #expect(written { $0.string(long, long) }.utf8.count == 60_002)
+        #expect(written { $0.string(long, "", long) }.utf8.count == 60_002)
     }
 
     // MARK: Structure

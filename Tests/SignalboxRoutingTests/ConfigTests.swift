@@ -165,6 +165,10 @@ extension JSONWriter {
                 "token of \(credentials.tokenURL) \(credentials.clientID) \(credentials.clientSecret) \(credentials.scope ?? "-")"
             )
         }
+        if let handshake = webhook.handshake {
+            let rate = handshake.perMinute.map { " \($0)/m" } ?? ""
+            words.append("asks as \(handshake.origin)\(rate) every \(handshake.age.text)")
+        }
         return words.map { ", " + $0 }.joined()
     }
 }

@@ -147,6 +147,38 @@ import Testing
         }
     }
 
+    /// A power cut that tears what was being written: whole commits are there or not at all, from the first on.
+    @Test func aTornTailOfTheLogCostsWholeCommitsOnly() async throws {
+        var random = SeededGenerator(seed: 20_261_121)
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            for number in 0..<20 {
+                let first = UInt8(number * 3)
+                try await queue.append([event(first), event(first + 1, size: 3000), event(first + 2)])
+            }
+            let (file, log) = ("/queue.db", "/queue.db-wal")
+            let whole = try Data(contentsOf: URL(fileURLWithPath: directory + log))
+            for _ in 0..<40 {
+                let length = Int.random(in: 0...whole.count, using: &random)
+                // What stands behind the tear is what was there before.
+                let isGarbled = Bool.random(using: &random)
+                let rest = Data(repeating: 0xA5, count: isGarbled ? whole.count - length : 0)
+                try await withTemporaryDirectory { copy in
+                    try FileManager.default.copyItem(atPath: directory + file, toPath: copy + file)
+                    try (whole.prefix(length) + rest).write(to: URL(fileURLWithPath: copy + log))
+                    let torn = try open(copy)
+                    #expect(try await torn.audit().isRight, "\(length) of \(whole.count)")
+                    let count = try await torn.eventCount()
+                    #expect(count.isMultiple(of: 3), "\(length) of \(whole.count)")
+                    let found = try await torn.claim(from: crm, upTo: 100).compactMap(\.body.first)
+                    #expect(found == (0..<count).map { UInt8($0) })
+                    try await torn.append([event(99)])
+                    #expect(try await torn.claim(from: crm, upTo: 1).map(\.body) == [[99]])
+                }
+            }
+        }
+    }
+
     /// A file that an earlier version made cannot give pages back: removing from it must end all the same.
     @Test func aFileThatCannotShrinkIsCleanedToo() async throws {
         try await withTemporaryDirectory { directory in
@@ -164,6 +196,34 @@ import Testing
             let before = try await queue.fileBytes()
             #expect(try await queue.purge(DeliveryFilter(state: .delivered)) == 200)
             #expect(try await queue.fileBytes() < before)
+        }
+    }
+
+    /// The disk fills up while waits are moved along with a clock that was set: each is moved once all the same.
+    @Test(arguments: [3600, -3600] as [TimeInterval]) func aMoveOfWaitsThatFailsHalfWayIsFinishedLater(
+        by jump: TimeInterval
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            try await queue.append((0..<2500).map { event(UInt8($0 % 256)) })
+            let due = clock.now.milliseconds + 600_000
+            try await queue.pool.write { db in
+                try db.execute(sql: "UPDATE deliveries SET attempts = 1, begun = 1, due = ?", arguments: [due])
+                try db.execute(
+                    sql: """
+                        CREATE TRIGGER full BEFORE UPDATE ON deliveries WHEN NEW.id = 2300
+                        BEGIN SELECT RAISE(ABORT, 'full'); END
+                        """)
+            }
+            try await queue.tick()
+            clock.set(by: jump)
+            await #expect(throws: StoreError.unavailable(reason: "full")) { try await queue.tick() }
+            try await queue.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
+            try await queue.tick()
+            try await queue.tick()
+            let dues = try await queue.pool.read { try Int64.fetchSet($0, sql: "SELECT due FROM deliveries") }
+            #expect(dues == [due + Int64(jump * 1000)])
         }
     }
 }

@@ -162,6 +162,45 @@ import Testing
         }
     }
 
+    /// But for the books, and for who is paused or disabled: one row for each destination.
+    @Test func noTableGrowsForEver() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            queue.openLane(crm) {}
+            let request = IdempotentRequest(from: .default, key: "k", digest: [1], since: .distantPast) { _ in
+                StoredAnswer(status: 202, body: [])
+            }
+            let order = DeliveryOrder(to: crm)
+            let first = RoutedEvent(
+                event: makeEvent([1], at: clock.now), routes: [], deliveries: [order],
+                dedupe: RoutedEvent.Dedupe(key: "d", since: .distantPast))
+            try await queue.append([first], of: request)
+            for outcome in [Outcome.retry(at: clock.now, status: 503, reason: "x"), .delivered(status: 204)] {
+                try await queue.tick()
+                let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+                let attempt = Attempt(startedAt: clock.now, duration: .zero)
+                try await queue.settle(Settlement(lease, outcome, attempt: attempt))
+            }
+            let filled = try await rows(of: queue)
+            #expect(filled.filter { $0.value == 0 }.keys.sorted() == ["destinations"], "each has something to lose")
+            clock.advance(by: 31 * 86_400)
+            _ = try await queue.remove(
+                beyond: .init(ended: .seconds(7 * 86_400), dead: .seconds(30 * 86_400), bytes: .max))
+            let left = try await rows(of: queue)
+            #expect(left.filter { $0.value > 0 }.keys.sorted() == ["grdb_migrations", "ledger"])
+        }
+    }
+
+    private func rows(of queue: SQLiteQueue) async throws -> [String: Int] {
+        try await queue.pool.read { db in
+            let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+            return try tables.reduce(into: [:]) { counts, table in
+                counts[table] = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)")
+            }
+        }
+    }
+
     private func limitPages(of queue: SQLiteQueue, to count: Int) async throws {
         try await queue.pool.writeWithoutTransaction { db in
             _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")

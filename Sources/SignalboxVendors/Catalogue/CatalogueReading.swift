@@ -21,6 +21,8 @@ struct CatalogueReading {
         readButtons(payload, &notification)
         takeMarkers(payload)
         for path in fields.secrets { taken.insert(all: payload.values(at: path)) }
+        // Found anew, since of it too something was taken here.
+        notification.platformRest = nil
         notification.custom = taken.rest(of: payload, lifting: entry.fields.custom)
     }
 

@@ -38,12 +38,12 @@ struct Deliveries: AsyncParsableCommand {
             let queue = try Deliveries.queue(options)
             let filter = DeliveryFilter(state: state, destination: destination.map { DestinationName($0) })
             let limit = max(0, limit)
-            let records = try await Deliveries.orRefuse { () throws(StoreError) in
-                try await queue.deliveries(filter, limit: limit)
+            let (records, hindrances) = try await Deliveries.orRefuse { () throws(StoreError) in
+                (try await queue.deliveries(filter, limit: limit), try await queue.hindrances())
             }
             if json { return records.forEach { print($0.json) } }
             print("ID        STATE      ATTEMPTS  DESTINATION       SUBJECT                 NEXT / LAST ERROR")
-            for record in records { print(record.row) }
+            for record in records { print(record.row(behind: hindrances[record.destination])) }
         }
     }
 
@@ -140,12 +140,17 @@ extension Deliveries {
 extension DeliveryRecord.State: ExpressibleByArgument {}
 
 extension DeliveryRecord {
-    fileprivate var row: String {
+    /// `hindrance`: what its destination's deliveries wait for.
+    fileprivate func row(behind hindrance: Hindrance?) -> String {
         func column(_ text: String, _ width: Int) -> String {
             text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
         }
         let next = state == .waiting && (due > Date() || reason != nil) ? Timestamp(due).text : nil
-        let last = [next, reason].compactMap(\.self).joined(separator: " after: ")
+        var last = [next, reason].compactMap(\.self).joined(separator: " after: ")
+        if state == .waiting, let hindrance, reason == nil || reason != hindrance.reason {
+            let why = [hindrance.word, hindrance.reason].compactMap(\.self).joined(separator: ": ")
+            last = [last, why].filter { !$0.isEmpty }.joined(separator: "; ")
+        }
         return [
             column(String(id), 8), column(state.rawValue, 9), column(String(attempts), 8),
             column(destination.name, 16), column(subject, 22), last,

@@ -28,19 +28,19 @@ struct Destinations: AsyncParsableCommand {
         func run() async throws {
             let config = try NormalizerOptions(options).config()
             let queue = try Deliveries.queue(options)
-            let (states, gauges) = try await Deliveries.orRefuse { () throws(StoreError) in
-                (try await queue.destinationStates(), try await queue.gauges())
+            let (hindrances, gauges) = try await Deliveries.orRefuse { () throws(StoreError) in
+                (try await queue.hindrances(), try await queue.gauges())
             }
             print("DESTINATION       STATE      WAITING   DEAD      SINCE / WHY")
             for name in Set(config.destinations.map(\.name)).union(gauges.keys).sorted() {
                 let isKnown = config.destinations.contains { $0.name == name }
-                let state = states[name]
-                let why = state.map { [Timestamp($0.since).text, $0.reason].compactMap(\.self).joined(separator: " ") }
+                let hindrance = hindrances[name]
+                let why = hindrance.map { [Timestamp($0.since).text, $0.reason].compactMap(\.self) } ?? []
                 print(
                     [
-                        name.name.column(16), (state?.word.rawValue ?? (isKnown ? "active" : "unknown")).column(9),
+                        name.name.column(16), (hindrance?.word ?? (isKnown ? "active" : "unknown")).column(9),
                         String(gauges[name]?.waiting ?? 0).column(8), String(gauges[name]?.dead ?? 0).column(8),
-                        why ?? "",
+                        why.joined(separator: " "),
                     ].joined(separator: "  "))
             }
         }
@@ -66,7 +66,8 @@ struct Destinations: AsyncParsableCommand {
 
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a destination take events again that was paused, or disabled by an answer of 410.")
+            abstract: "Let a destination take events again that was paused, or disabled by an answer of 410.",
+            discussion: "One that does not permit deliveries is asked again at once.")
 
         @OptionGroup var options: GatewayOptions
         @Argument(help: "Name of the destination.") var name: String
@@ -92,8 +93,8 @@ struct Destinations: AsyncParsableCommand {
             let ways = WaysOut(allow: config.egressAllow)
             defer { ways.stop() }
             let sender = try Gateway.sender(for: destination, path: options.configPath, ways: ways) { print($0) }
-            let ping = PingResult(
-                await sender.send(OperationalEvent(gateway: config.gateway.name).pingLease(to: destination.name)))
+            let lease = OperationalEvent(gateway: config.gateway.name).pingLease(to: destination.name)
+            let ping = await sender.ping(lease)
             print("\(name): \(ping.words)")
             guard ping.wasTaken else { throw ExitCode.incomplete }
         }

@@ -23,6 +23,8 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
+        // Beyond a limit on the size of files a write shall fail like any other.
+        signal(SIGXFSZ, SIG_IGN)
         OpenFiles.raiseLimit()
         // Without a terminal nobody hung up: whoever sends this expects a service to go on.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
@@ -35,8 +37,8 @@ struct Serve: AsyncParsableCommand {
         }
         let queue = gateway.queue
         let server = GatewayServer(
-            intake: gateway.intake, access: access, operations: try operations(gateway, address: address),
-            media: MediaAPI(gateway.media),
+            intake: gateway.intake, interactions: InteractionsAPI(intake: gateway.interactions), access: access,
+            operations: try operations(gateway, address: address), media: MediaAPI(gateway.media),
             address: address, logger: logger,
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
@@ -70,7 +72,7 @@ struct Serve: AsyncParsableCommand {
             guard let sender = senders[name] else {
                 preconditionFailure("A destination of the config has no sender.")
             }
-            let result = PingResult(await sender.send(events.pingLease(to: name)))
+            let result = await sender.ping(events.pingLease(to: name))
             return OperationsAPI.Ping(wasTaken: result.wasTaken, status: result.status, words: result.words)
         }
     }

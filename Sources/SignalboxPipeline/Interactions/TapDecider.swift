@@ -1,0 +1,56 @@
+import Foundation
+package import SignalboxActions
+import SignalboxModel
+
+/// Decides what the gateway does about a tap, and keeps the file that it makes of a calendar action.
+package struct TapDecider: Sendable {
+    private let types: ActionTypes
+    private let ids: EventIDSource
+    private let keep: @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
+
+    /// `keep`: keeps a calendar file where receivers can fetch it.
+    package init(
+        types: ActionTypes, ids: EventIDSource = EventIDSource(),
+        keep: @escaping @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
+    ) {
+        self.types = types
+        self.ids = ids
+        self.keep = keep
+    }
+
+    /// Where taps on an action go beside where the routes send them.
+    func destinations(for action: Action) -> [DestinationName] { types.custom(action)?.destinations ?? [] }
+
+    func decide(_ tap: Tap, at now: Date) async -> DecidedTap {
+        let problems = types.problems(with: tap.action, options: tap.options)
+        if problems.contains(where: \.isRefusal) { return DecidedTap(tap: tap, problems: problems, outcome: .refused) }
+        // Who names a type handles it, also where it has the name of one of ours.
+        guard types.custom(tap.action) == nil else { return DecidedTap(tap: tap, problems: problems, outcome: .passed) }
+        switch tap.action.type {
+        case .snooze:
+            guard let minutes = tap.action.snoozeMinutes else { break }
+            let until = now.addingTimeInterval(TimeInterval(minutes * 60))
+            return DecidedTap(
+                tap: tap, problems: problems, outcome: .snoozed(minutes: minutes, until: until, ids.next(at: now)))
+        case .calendar: return await calendar(tap, problems)
+        default: break
+        }
+        return DecidedTap(tap: tap, problems: problems, outcome: .passed)
+    }
+
+    private func calendar(_ tap: Tap, _ problems: [ActionProblem]) async -> DecidedTap {
+        // Of the report's time and not of ours, so that a repeat makes the same file.
+        let stamp = Date(timeIntervalSince1970: Double(tap.interaction.deviceTime.milliseconds) / 1000)
+        let problem: ActionProblem
+        do {
+            let file = try CalendarFile(action: tap.action, uid: tap.interaction.eventID, stamp: stamp)
+            return DecidedTap(tap: tap, problems: problems, outcome: .rendered(try await keep(file.bytes)))
+        } catch let mistake as ActionProblem {
+            problem = mistake
+        } catch {
+            problem = ActionProblem(.calendarNotKept, "The calendar file could not be kept: \(error)")
+        }
+        // The app can still do what it would do without us.
+        return DecidedTap(tap: tap, problems: problems + [problem], outcome: .passed)
+    }
+}

@@ -1,0 +1,131 @@
+import HTTPTypes
+import Hummingbird
+import SignalboxActions
+import SignalboxJSON
+import SignalboxModel
+package import SignalboxPipeline
+import SignalboxStore
+
+/// Where apps, or who speaks for them, report taps.
+package struct InteractionsAPI: Sendable {
+    private let intake: InteractionIntake
+
+    package init(intake: InteractionIntake) { self.intake = intake }
+
+    /// Takes the body of a request from a source. For one report 202 with what became of it; for a batch 202 when all were
+    /// taken, else 207, with the items in the order of the reports.
+    func accept(_ body: [UInt8], from source: SourceName) async throws -> Response {
+        let report: InteractionIntake.Report
+        do throws(Intake.Failure) {
+            report = try await intake.accept(body, from: source)
+        } catch {
+            throw Problem(error)
+        }
+        guard report.isBatch else {
+            switch report.items.first {
+            case nil: throw Problem.emptyInteraction
+            case .failure(let failure)?: throw Problem(failure)
+            case .success(let receipt)?:
+                var json = JSONWriter()
+                json.receipt(receipt)
+                return .json(.accepted, json.bytes)
+            }
+        }
+        return Self.batch(report)
+    }
+
+    private static func batch(_ report: InteractionIntake.Report) -> Response {
+        let rejected = report.items.count { if case .failure = $0 { true } else { false } }
+        var json = JSONWriter(reservingCapacity: 256 * report.items.count)
+        json.beginObject()
+        json.key("accepted")
+        json.integer(report.items.count - rejected)
+        json.key("rejected")
+        json.integer(rejected)
+        json.key("items")
+        json.beginArray()
+        for item in report.items {
+            switch item {
+            case .success(let receipt): json.receipt(receipt)
+            case .failure(let failure): json.failure(failure)
+            }
+        }
+        json.endArray()
+        json.endObject()
+        return .json(rejected == 0 ? .accepted : .init(code: 207), json.bytes)
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func receipt(_ receipt: InteractionIntake.Receipt) {
+        beginObject()
+        key("id")
+        string(receipt.duplicate ?? receipt.routed.event.id.description)
+        if receipt.duplicate != nil {
+            key("duplicate")
+            bool(true)
+        }
+        key("eventId")
+        string(receipt.decided.tap.interaction.eventID)
+        key("action")
+        beginObject()
+        actionMembers(receipt.decided.tap.action)
+        endObject()
+        outcome(of: receipt.decided, isRepeat: receipt.duplicate != nil)
+        key("routes")
+        strings(receipt.routed.routes)
+        key("destinations")
+        strings(receipt.routed.destinations.map(\.name))
+        endObject()
+    }
+
+    fileprivate mutating func failure(_ failure: InteractionIntake.Failure) {
+        beginObject()
+        let place = failure.place
+        key("line")
+        integer(place.line)
+        key("offset")
+        integer(place.offset)
+        key("error")
+        Problem(failure).write(into: &self)
+        endObject()
+    }
+}
+
+extension Problem {
+    fileprivate init(_ failure: InteractionIntake.Failure) {
+        switch failure {
+        case .unreadable(let rejection): self.init(rejection)
+        case .mistaken(let mistake, _): self.init(mistake)
+        }
+    }
+
+    private init(_ mistake: InteractionMistake) {
+        let title = "The interaction was not accepted"
+        switch mistake {
+        case .malformed(let detail):
+            self.init(status: .unprocessableContent, code: "interaction-malformed", title: title, detail: detail)
+        case .unknownEvent(let id):
+            self.init(
+                status: .notFound, code: "event-not-found", title: title,
+                detail:
+                    "There is no event \(id), or none any more: retention in the config says how long events are kept.")
+        case .notANotification(let id):
+            self.init(
+                status: .unprocessableContent, code: "event-not-a-notification", title: title,
+                detail: "Event \(id) is no notification: report the id of the notification's event.")
+        case .unknownAction(let identifier, let known):
+            let buttons =
+                known.isEmpty
+                ? "It has no buttons" : "Its buttons are " + known.prefix(20).joined(separator: ", ").prefix(2000)
+            self.init(
+                status: .unprocessableContent, code: "action-not-found", title: title,
+                detail:
+                    "The event has no action \(identifier.prefix(200)). \(buttons); default and dismiss always work.")
+        }
+    }
+
+    fileprivate static let emptyInteraction = Problem(
+        status: .badRequest, code: Rejection.Code.empty.rawValue, title: "The interaction was not accepted",
+        detail: "The request has no body: send one interaction, a JSON array of interactions, or NDJSON.")
+}

@@ -1,0 +1,50 @@
+import Foundation
+
+/// What another process can do to a queue's file, so that a gateway that works on it notices. SQLite's own locks are each
+/// process's, so it must be another one.
+package struct QueueFile: Sendable {
+    private let path: String
+
+    package init(_ path: String) { self.path = path }
+
+    /// Holds the lock that every writer needs for as long as `body` runs.
+    package func locked<R>(_ body: () async throws -> R) async throws -> R {
+        let process = try python(
+            """
+            file.execute("BEGIN EXCLUSIVE")
+            print("locked", flush=True)
+            sys.stdin.read()
+            file.execute("ROLLBACK")
+            """)
+        for await _ in process.output.stream { break }
+        let result: Result<R, any Error>
+        do { result = .success(try await body()) } catch { result = .failure(error) }
+        process.send(Data())
+        guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
+        return try result.get()
+    }
+
+    /// Copies what is committed to another file, and then overwrites all of it but the first page.
+    package func damage(keeping copy: String) async throws {
+        let process = try python(
+            """
+            file.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            file.close()
+            shutil.copy(sys.argv[1], sys.argv[2])
+            with open(sys.argv[1], "r+b") as pages:
+                size = pages.seek(0, 2)
+                pages.seek(4096)
+                pages.write(b"\\xa5" * (size - 4096))
+            """, copy)
+        process.send(Data())
+        guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
+    }
+
+    private func python(_ script: String, _ arguments: String...) throws -> RunningBinary {
+        let opening = "import shutil, sqlite3, sys\nfile = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        return try RunningBinary(
+            URL(fileURLWithPath: "/usr/bin/python3"), ["-c", opening + script, path] + arguments)
+    }
+
+    private struct Failed: Error { let errors: String }
+}

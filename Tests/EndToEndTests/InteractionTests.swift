@@ -1,0 +1,159 @@
+import Foundation
+import SignalboxDelivery
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// What happens after the tap, on the built binary from outside.
+@Suite(.timeLimit(.minutes(3))) struct InteractionTests {
+    private let payload = Data(
+        #"""
+        {"aps":{"alert":"Hi","mutable-content":1},"notification-action":{"type":"url","value":"https://ibm.com"},
+         "category-actions":[{"name":"Shop","type":"url","value":"https://ibm.ca"},
+          {"name":"Later","type":"snooze","value":"5","destructive":false,"authentication":false,"foreground":false},
+          {"name":"Pass","type":"passbook","value":"http://a.example/p","destructive":false,"authentication":false,"foreground":true},
+          {"name":"Save","type":"calendar","title":"Sale","timeZone":"America/New_York","startDate":"2026-12-01T15:00:00Z",
+           "endDate":"2026-12-01T16:00:00Z","destructive":false,"authentication":false,"foreground":false}]}
+        """#.utf8)
+
+    private func withGateway(
+        more: String = "", _ body: @escaping @Sendable (Gateway, ReceivingServer, String) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let gateway = try await Gateway.start(
+                    in: directory, config: Gateway.config(to: receiver.url, more: more))
+                try await body(gateway, receiver, directory)
+                #expect(await gateway.stop() == 0)
+            }
+        }
+    }
+
+    private func report(
+        _ identifier: String, on event: String, at time: String = "2026-11-20T21:29:00Z"
+    ) -> Data {
+        Data(#"{"eventId":"\#(event)","actionIdentifier":"\#(identifier)","deviceTime":"\#(time)"}"#.utf8)
+    }
+
+    /// Posts the payload; returns the event's id, and its buttons' identifiers by title once it was delivered.
+    private func send(
+        to gateway: Gateway, _ receiver: ReceivingServer
+    ) async throws -> (id: String, buttons: [String: String]) {
+        let id = try #require(try await gateway.post(payload).json["id"] as? String)
+        let event = try json(try #require(await receiver.next(1).first))
+        #expect(event["id"] as? String == id)
+        let category = (event["data"] as? [String: Any])?["category"] as? [String: Any]
+        let actions = category?["actions"] as? [[String: Any]] ?? []
+        let pairs = actions.compactMap { action in
+            (action["title"] as? String).flatMap { title in (action["identifier"] as? String).map { (title, $0) } }
+        }
+        return (id, Dictionary(pairs) { first, _ in first })
+    }
+
+    private func json(_ message: WebhookReceiver.Message) throws -> [String: Any] {
+        EventRecorder.record(message.body)
+        return try #require(try JSONSerialization.jsonObject(with: Data(message.body)) as? [String: Any])
+    }
+
+    @Test func aTapOnAButtonArrivesSigned() async throws {
+        try await withGateway { gateway, receiver, _ in
+            let (id, buttons) = try await send(to: gateway, receiver)
+            let shop = try #require(buttons["Shop"])
+            let answer = try await gateway.post(report(shop, on: id), to: "/v1/interactions")
+            #expect(answer.status == 202)
+            #expect(answer.json["outcome"] as? String == "passed")
+            let message = try #require(await receiver.next(1).first)
+            try WebhookKeys([WebhookKey(Gateway.secret)]).verify(
+                id: message.id ?? "", timestamp: message.timestamp ?? "", signatures: message.signature ?? "",
+                body: message.body, now: Date())
+            let event = try json(message)
+            #expect(event["type"] as? String == "io.signalbox.interaction.received")
+            #expect(event["id"] as? String == answer.json["id"] as? String)
+            #expect(event["subject"] as? String == "mce/alert")
+            let data = try #require(event["data"] as? [String: Any])
+            #expect((data["notification"] as? [String: Any])?["id"] as? String == id)
+            #expect((data["action"] as? [String: Any])?["value"] as? String == "https://ibm.ca")
+            #expect(data["title"] as? String == "Shop")
+        }
+    }
+
+    @Test func aRepeatedReportIsAnsweredAgainAndTakenOnce() async throws {
+        try await withGateway { gateway, receiver, _ in
+            let (id, buttons) = try await send(to: gateway, receiver)
+            let shop = try #require(buttons["Shop"])
+            let first = try await gateway.post(report(shop, on: id), to: "/v1/interactions")
+            let again = try await gateway.post(report(shop, on: id), to: "/v1/interactions")
+            let later = try await gateway.post(
+                report(shop, on: id, at: "2026-11-20T21:30:00Z"), to: "/v1/interactions")
+            #expect(again.status == 202 && again.json["duplicate"] as? Bool == true)
+            #expect(again.json["id"] as? String == first.json["id"] as? String)
+            #expect(later.json["duplicate"] == nil)
+            let ids = await receiver.next(2).map(\.id)
+            #expect(Set(ids) == Set([first.json["id"] as? String, later.json["id"] as? String]))
+        }
+    }
+
+    @Test func whatCannotBeTakenIsSaid() async throws {
+        try await withGateway { gateway, receiver, _ in
+            let (id, buttons) = try await send(to: gateway, receiver)
+            let missing = "01939b4e-7c1a-7d2e-9a54-0c8f6f1f3c11"
+            let unknownEvent = try await gateway.post(report("default", on: missing), to: "/v1/interactions")
+            #expect(unknownEvent.status == 404 && unknownEvent.json["code"] as? String == "event-not-found")
+            let unknownAction = try await gateway.post(report("nope", on: id), to: "/v1/interactions")
+            #expect(unknownAction.status == 422 && unknownAction.json["code"] as? String == "action-not-found")
+            #expect((unknownAction.json["detail"] as? String)?.contains(buttons["Shop"] ?? "?") == true)
+            let malformed = try await gateway.post(Data(#"{"eventId":"x"}"#.utf8), to: "/v1/interactions")
+            #expect(malformed.status == 422 && malformed.json["code"] as? String == "interaction-malformed")
+            let tap = try await gateway.post(report("default", on: id), to: "/v1/interactions")
+            let onTap = try await gateway.post(
+                report("default", on: tap.json["id"] as? String ?? ""), to: "/v1/interactions")
+            #expect(onTap.status == 422 && onTap.json["code"] as? String == "event-not-a-notification")
+            let batch = try await gateway.post(
+                report("default", on: id, at: "2026-11-20T22:00:00Z") + Data("\n".utf8) + report("nope", on: id)
+                    + Data("\nnot json".utf8), to: "/v1/interactions")
+            #expect(batch.status == 207 && batch.json["accepted"] as? Int == 1 && batch.json["rejected"] as? Int == 2)
+            let empty = try await gateway.post(Data(), to: "/v1/interactions")
+            #expect(empty.status == 400)
+        }
+    }
+
+    @Test func whatMustNotBeOpenedIsRefused() async throws {
+        try await withGateway { gateway, receiver, _ in
+            let (id, buttons) = try await send(to: gateway, receiver)
+            let answer = try await gateway.post(
+                report(try #require(buttons["Pass"]), on: id), to: "/v1/interactions")
+            #expect(answer.status == 202 && answer.json["outcome"] as? String == "refused")
+            let problems = answer.json["problems"] as? [[String: Any]]
+            #expect(problems?.first?["code"] as? String == "action.not-https")
+            let data = try json(try #require(await receiver.next(1).first))["data"] as? [String: Any]
+            #expect(data?["outcome"] as? String == "refused", "that it was tapped is known all the same")
+        }
+    }
+
+    @Test func aSnoozedNotificationWaitsAcrossARestart() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let first = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                let (id, buttons) = try await send(to: first, receiver)
+                let later = try #require(buttons["Later"])
+                let answer = try await first.post(report(later, on: id), to: "/v1/interactions")
+                #expect(answer.json["outcome"] as? String == "snoozed")
+                let snooze = try #require(answer.json["snooze"] as? [String: Any])
+                #expect(snooze["minutes"] as? Int == 5)
+                #expect(await receiver.next(1).first?.id == answer.json["id"] as? String)
+                _ = try await first.post(report(later, on: id), to: "/v1/interactions")
+                await first.kill()
+                let second = try await Gateway.start(in: directory)
+                let list = try await binary.run(["deliveries", "list", "--state", "waiting", "--json"], in: directory)
+                let waiting = try list.output.split(separator: "\n").map {
+                    try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+                }
+                #expect(waiting.count == 1, "a repeated report puts nothing off twice")
+                #expect(waiting.first?["event"] as? String == snooze["eventId"] as? String)
+                #expect(waiting.first?["notBefore"] as? String == snooze["until"] as? String)
+                #expect(await second.stop() == 0)
+            }
+        }
+    }
+}

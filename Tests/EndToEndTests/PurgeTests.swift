@@ -1,0 +1,79 @@
+import Foundation
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Synchronization
+import Testing
+
+/// Purging from a shell while the gateway delivers: two processes on one file.
+@Suite(.timeLimit(.minutes(3))) struct PurgeTests {
+    private let payload = #"{"aps":{"alert":{"title":"Hi","body":"There"}}}"#
+
+    private func purge(_ arguments: [String], in directory: String) async throws -> (status: Int32, count: Int) {
+        let result = try await binary.run(["deliveries", "purge"] + arguments, in: directory)
+        let word = result.output.prefix { $0.isNumber }
+        return (result.status, try #require(Int(word), "\(result.errors)"))
+    }
+
+    private func expectBooksToAddUp(in directory: String) async throws {
+        let audit = try await binary.run(["audit"], in: directory)
+        #expect(audit.output.hasSuffix("The books add up.\n"), "\(audit.output)\(audit.errors)")
+    }
+
+    @Test func whatIsUnderWayIsNotPurged() async throws {
+        try await withTemporaryDirectory { directory in
+            let first = HeldAnswer()
+            try await ReceivingServer.run(answer: first.answer) { receiver in
+                let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                #expect(try await gateway.post(Data(payload.utf8)).status == 202)
+                _ = await receiver.next()
+                #expect(try await purge(["--state", "waiting"], in: directory) == (0, 0))
+                #expect(try await purge(["1"], in: directory) == (1, 0))
+                first.release()
+                while try await gateway.get("/v1/deliveries").text.contains(#""state":"waiting""#) {}
+                #expect(try await gateway.get("/v1/deliveries/1").text.contains(#""status":204"#))
+                try await expectBooksToAddUp(in: directory)
+                #expect(try await purge(["1"], in: directory) == (0, 1))
+                #expect(await gateway.stop() == 0)
+                try await expectBooksToAddUp(in: directory)
+            }
+        }
+    }
+
+    /// Everything that was accepted either arrives or is purged, and nothing does both: while the gateway begins with a
+    /// backlog, somebody purges it.
+    @Test func whatIsAcceptedEitherArrivesOrIsPurged() async throws {
+        try await withTemporaryDirectory { directory in
+            let arrived = Mutex<[String?]>([])
+            try await ReceivingServer.run(answer: { message in
+                arrived.withLock { $0.append(message.id) }
+                return 204
+            }) { receiver in
+                let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                let backlog = Data(String(repeating: payload + "\n", count: 200).utf8)
+                var purged = 0
+                for round in 0..<8 {
+                    #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)
+                    #expect(try await gateway.post(backlog).status == 202)
+                    async let removal = purge(["--state", "waiting"], in: directory)
+                    // The first time before anything can begin.
+                    if round == 0 { _ = try await removal }
+                    #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/resume").status == 200)
+                    #expect(try await gateway.post(backlog).status == 202)
+                    purged += try await removal.count
+                    try await expectBooksToAddUp(in: directory)
+                }
+                while try await !gateway.get("/v1/destinations").text.contains(#""waiting":0"#) {}
+                #expect(await gateway.stop() == 0)
+                let ids = arrived.withLock { $0 }
+                #expect(purged >= 200)
+                #expect(ids.count + purged == 8 * 400)
+                #expect(Set(ids).count == ids.count, "none twice")
+                try await expectBooksToAddUp(in: directory)
+                let delivered = try await purge(["--state", "delivered"], in: directory)
+                #expect(delivered.count == ids.count)
+                try await expectBooksToAddUp(in: directory)
+            }
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import Foundation
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// Law 9, on the built binary: while the disk does not take anything, senders are told so; what was acknowledged before is
+/// delivered once, and when it is over nothing needs a restart.
+@Suite(.timeLimit(.minutes(3))) struct StorageFaultTests {
+    private let payload = Data(#"{"aps":{"alert":{"title":"Hi","body":"There"}}}"#.utf8)
+
+    // MARK: While it runs
+
+    @Test(.enabled("needs a file system of its own") { await Namespace.isAllowed })
+    func onAFullDiskNothingIsTakenOrLost() async throws {
+        try await outlives("the disk is full", behind: Namespace.diskOf(kilobytes: 1024)) { gateway, during in
+            let filler = Namespace.path(gateway.directory + "/data/filler", of: gateway.process)
+            try fill(filler)
+            try await during()
+            try FileManager.default.removeItem(atPath: filler)
+        }
+    }
+
+    /// Which is what a quota looks like, too.
+    @Test func whereFilesMustNotGrowNothingIsTakenOrLost() async throws {
+        try await outlives("disk I/O error") { gateway, during in
+            try limitFiles(of: gateway.process, to: "4096")
+            try await during()
+            try limitFiles(of: gateway.process, to: "unlimited")
+        }
+    }
+
+    @Test func whileAnotherProcessLocksTheFileNothingIsTakenOrLost() async throws {
+        try await outlives("database is locked") { gateway, during in
+            try await QueueFile(gateway.directory + "/data/queue.db").locked(during)
+        }
+    }
+
+    /// `fault` makes the fault, calls what it is given, and puts an end to the fault.
+    private func outlives(
+        _ reason: String, behind command: [String] = [],
+        _ fault: @escaping @Sendable (Gateway, _ during: () async throws -> Void) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let first = HeldAnswer()
+            try await ReceivingServer.run(answer: first.answer) { receiver in
+                try FileManager.default.createDirectory(
+                    atPath: directory + "/data", withIntermediateDirectories: true)
+                let gateway = try await Gateway.start(
+                    in: directory, config: Gateway.config(to: receiver.url), behind: command)
+                var accepted = [try await gateway.post(payload).json["id"] as? String]
+                var arrived = await receiver.next().map(\.id)
+                try await fault(gateway) {
+                    // An attempt ends whose outcome nobody can write down.
+                    first.release()
+                    try await expectRefusal(by: gateway, reason)
+                    for await line in gateway.process.errors.stream {
+                        if line.contains("Outcomes cannot be recorded") { break }
+                    }
+                }
+                let next = try await gateway.post(payload)
+                #expect(next.status == 202, "\(next.json)")
+                accepted.append(next.json["id"] as? String)
+                arrived += await receiver.next().map(\.id)
+                while try await gateway.get("/readyz").status != 200 { await Task.yield() }
+                while try await gateway.get("/v1/deliveries").text.contains(#""state":"waiting""#) {}
+                let inside = command.isEmpty ? [] : Namespace.of(gateway.process)
+                let audit = try await binary.run(["audit"], in: directory, behind: inside)
+                #expect(audit.output.hasSuffix("The books add up.\n"), "\(audit.errors)")
+                let list = try await gateway.get("/v1/deliveries?state=delivered").text
+                #expect(list.contains(#""id":2"#) && !list.contains(#""id":3"#), "nothing of what was refused")
+                #expect(await gateway.stop() == 0)
+                #expect(arrived == accepted, "each once")
+                #expect(first.count == 2)
+            }
+        }
+    }
+
+    private func expectRefusal(by gateway: Gateway, _ reason: String) async throws {
+        let refused = try await gateway.post(payload)
+        #expect(refused.status == 503)
+        #expect(refused.json["code"] as? String == "queue-unavailable")
+        #expect((refused.json["detail"] as? String ?? "").contains(reason))
+        // What it found out a moment ago, it says again for a second.
+        while try await gateway.get("/readyz").status != 503 { await Task.yield() }
+        #expect(try await gateway.get("/healthz").status == 200)
+    }
+
+    /// Restored from a copy, everything that was accepted until then is delivered.
+    @Test func aFileThatIsDamagedWhileItRunsIsSaidToBe() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)
+                var accepted: Set<String?> = []
+                for _ in 0..<20 { accepted.insert(try await gateway.post(payload).json["id"] as? String) }
+                let file = directory + "/data/queue.db"
+                try await QueueFile(file).damage(keeping: directory + "/copy.db")
+
+                let refused = try await gateway.post(payload)
+                #expect(refused.status == 503)
+                #expect(refused.json["code"] as? String == "queue-unavailable")
+                #expect(!(refused.json["detail"] as? String ?? file).contains("queue.db"), "a sender's business")
+                while try await gateway.get("/readyz").status != 503 { await Task.yield() }
+                #expect(await gateway.stop() == 0)
+                let sentence = try await binary.run(
+                    ["serve"], in: directory, environment: ["WEBHOOK_SECRET": Gateway.secret])
+                #expect(sentence.status == 2)
+                #expect(sentence.errors.contains("The queue data/queue.db cannot be read: database disk image is malf"))
+
+                for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file + suffix) }
+                try FileManager.default.copyItem(atPath: directory + "/copy.db", toPath: file)
+                let restored = try await Gateway.start(in: directory)
+                #expect(try await restored.post(Data(), to: "/v1/destinations/crm/resume").status == 200)
+                #expect(Set(await receiver.next(20).map(\.id)) == accepted)
+                #expect(await restored.stop() == 0)
+                #expect(try await binary.run(["audit"], in: directory).status == 0)
+            }
+        }
+    }
+
+    // MARK: At the start
+
+    @Test(.enabled("needs a file system of its own") { await Namespace.isAllowed })
+    func aDiskThatIsFullOrReadOnlyKeepsItFromStarting() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                var gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)
+                let id = try await gateway.post(payload).json["id"] as? String
+                #expect(await gateway.stop() == 0)
+                for (command, sentence) in [
+                    (Namespace.diskOf(kilobytes: 64), "The queue cannot be written: the disk is full."),
+                    (Namespace.diskOf(kilobytes: 16), "The queue cannot be written: disk I/O error ("),
+                    (Namespace.readOnly, "The data directory data cannot be used: Read-only file system."),
+                ] {
+                    let refused = try await binary.run(
+                        ["serve", "--listen", "127.0.0.1:0"], in: directory,
+                        environment: ["WEBHOOK_SECRET": Gateway.secret], behind: command)
+                    #expect(refused.status == 2)
+                    #expect(refused.errors.contains(sentence), "\(refused.errors)")
+                }
+                gateway = try await Gateway.start(in: directory)
+                #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/resume").status == 200)
+                #expect(await receiver.next().map(\.id) == [id])
+                #expect(await gateway.stop() == 0)
+            }
+        }
+    }
+
+    @Test func aLockedFileKeepsItFromStarting() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [] }"#
+            let gateway = try await Gateway.start(in: directory, config: config)
+            #expect(await gateway.stop() == 0)
+            try await QueueFile(directory + "/data/queue.db").locked {
+                let refused = try await binary.run(["serve", "--listen", "127.0.0.1:0"], in: directory)
+                #expect(refused.status == 2)
+                #expect(refused.errors == "signalbox: The queue cannot be written: database is locked.\n")
+            }
+        }
+    }
+
+    // MARK: Faults
+
+    private func fill(_ path: String) throws {
+        let file = open(path, O_WRONLY | O_CREAT, 0o600)
+        try #require(file >= 0)
+        defer { close(file) }
+        let block = [UInt8](repeating: 0, count: 4096)
+        while write(file, block, block.count) > 0 {}
+        #expect(errno == ENOSPC)
+    }
+
+    /// No file grows beyond `size`, in bytes, when the process writes it.
+    private func limitFiles(of process: RunningBinary, to size: String) throws {
+        let command = try Process.run(
+            URL(fileURLWithPath: "/usr/bin/prlimit"),
+            arguments: ["--pid", "\(process.identifier)", "--fsize=\(size):unlimited"])
+        command.waitUntilExit()
+        try #require(command.terminationStatus == 0)
+    }
+}
+
+/// Commands that give a process mounts of its own, without being root; not every machine lets them.
+private enum Namespace {
+    static var isAllowed: Bool {
+        get async {
+            let result = try? await binary.run(["--version"], behind: ["unshare", "-Urm"])
+            return result?.status == 0
+        }
+    }
+
+    /// The data directory is empty, and has no more room than this.
+    static func diskOf(kilobytes: Int) -> [String] { run("mount -t tmpfs -o size=\(kilobytes)k tmpfs data") }
+
+    /// The data directory is as it was, and cannot be written.
+    static let readOnly = run("mount --bind data data && mount -o remount,bind,ro data")
+
+    /// What such a process sees.
+    static func of(_ process: RunningBinary) -> [String] {
+        ["nsenter", "-t", "\(process.identifier)", "-U", "-m", "-w", "--preserve-credentials"]
+    }
+
+    static func path(_ path: String, of process: RunningBinary) -> String { "/proc/\(process.identifier)/root" + path }
+
+    private static func run(_ script: String) -> [String] {
+        ["unshare", "-Urm", "sh", "-c", script + #" && exec "$@""#, "sh"]
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+import Logging
+import SignalboxDelivery
+import SignalboxModel
+import SignalboxRouting
+import SignalboxStore
+
+/// What lanes are tried out with, on a clock that the test moves. For the queue no time passes, so that what waits for
+/// another attempt goes on waiting.
+struct LaneBench {
+    let crm = DestinationName("crm")
+    let clock = ManualClock()
+    let start = Date()
+
+    /// `ahead`: by how many seconds the queue's time is later than the lane's.
+    func open(_ directory: String, ahead: TimeInterval = 0) throws -> SQLiteQueue {
+        let now = start.addingTimeInterval(ahead)
+        return try SQLiteQueue(in: directory, now: { now }, elapsed: { .zero })
+    }
+
+    func dispatcher(_ destination: Destination, _ sender: any Sender, _ queue: SQLiteQueue) -> Dispatcher {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return Dispatcher(
+            [(destination: destination, sender: sender)], queue: queue, logger: logger, clock: clock,
+            elapsed: { [clock] in clock.elapsed })
+    }
+
+    func destination(concurrency: Int = 1, perSecond: Double? = nil) -> Destination {
+        var destination = Destination(name: crm, endpoint: .inbox)
+        destination.retry = .init(attempts: 5, base: .seconds(30), max: .seconds(7200))
+        destination.concurrency = concurrency
+        destination.perSecond = perSecond
+        return destination
+    }
+
+    func events(_ numbers: ClosedRange<Int>) -> [RoutedEvent] {
+        numbers.map { number in
+            RoutedEvent(
+                event: Event(
+                    id: EventID(at: start, random: (UInt64(number), UInt64.random(in: 0 ... .max))), source: .default,
+                    acceptedAt: start, vendor: .unknown, kind: .alert, warnings: [], body: Array("{}".utf8)),
+                routes: [], deliveries: [DeliveryOrder(to: crm)])
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import GRDB
+import Logging
+import SignalboxEgress
+import SignalboxModel
+import SignalboxTesting
+import Synchronization
+import Testing
+
+@testable import SignalboxDelivery
+@testable import SignalboxRouting
+@testable import SignalboxStore
+
+/// What a lane does when the file is slow or fails at the moment that matters, on a clock that the test moves.
+@Suite(.timeLimit(.minutes(2))) struct LaneFaultTests {
+    private let crm = DestinationName("crm")
+    private let clock = ManualClock()
+    private let start = Date()
+    private let log = LogLines()
+
+    // MARK: 410
+
+    /// A claim is on its way through the file when the destination says that it is gone: what comes back from it is not
+    /// sent.
+    @Test func whatIsClaimedWhileA410ArrivesIsNotSent() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            let (first, second) = (Hold(), Hold())
+            let sender = ScriptedSender { [calls = Counter()] _, _ in
+                if calls.next() == 1 {
+                    await first.wait()
+                    return .replied(status: 204, retryAfter: nil)
+                }
+                await second.wait()
+                return .replied(status: 410, retryAfter: nil)
+            }
+            try await queue.append((1...50).map { event($0) })
+            let dispatcher = dispatcher(sender, queue, concurrency: 2)
+            async let running: Void = dispatcher.runUntilDrained()
+            await sender.begun(2)
+            while !isFileLookedAt(queue) { await Task.yield() }
+            let lock = try await lock(on: directory)
+            // One place is free, for which a claim is made that must wait for the lock.
+            first.end()
+            while isFileLookedAt(queue) { await Task.yield() }
+            second.end()
+            await log.waitFor("The destination takes nothing any more")
+            try await unlock(lock)
+            dispatcher.drain()
+            await running
+            #expect(sender.attempts == 2)
+            #expect(try await queue.counts() == [crm: [.delivered: 1, .dead: 1, .waiting: 48]])
+            #expect(try await queue.destinationStates()[crm]?.word == .disabled)
+            #expect(try await queue.audit().isRight)
+            let waiting = try await queue.deliveries(DeliveryFilter(state: .waiting), limit: 50)
+            #expect(waiting.allSatisfy { $0.attempts == 0 }, "it costs them no attempt")
+        }
+    }
+
+    /// Resumed, everything goes out that waited, once each.
+    @Test func whatWaitedGoesOutWhenAGoneDestinationIsResumed() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            let sender = ScriptedSender { [calls = Counter()] _, _ in
+                .replied(status: calls.next() == 1 ? 410 : 204, retryAfter: nil)
+            }
+            let dispatcher = dispatcher(sender, queue, concurrency: 1)
+            async let running: Void = dispatcher.runUntilDrained()
+            try await queue.append((1...50).map { event($0) })
+            await log.waitFor("The destination takes nothing any more")
+            while try await queue.destinationStates()[crm] == nil { await Task.yield() }
+            try await queue.append((51...60).map { event($0) })
+            #expect(sender.attempts == 1)
+            try await queue.set(nil, of: crm)
+            await sender.waitFor(attempts: 60)
+            dispatcher.drain()
+            await running
+            #expect(try await queue.counts() == [crm: [.delivered: 59, .dead: 1]])
+            #expect(Set(sender.events).count == 60)
+        }
+    }
+
+    // MARK: The file fails
+
+    @Test func aClaimThatFailsIsMadeAgainAtALaterTick() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await doNotWait(queue)
+            try await queue.append((1...5).map { event($0) })
+            let sender = ScriptedSender { _, _ in .replied(status: 204, retryAfter: nil) }
+            let dispatcher = dispatcher(sender, queue, concurrency: 2)
+            let lock = try await lock(on: directory)
+            async let running: Void = dispatcher.runUntilDrained()
+            await log.waitFor("The queue cannot be read.")
+            await clock.waitForSleeper(until: .milliseconds(200))
+            #expect(sender.attempts == 0)
+            try await unlock(lock)
+            clock.advance(by: .milliseconds(200))
+            await sender.waitFor(attempts: 5)
+            dispatcher.drain()
+            await running
+            #expect(try await queue.counts() == [crm: [.delivered: 5]])
+        }
+    }
+
+    /// An outcome that cannot be written holds its lease, and is written when that is possible.
+    @Test func anOutcomeThatCannotBeRecordedIsRecordedLaterAndTheLaneGoesOn() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await doNotWait(queue)
+            let hold = Hold()
+            let sender = ScriptedSender { _, _ in
+                await hold.wait()
+                return .replied(status: 204, retryAfter: nil)
+            }
+            try await queue.append((1...5).map { event($0) })
+            let dispatcher = dispatcher(sender, queue, concurrency: 1)
+            async let running: Void = dispatcher.runUntilDrained()
+            await sender.begun(1)
+            let lock = try await lock(on: directory)
+            hold.end()
+            await log.waitFor("Outcomes cannot be recorded")
+            await clock.waitForSleeper(until: .seconds(1))
+            try await unlock(lock)
+            clock.advance(by: .seconds(1))
+            await sender.waitFor(attempts: 5)
+            dispatcher.drain()
+            await running
+            #expect(try await queue.counts() == [crm: [.delivered: 5]])
+            #expect(Set(sender.events).count == 5, "none twice")
+        }
+    }
+
+    /// Its timer is let go with it.
+    @Test func aLaneThatIsToBeQuietForLongEndsAtOnceWhenItIsDrained() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            let sender = ScriptedSender { _, _ in .replied(status: 503, retryAfter: .seconds(3600)) }
+            try await queue.append((1...5).map { event($0) })
+            let dispatcher = dispatcher(sender, queue, concurrency: 1)
+            async let running: Void = dispatcher.runUntilDrained()
+            await clock.waitForSleeper(until: .seconds(3600))
+            dispatcher.drain()
+            await running
+            #expect(sender.attempts == 1)
+            #expect(try await queue.counts() == [crm: [.waiting: 5]])
+        }
+    }
+
+    // MARK: Parts
+
+    /// One for which no time passes.
+    private func open(_ directory: String) throws -> SQLiteQueue {
+        try SQLiteQueue(in: directory, now: { [start] in start }, elapsed: { .zero })
+    }
+
+    /// How long to wait for a lock is not what is tested.
+    private func doNotWait(_ queue: SQLiteQueue) async throws {
+        try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
+    }
+
+    /// Whether the last look at the file is over, and there was more.
+    private func isFileLookedAt(_ queue: SQLiteQueue) -> Bool {
+        queue.lanes.withHandOff { [crm] in $0.lanes[crm]?.mayHaveMore ?? false }
+    }
+
+    /// From now on nobody else writes the file.
+    private func lock(on directory: String) async throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: directory + "/queue.db", configuration: configuration)
+        try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        return other
+    }
+
+    private func unlock(_ other: DatabaseQueue) async throws {
+        try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    }
+
+    private func dispatcher(_ sender: ScriptedSender, _ queue: SQLiteQueue, concurrency: Int) -> Dispatcher {
+        var destination = Destination(name: crm, endpoint: .inbox)
+        destination.retry = .init(attempts: 5, base: .seconds(3600), max: .seconds(7200))
+        destination.concurrency = concurrency
+        return Dispatcher(
+            [(destination: destination, sender: sender)], queue: queue,
+            logger: Logger(label: "test") { [log] _ in LogLines.Handler(lines: log) }, clock: clock,
+            elapsed: { [clock] in clock.elapsed })
+    }
+
+    private func event(_ number: Int) -> RoutedEvent {
+        RoutedEvent(
+            event: Event(
+                id: EventID(at: start, random: (UInt64(number), UInt64.random(in: 0 ... .max))), source: .default,
+                acceptedAt: start, vendor: .unknown, kind: .alert, warnings: [], body: Array("{}".utf8)),
+            routes: [], deliveries: [DeliveryOrder(to: crm)])
+    }
+}
+
+/// Holds whoever waits until it is ended. A class because both sides share it.
+private final class Hold: Sendable {
+    private let (ended, ending) = AsyncStream.makeStream(of: Void.self)
+
+    func wait() async { for await _ in ended {} }
+
+    func end() { ending.finish() }
+}
+
+/// A class because attempts at the same time share it.
+private final class Counter: Sendable {
+    private let count = Mutex(0)
+
+    func next() -> Int {
+        count.withLock { count in
+            count += 1
+            return count
+        }
+    }
+}
+
+/// What was logged, so that a test can wait for it. A class because the logger and the test share it.
+private final class LogLines: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    func waitFor(_ beginning: String) async {
+        while !lines.withLock({ $0.contains { $0.hasPrefix(beginning) } }) { await Task.yield() }
+    }
+
+    struct Handler: LogHandler {
+        let lines: LogLines
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.debug
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) { lines.lines.withLock { $0.append(event.message.description) } }
+    }
+}

@@ -1,0 +1,48 @@
+import SignalboxDelivery
+import SignalboxModel
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+/// What a stop waits for, and what not.
+@Suite(.timeLimit(.minutes(1))) struct LaneStopTests {
+    private let bench = LaneBench()
+
+    @Test func aStopDoesNotWaitForTheRateAndGivesBackWhatDid() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let sender = ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) }
+            let dispatcher = bench.dispatcher(bench.destination(perSecond: 0.25), sender, queue)
+            // Its lane is open already, so that all are handed over in memory, begun.
+            queue.openLane(bench.crm) {}
+            try await queue.append(bench.events(1...3))
+            async let running: Void = dispatcher.runUntilDrained()
+            await bench.clock.waitForSleeper(until: .seconds(4))
+            dispatcher.drain(within: .seconds(5))
+            await running
+            #expect(try await queue.counts() == [bench.crm: [.delivered: 1, .waiting: 2]])
+            let next = try bench.open(directory)
+            next.openLane(bench.crm) {}
+            #expect(try await next.claim(from: bench.crm, upTo: 5).map(\.earlier) == [0, 0])
+        }
+    }
+
+    /// A replay is such an end.
+    @Test func anEndThatIsNoStopWaitsForTheRate() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let sender = ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) }
+            let dispatcher = bench.dispatcher(bench.destination(perSecond: 0.25), sender, queue)
+            try await queue.append(bench.events(1...2))
+            dispatcher.drain()
+            async let running: Void = dispatcher.runUntilDrained()
+            await bench.clock.waitForSleeper(until: .seconds(4))
+            bench.clock.advance(by: .seconds(4))
+            // Whether there is more to send is asked when it might be sent.
+            await bench.clock.waitForSleeper(until: .seconds(8))
+            bench.clock.advance(by: .seconds(4))
+            await running
+            #expect(try await queue.counts() == [bench.crm: [.delivered: 2]])
+        }
+    }
+}

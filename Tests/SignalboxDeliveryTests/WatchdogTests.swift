@@ -1,0 +1,36 @@
+import SignalboxModel
+import Testing
+
+@testable import SignalboxDelivery
+
+@Suite struct WatchdogTests {
+    private let crm = DestinationName("crm")
+
+    /// What a watchdog says of one look after the other.
+    private func stalls(_ looks: [(overdue: Double?, isIdle: Bool)]) -> [Bool] {
+        var watchdog = Watchdog()
+        return looks.map { watchdog.isStalled(crm, overdue: $0.overdue, isIdle: $0.isIdle) }
+    }
+
+    @Test func aLaneIsStalledWhenItIsSeenSoTwiceAndThatIsSaidOnce() {
+        #expect(stalls([(61, true), (61, true), (91, true), (121, true)]) == [false, true, false, false])
+    }
+
+    @Test func aLaneThatWentOnMayStallAgain() {
+        #expect(
+            stalls([(61, true), (61, true), (nil, true), (61, true), (61, true)])
+                == [false, true, false, false, true])
+    }
+
+    @Test func whatIsDueForAShortTimeOrKeptBackByItsDestinationIsNotStalled() {
+        #expect(
+            stalls([(60, true), (60, true), (3600, false), (3600, false), (3600, true), (3600, false), (3600, true)])
+                == Array(repeating: false, count: 7))
+    }
+
+    @Test func eachLaneIsWatchedForItself() {
+        var watchdog = Watchdog()
+        let looks = [crm, DestinationName("other"), crm].map { watchdog.isStalled($0, overdue: 61, isIdle: true) }
+        #expect(looks == [false, false, true])
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import SignalboxActions
+import SignalboxJSON
+import SignalboxModel
+import SignalboxPipeline
+import SignalboxRouting
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+@Suite struct InteractionIntakeTests {
+    private let crm = DestinationName("crm")
+    private let shop = DestinationName("shop")
+    private let source = SourceName("mobile")
+
+    /// A queue that holds the event of one payload, and the intake of what is reported about it.
+    private struct Setting {
+        let queue: SQLiteQueue
+        let interactions: InteractionIntake
+        let clock: ManualDate
+        let directory: String
+        let event: RoutedEvent
+
+        func report(_ identifier: String, more: String = "") async throws -> InteractionIntake.Report {
+            let body =
+                #"{"eventId":"\#(event.event.id)","actionIdentifier":"\#(identifier)","deviceTime":"2026-11-20T21:29:00Z"\#(more)}"#
+            let report = try await interactions.accept(Array(body.utf8), from: SourceName("mobile"))
+            for item in report.items { if case .success(let it) = item { EventRecorder.record(it.routed.event.body) } }
+            return report
+        }
+
+        func receipt(_ identifier: String, more: String = "") async throws -> InteractionIntake.Receipt {
+            try #require(try await report(identifier, more: more).items.first).get()
+        }
+    }
+
+    private struct NoRoom: Error {}
+
+    private func withEvent(
+        of payload: String, types: ActionTypes = ActionTypes(), keepsFiles: Bool = true,
+        _ body: (Setting) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            let routes = RouteTable(routes: [Route(name: "all", match: .everything, destinations: [crm])])
+            let intake = Intake(
+                normalizer: TestPipeline().normalizer, routes: routes, queue: queue, now: { clock.now })
+            guard case .report(let report) = try await intake.accept(Array(payload.utf8), from: source) else { return }
+            let decider = TapDecider(types: types) { bytes in
+                guard keepsFiles else { throw NoRoom() }
+                return .init(sha256: String(repeating: "a", count: 64), bytes: bytes.count, href: "/media/a")
+            }
+            let interactions = InteractionIntake(
+                gateway: "demo", routes: routes, decider: decider, queue: queue, now: { clock.now })
+            try await body(
+                Setting(
+                    queue: queue, interactions: interactions, clock: clock, directory: directory,
+                    event: try #require(report.items.first).get()))
+        }
+    }
+
+    private func payload(_ action: String) -> String { #"{"aps":{"alert":"x"},"notification-action":\#(action)}"# }
+
+    @Test(arguments: [#""5""#, "5"])
+    func aSnoozedNotificationComesAgainAsAnEventOfItsOwn(_ minutes: String) async throws {
+        try await withEvent(of: payload(#"{"type":"snooze","value":\#(minutes)}"#)) { setting in
+            let receipt = try await setting.receipt("default")
+            guard case .snoozed(5, let until, let id) = receipt.decided.outcome else {
+                Issue.record("\(receipt.decided.outcome)")
+                return
+            }
+            #expect(until == setting.clock.now.addingTimeInterval(300))
+            let copy = try #require(try await setting.queue.body(ofEvent: id.description))
+            EventRecorder.record(copy)
+            let parser = JSONParser()
+            let event = try parser.parse(copy)
+            #expect(event["id"]?.string == id.description)
+            #expect(event["snoozedfrom"]?.string == setting.event.event.id.description)
+            #expect(event["type"]?.string == "io.signalbox.notification.received")
+            #expect(event["data"]?["action"]?["type"]?.string == "snooze")
+
+            // Another process finds it when its time has come, and not before.
+            let clock = setting.clock
+            let later = try SQLiteQueue(in: setting.directory, now: { clock.now }, elapsed: { clock.elapsed })
+            later.openLane(crm) {}
+            #expect(try await later.claim(from: crm, upTo: 10).map(\.event).contains(id.description) == false)
+            clock.advance(by: 299)
+            try await later.tick()
+            #expect(try await later.claim(from: crm, upTo: 10).isEmpty)
+            clock.advance(by: 1)
+            try await later.tick()
+            #expect(try await later.claim(from: crm, upTo: 10).map(\.event) == [id.description])
+        }
+    }
+
+    @Test func aRepeatPutsNothingOffTwice() async throws {
+        try await withEvent(of: payload(#"{"type":"snooze","value":5}"#)) { setting in
+            let first = try await setting.receipt("default")
+            let again = try await setting.receipt("default")
+            #expect(again.duplicate == first.routed.event.id.description)
+            #expect(try await setting.queue.eventCount() == 3, "notification, report, return")
+        }
+    }
+
+    @Test func whoNamesATypeGetsItsTapsAndHandlesIt() async throws {
+        var types = ActionTypes()
+        types.custom["snooze"] = .init()
+        types.custom["snooze"]?.destinations = [shop, crm]
+        try await withEvent(of: payload(#"{"type":"snooze","value":5}"#), types: types) { setting in
+            let receipt = try await setting.receipt("default")
+            #expect(receipt.decided.outcome == .passed, "the app snoozes it")
+            #expect(receipt.routed.destinations == [crm, shop])
+        }
+    }
+
+    @Test func aFileThatCannotBeKeptLeavesTheActionToTheApp() async throws {
+        let action =
+            #"{"type":"calendar","title":"Sale","startDate":"2026-12-01T15:00:00Z","endDate":"2026-12-01T16:00:00Z"}"#
+        try await withEvent(of: payload(action), keepsFiles: false) { setting in
+            let receipt = try await setting.receipt("default")
+            #expect(receipt.decided.outcome == .passed)
+            #expect(receipt.decided.problems.map(\.code) == [.calendarNotKept])
+        }
+    }
+
+    @Test func whatWasTypedGoesAlong() async throws {
+        try await withEvent(of: payload(#"{"type":"openApp"}"#)) { setting in
+            let receipt = try await setting.receipt("default", more: #","text":"Gr\u00fc\u00dfe","activity":"banner""#)
+            let parser = JSONParser()
+            let data = try #require(try parser.parse(receipt.routed.event.body)["data"])
+            #expect(data["text"]?.string == "Grüße")
+            #expect(data["activity"]?.string == "banner")
+            #expect(data["presentation"] == nil)
+        }
+    }
+
+    @Test func moreThanABatchIsRefusedWhole() async throws {
+        try await withEvent(of: payload(#"{"type":"openApp"}"#)) { setting in
+            let line =
+                #"{"eventId":"\#(setting.event.event.id)","actionIdentifier":"default","deviceTime":"2026-11-20T21:29:00Z"}"#
+                + "\n"
+            let body = Array(String(repeating: line, count: InteractionIntake.batchLimit + 1).utf8)
+            let report = try? await setting.interactions.accept(body, from: source)
+            #expect(report == nil)
+            let count = try await setting.queue.eventCount()
+            #expect(count == 1)
+        }
+    }
+}
