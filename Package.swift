@@ -206,7 +206,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "signalbox", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxModel",
+                "signalbox", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxMedia",
+                "SignalboxModel",
                 "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),

@@ -9,7 +9,12 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     ) async throws -> Response {
         var response = await respond(to: request, context: context, next: next)
         // RFC 9110, 9.3.2: a HEAD is answered without a body, problems too.
-        if request.method == .head { response.body = ResponseBody() }
+        if request.method == .head {
+            // What a GET would have is said all the same.
+            let length = response.headers[.contentLength]
+            response.body = ResponseBody()
+            response.headers[.contentLength] = length
+        }
         return response
     }
 

@@ -2,7 +2,6 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import Logging
-import SignalboxActions
 import SignalboxDelivery
 import SignalboxEgress
 import SignalboxMedia
