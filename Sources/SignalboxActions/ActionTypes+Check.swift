@@ -32,6 +32,8 @@ extension ActionTypes {
             Result { () throws(LinkSyntax.Mistake) in try LinkSyntax(bytes) }
         }
         switch link {
+        // Not every vendor's deep links are addresses: Synerise's may be keys that the app knows.
+        case .failure(.noScheme) where action.type == .deepLink && !value.utf8.contains(UInt8(ascii: ":")): break
         case .failure(let mistake): problems.append(ActionProblem(.uriInvalid, at: "/value", mistake.message))
         case .success(let link):
             if isSecure, link.scheme != .https {

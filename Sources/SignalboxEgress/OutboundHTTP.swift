@@ -28,6 +28,8 @@ package final class OutboundHTTP: @unchecked Sendable {
     private static let initialised: Bool = {
         // OpenSSL writes in a way that a server which hung up would end the process by, and libcurl leaves this to us.
         signal(SIGPIPE, SIG_IGN)
+        // By this libcurl knows that URLs are UTF-8; without, it takes no names with letters beyond ASCII.
+        setlocale(LC_CTYPE, "C.UTF-8")
         return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     }()
 

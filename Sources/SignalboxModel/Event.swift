@@ -1,4 +1,5 @@
 package import Foundation
+package import SignalboxJSON
 
 /// An event as it will be stored, signed and sent: a CloudEvents envelope whose bytes are written once.
 package struct Event: Sendable {
@@ -14,6 +15,8 @@ package struct Event: Sendable {
     package let body: [UInt8]
     /// The payload as it came, where somebody wants it.
     package var payload: [UInt8]?
+    /// The APNs payload as it should be shown, where somebody wants it.
+    package var shown: JSONText?
     /// Until then it is not to be delivered.
     package var notBefore: Date?
     /// From then on it is not to be delivered any more.
@@ -46,6 +49,8 @@ package struct RoutedEvent: Sendable {
     package let deliveries: [DeliveryOrder]
     /// The payload as it came, where one of the destinations wants it.
     package var payload: [UInt8]?
+    /// The event as some destinations get it, where that is not as it is stored.
+    package var variants: [[UInt8]] = []
     /// What makes it the same as another one from the same source, and since when others count.
     package var dedupe: Dedupe?
 
@@ -81,6 +86,8 @@ package struct DeliveryOrder: Sendable, Equatable {
     package var notAfter: Date?
     /// Among deliveries to this destination with an equal key one is sent after the other; nil for no order.
     package var orderKey: String?
+    /// Position of the variant of the event that the destination gets; nil for the event as it is stored.
+    package var variant: Int?
 
     package init(
         to destination: DestinationName, notBefore: Date? = nil, notAfter: Date? = nil, orderKey: String? = nil

@@ -151,19 +151,32 @@ extension RouteTable {
             parser.reset()
             do throws(JSONError) {
                 let body = try parser.parse(event.body)
-                let decision = decide(body)
-                return .success(
-                    RoutedEvent(
-                        event: event, routes: decision.routes,
-                        deliveries: decision.targets.map { DeliveryOrder(of: event, to: $0) },
-                        payload: decision.wantsPayload ? event.payload : nil,
-                        dedupe: dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }))
+                return .success(RoutedEvent(event, decide(body), dedupe: dedupe, body))
             } catch {
                 // Well-formed for certain: what is left is an event larger than any parser of ours takes.
                 return .failure(
                     Rejection(.tooLarge, at: Place(), "The event made of this payload is too large: send less of it."))
             }
         }
+    }
+}
+
+extension RoutedEvent {
+    fileprivate init(
+        _ event: Event, _ decision: RouteTable.Decision, dedupe: GatewayConfig.Dedupe?, _ body: JSONValue
+    ) {
+        var orders = decision.targets.map { DeliveryOrder(of: event, to: $0) }
+        var variants: [[UInt8]] = []
+        if let shown = event.shown {
+            let takers = orders.indices.filter { decision.targets[$0].including.contains(.apns) }
+            if !takers.isEmpty { variants = [event.bytes(including: shown)] }
+            for position in takers { orders[position].variant = 0 }
+        }
+        self.init(
+            event: event, routes: decision.routes, deliveries: orders,
+            payload: decision.wantsPayload ? event.payload : nil,
+            dedupe: dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) })
+        self.variants = variants
     }
 }
 

@@ -17,19 +17,22 @@ package struct Normalizer: Sendable {
     private let tokens: TokenHash
     private let ids: EventIDSource
     private let keepsPayloads: Bool
+    private let showsPayloads: Bool
     private let actions: ActionTypes
 
     /// `gateway`: the name that stands in every event's `source`. `keepsPayloads`: whether events carry their payloads as
-    /// they came. `actions`: what the config says of them.
+    /// they came. `showsPayloads`: whether they carry APNs payloads as they should be shown. `actions`: what the config
+    /// says of them.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
-        keepsPayloads: Bool = false, actions: ActionTypes = ActionTypes()
+        keepsPayloads: Bool = false, showsPayloads: Bool = false, actions: ActionTypes = ActionTypes()
     ) {
         self.chain = chain
         self.gateway = gateway
         self.tokens = tokens
         self.ids = ids
         self.keepsPayloads = keepsPayloads
+        self.showsPayloads = showsPayloads
         self.actions = actions
     }
 
@@ -62,8 +65,8 @@ package struct Normalizer: Sendable {
     ) throws(Rejection) -> Event {
         var notification = PushNotification(platform: .unknown)
         let reception = envelope.reception
-        let expiry = try read(payload, of: reception, at: place, with: parser, into: &notification)
-            .expiry(receivedAt: reception.receivedAt)
+        let recognised = try read(payload, of: reception, at: place, with: parser, into: &notification)
+        let expiry = recognised.expiry(receivedAt: reception.receivedAt)
         let id = ids.next(at: reception.receivedAt)
         var json = JSONWriter(reservingCapacity: 1000)
         envelope.write(notification, id: id, into: &json)
@@ -71,6 +74,7 @@ package struct Normalizer: Sendable {
             id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
             kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
         if keepsPayloads { event.payload = Array(payload) }
+        if showsPayloads { event.shown = ShownPayload(recognised, of: notification)?.text }
         event.notAfter = expiry
         if let schedule = notification.schedule {
             event.notBefore = Self.date(schedule.notBefore)

@@ -5,7 +5,7 @@ extension ConfigReader {
     mutating func routes(_ value: JSONValue, destinations: [DestinationName]) -> [Route] {
         var routes: [Route] = []
         for value in list(value) {
-            guard isObject(value, keys: ["name", "match", "to", "stop", "ignore"]) else { continue }
+            guard isObject(value, keys: ["name", "match", "to", "stop", "ignore", "include"]) else { continue }
             let name = required("name", of: value).flatMap { text($0) }
             if let name, routes.contains(where: { $0.name == name }) {
                 note(value, "there are two routes named \"\(name)\"; rename one")
@@ -16,7 +16,8 @@ extension ConfigReader {
             routes.append(
                 Route(
                     name: name ?? "", match: match ?? .everything, destinations: to ?? [], stop: stop,
-                    ignoring: value["ignore"].map { scheduleParts($0) } ?? []))
+                    ignoring: value["ignore"].map { scheduleParts($0) } ?? [],
+                    including: value["include"].map { eventParts($0) } ?? []))
         }
         return routes
     }
@@ -30,6 +31,18 @@ extension ConfigReader {
                 continue
             }
             parts.insert(part)
+        }
+        return parts
+    }
+
+    private mutating func eventParts(_ value: JSONValue) -> EventParts {
+        var parts: EventParts = []
+        for entry in list(value) {
+            guard entry.equals("apns") else {
+                note(entry, "an event can include \"apns\", the APNs payload as it should be shown")
+                continue
+            }
+            parts.insert(.apns)
         }
         return parts
     }

@@ -5,6 +5,8 @@ package import SignalboxModel
 package struct RouteTable: Sendable, Equatable {
     package var routes: [Route] = []
     package var fallback: [DestinationName] = []
+    /// Whether some route wants the payload as it should be shown.
+    package var includesPayloads: Bool { routes.contains { $0.including.contains(.apns) } }
     /// What the deliveries to a destination are ordered by, where they are.
     package var orderings: [DestinationName: Destination.Ordering] = [:]
     /// Destinations that want the payload as it came.
@@ -30,10 +32,12 @@ package struct RouteTable: Sendable, Equatable {
         package init() {}
     }
 
-    /// Where an event goes. What its schedule says counts unless the first route that leads there ignores it.
+    /// Where an event goes. What its schedule says counts unless the first route that leads there ignores it; that route
+    /// also says what the event includes.
     package struct Target: Sendable, Equatable {
         package let destination: DestinationName
         package let ignoring: ScheduleParts
+        package let including: EventParts
         /// Among equals one is sent after the other; nil for no order.
         package let orderKey: String?
     }
@@ -46,7 +50,7 @@ package struct RouteTable: Sendable, Equatable {
     /// As above, with destinations that get the event whatever the routes say.
     package func decide(_ event: JSONValue, adding destinations: [DestinationName]) -> Decision {
         var decision = decide(event, by: routes, orElse: destinations.isEmpty ? fallback : [])
-        add(destinations, ignoring: [], of: event, to: &decision)
+        add(destinations, of: event, to: &decision)
         return decision
     }
 
@@ -60,20 +64,22 @@ package struct RouteTable: Sendable, Equatable {
         var decision = Decision()
         for route in routes where route.match.matches(event) {
             decision.routes.append(route.name)
-            add(route.destinations, ignoring: route.ignoring, of: event, to: &decision)
+            add(route.destinations, ignoring: route.ignoring, including: route.including, of: event, to: &decision)
             if route.stop { break }
         }
-        if decision.routes.isEmpty { add(fallback, ignoring: [], of: event, to: &decision) }
+        if decision.routes.isEmpty { add(fallback, of: event, to: &decision) }
         return decision
     }
 
     private func add(
-        _ names: [DestinationName], ignoring: ScheduleParts, of event: JSONValue, to decision: inout Decision
+        _ names: [DestinationName], ignoring: ScheduleParts = [], including: EventParts = [], of event: JSONValue,
+        to decision: inout Decision
     ) {
         for name in names where !decision.targets.contains(where: { $0.destination == name }) {
             let orderKey = orderings[name].map { $0.key(of: event) }
             if payloadTakers.contains(name) { decision.wantsPayload = true }
-            decision.targets.append(Target(destination: name, ignoring: ignoring, orderKey: orderKey))
+            decision.targets.append(
+                Target(destination: name, ignoring: ignoring, including: including, orderKey: orderKey))
         }
     }
 }
@@ -95,6 +101,15 @@ package struct ScheduleParts: OptionSet, Sendable {
     package static let notAfter = ScheduleParts(rawValue: 2)
 }
 
+/// What an event can carry beside the notification.
+package struct EventParts: OptionSet, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The APNs payload as it should be shown.
+    package static let apns = EventParts(rawValue: 1)
+}
+
 /// A pattern over events, and the destinations that matching events go to.
 package struct Route: Sendable, Equatable {
     package let name: String
@@ -104,15 +119,17 @@ package struct Route: Sendable, Equatable {
     package let stop: Bool
     /// Parts of an event's schedule that do not count here.
     package let ignoring: ScheduleParts
+    package let including: EventParts
 
     package init(
         name: String, match: Pattern, destinations: [DestinationName], stop: Bool = false,
-        ignoring: ScheduleParts = []
+        ignoring: ScheduleParts = [], including: EventParts = []
     ) {
         self.name = name
         self.match = match
         self.destinations = destinations
         self.stop = stop
         self.ignoring = ignoring
+        self.including = including
     }
 }

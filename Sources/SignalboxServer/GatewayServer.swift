@@ -27,8 +27,8 @@ package struct GatewayServer: Service {
 
     /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
     package init(
-        intake: Intake, interactions: InteractionsAPI, access: SourceAccess, operations: OperationsAPI,
-        media: MediaAPI, address: ListenAddress, logger: Logger,
+        intake: Intake, interactions: InteractionsAPI, access: SourceAccess, operations: OperationsAPI, media: MediaAPI,
+        address: ListenAddress, logger: Logger,
         isReady: @escaping @Sendable () async -> Bool,
         onListening: @escaping @Sendable (ListenAddress) async -> Void
     ) {

@@ -106,8 +106,14 @@ extension SQLiteQueue {
                 ])
             }
             try db.cachedStatement(sql: "DELETE FROM deliveries WHERE event = ?").execute(arguments: [event])
-            try db.cachedStatement(sql: "DELETE FROM events WHERE seq = ?").execute(arguments: [event])
+            try remove(event, in: db)
         }
+    }
+
+    /// An event that has no deliveries any more.
+    private static func remove(_ event: Int64, in db: Database) throws {
+        try db.cachedStatement(sql: "DELETE FROM variants WHERE event = ?").execute(arguments: [event])
+        try db.cachedStatement(sql: "DELETE FROM events WHERE seq = ?").execute(arguments: [event])
     }
 
     /// Counts a delivery that is removed, so that an audit can tell how many there must be.
@@ -146,12 +152,10 @@ extension SQLiteQueue {
                     let (id, event): (Int64, Int64) = (row[0], row[3])
                     try db.cachedStatement(sql: "DELETE FROM attempts WHERE delivery = ?").execute(arguments: [id])
                     try db.cachedStatement(sql: "DELETE FROM deliveries WHERE id = ?").execute(arguments: [id])
-                    try db.cachedStatement(
-                        sql: """
-                            DELETE FROM events WHERE seq = :event
-                                AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = :event)
-                            """
-                    ).execute(arguments: ["event": event])
+                    let hasOthers = try Bool.fetchOne(
+                        db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM deliveries WHERE event = ?)"),
+                        arguments: [event])
+                    if hasOthers == false { try Self.remove(event, in: db) }
                 }
                 return (count: free.count, next: rows.count == Self.step ? rows.last?[0] as Int64? : nil)
             }

@@ -7,6 +7,7 @@ enum SQLiteSchema {
         migrator.registerMigration("1") { try $0.execute(sql: first) }
         migrator.registerMigration("2") { try $0.execute(sql: second) }
         migrator.registerMigration("withheld") { try $0.execute(sql: withheld) }
+        migrator.registerMigration("variants") { try $0.execute(sql: variants) }
         return migrator
     }
 
@@ -98,6 +99,16 @@ enum SQLiteSchema {
             PRIMARY KEY (source, key)
         ) WITHOUT ROWID;
         CREATE INDEX duplicates_at ON duplicates(at);
+        """
+
+    private static let variants = """
+        CREATE TABLE variants (
+            id INTEGER PRIMARY KEY,
+            event INTEGER NOT NULL REFERENCES events(seq),
+            body BLOB NOT NULL -- as some of its destinations get it
+        );
+        CREATE INDEX variants_event ON variants(event);
+        ALTER TABLE deliveries ADD COLUMN variant INTEGER; -- none: the event as it is stored
         """
 
     private static let withheld = """

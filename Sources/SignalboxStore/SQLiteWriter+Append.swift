@@ -34,31 +34,35 @@ extension SQLiteWriter {
         }
         guard !routed.deliveries.isEmpty else { return }
         let sequence = db.lastInsertedRowID
+        let variants = try routed.variants.map { try insert(variant: $0, of: sequence, in: db) }
         for order in routed.deliveries {
-            try insert(order, of: routed, id, sequence, by: inserts.delivery, in: db, &transaction)
+            let row = EventRow(id: id, sequence: sequence, variant: order.variant.map { variants[$0] })
+            try insert(order, of: routed, row, by: inserts.delivery, in: db, &transaction)
         }
     }
 
     private func insert(
-        _ order: DeliveryOrder, of routed: RoutedEvent, _ id: String, _ sequence: Int64, by statement: RowStatement,
+        _ order: DeliveryOrder, of routed: RoutedEvent, _ event: EventRow, by statement: RowStatement,
         in db: Database, _ transaction: inout Transaction
     ) throws {
         let accepted = routed.event.acceptedAt
         let destination = order.destination
         let isNow = order.notBefore.map { $0 <= transaction.now } ?? true
-        let size = routed.event.body.count + (routed.payload?.count ?? 0)
+        let body = order.variant.map { routed.variants[$0] } ?? routed.event.body
+        let size = body.count + (routed.payload?.count ?? 0)
         // Only this thread takes room, so that there still is some afterwards. Who takes nothing begins nothing.
         let goesOn =
             isNow && lanes.state(of: destination) == nil
             && lanes.withHandOff { $0.hasRoom(for: size, to: destination) }
         try statement.run { row in
-            row.bind(sequence)
+            row.bind(event.sequence)
             row.bind(destination.name)
             row.bind(max(accepted, order.notBefore ?? accepted).milliseconds)
             row.bind(order.notBefore?.milliseconds)
             row.bind(order.notAfter?.milliseconds)
             row.bind(order.orderKey)
             row.bind(goesOn ? 1 : 0)
+            row.bind(event.variant)
         }
         transaction.accepted[destination, default: 0] += 1
         guard goesOn else {
@@ -66,10 +70,27 @@ extension SQLiteWriter {
             return
         }
         let lease = Lease(
-            delivery: db.lastInsertedRowID, event: id, destination: destination, attempts: 0,
-            body: routed.event.body, payload: routed.payload, notAfter: order.notAfter)
+            delivery: db.lastInsertedRowID, event: event.id, destination: destination, attempts: 0,
+            body: body, payload: routed.payload, notAfter: order.notAfter)
         lanes.withHandOff { $0.reserve(lease) }
         transaction.fresh.append(lease)
+    }
+
+    /// An event's row, as those of its deliveries name it.
+    private struct EventRow {
+        let id: String
+        let sequence: Int64
+        /// Row of the variant that this delivery carries.
+        let variant: Int64?
+    }
+
+    private func insert(variant: [UInt8], of event: Int64, in db: Database) throws -> Int64 {
+        let statement = try RowStatement(db, sql: "INSERT INTO variants (event, body) VALUES (?, ?)")
+        try statement.run { row in
+            row.bind(event)
+            row.bind(variant)
+        }
+        return db.lastInsertedRowID
     }
 
     // MARK: Repeats
@@ -125,8 +146,8 @@ struct InsertStatements {
         delivery = try RowStatement(
             db,
             sql: """
-                INSERT INTO deliveries (event, destination, due, not_before, not_after, order_key, begun)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO deliveries (event, destination, due, not_before, not_after, order_key, begun, variant)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """)
     }
 }

@@ -39,8 +39,9 @@ extension SQLiteWriter {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT e.id, d.attempts, e.body, e.payload, d.not_after, d.begun, d.forgiven
-                    FROM deliveries d JOIN events e ON e.seq = d.event WHERE d.id = ?
+                    SELECT e.id, d.attempts, coalesce(v.body, e.body), e.payload, d.not_after, d.begun, d.forgiven
+                    FROM deliveries d JOIN events e ON e.seq = d.event LEFT JOIN variants v ON v.id = d.variant
+                    WHERE d.id = ?
                     """), arguments: [id])
         guard let row else { return nil }
         let notAfter: Int64? = row[4]

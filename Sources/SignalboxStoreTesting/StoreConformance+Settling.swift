@@ -34,6 +34,24 @@ extension StoreConformance {
             #expect(Set(claims).count == claims.count)
             #expect(!claims.isEmpty)
         },
+        Self("aDestinationGetsTheVariantOfAnEventThatIsMeantForIt") { bench in
+            var orders = [DeliveryOrder(to: bench.crm), DeliveryOrder(to: bench.inbox)]
+            orders[1].variant = 1
+            var event = bench.event(1, to: orders)
+            event.variants = [Array("2".utf8), Array("3".utf8)]
+            let first = try bench.open()
+            try await first.append([event])
+            #expect(try await first.claim(from: bench.crm, upTo: 1).map(\.number) == [1])
+            #expect(try await first.claim(from: bench.inbox, upTo: 1).map(\.number) == [3])
+            // The next process finds it in the file.
+            let queue = try bench.open()
+            #expect(try await queue.claim(from: bench.crm, upTo: 1).map(\.number) == [1])
+            let lease = try #require(try await queue.claim(from: bench.inbox, upTo: 1).first)
+            #expect(lease.number == 3)
+            try await queue.settle(Settlement(lease, .delivered(status: 204)))
+            #expect(try await queue.purge(DeliveryFilter(destination: bench.inbox)) == 1)
+            #expect(try await queue.audit().isRight)
+        },
     ]
 
     static let settling = [

@@ -1,6 +1,8 @@
 import ArgumentParser
+import Dispatch
 import Foundation
 import Logging
+import SignalboxActions
 import SignalboxDelivery
 import SignalboxEgress
 import SignalboxMedia
@@ -16,8 +18,8 @@ struct Gateway {
     let queue: SQLiteQueue
     let normalizer: Normalizer
     let intake: Intake
-    let media: MediaStore
     let interactions: InteractionIntake
+    let media: MediaStore
     let ways: WaysOut
     let dispatcher: Dispatcher
     let senders: [DestinationName: any Sender]
@@ -38,7 +40,8 @@ struct Gateway {
             let key = try directory.key("token.key") { randomBytes(32) }
             normalizer = Normalizer(
                 chain: chain, gateway: config.gateway.name, tokens: TokenHash(key: key),
-                keepsPayloads: !config.routes.payloadTakers.isEmpty, actions: config.actions)
+                keepsPayloads: !config.routes.payloadTakers.isEmpty,
+                showsPayloads: config.routes.includesPayloads, actions: config.actions)
         } catch {
             throw refuse("\(error)")
         }
@@ -46,12 +49,8 @@ struct Gateway {
             normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: config.routes,
-            decider: TapDecider(types: config.actions) { [media, root = config.gateway.publicUrl] file in
-                let kept = try media.keep(file)
-                let path = "/media/" + kept.sha256
-                let start = root.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
-                return TapOutcome.CalendarMedia(sha256: kept.sha256, bytes: kept.bytes, href: start + path)
-            }, queue: queue)
+            decider: Self.decider(types: config.actions, media: media, publicUrl: config.gateway.publicUrl),
+            queue: queue)
         ways = WaysOut(allow: config.egressAllow)
         var senders: [(Destination, any Sender)] = []
         for destination in config.destinations {
@@ -77,6 +76,24 @@ struct Gateway {
                 headers: try ConfigFile.headers(of: webhook, named: destination.name, path: path),
                 clientSecret: try ConfigFile.clientSecret(of: webhook, named: destination.name, path: path),
                 http: ways.client(allowing: destination.allow), version: Version.current)
+        }
+    }
+
+    /// Decides about taps. Files are kept on a queue of their own: that blocks until they are on disk.
+    private static func decider(types: ActionTypes, media: MediaStore, publicUrl: String?) -> TapDecider {
+        let files = DispatchQueue(label: "signalbox.media")
+        let root = publicUrl.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
+        return TapDecider(types: types) { bytes in
+            try await withCheckedThrowingContinuation { done in
+                files.async {
+                    done.resume(
+                        with: Result {
+                            let file = try media.keep(bytes)
+                            return TapOutcome.CalendarMedia(
+                                sha256: file.sha256, bytes: file.bytes, href: root + "/media/" + file.sha256)
+                        })
+                }
+            }
         }
     }
 

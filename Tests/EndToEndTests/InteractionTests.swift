@@ -156,4 +156,25 @@ import Testing
             }
         }
     }
+
+    @Test func aTapOnACalendarActionOffersItsFile() async throws {
+        try await withGateway { gateway, receiver, _ in
+            let (id, buttons) = try await send(to: gateway, receiver)
+            let answer = try await gateway.post(
+                report(try #require(buttons["Save"]), on: id), to: "/v1/interactions")
+            #expect(answer.json["outcome"] as? String == "rendered")
+            let data = try json(try #require(await receiver.next(1).first))["data"] as? [String: Any]
+            let media = try #require((data?["media"] as? [[String: Any]])?.first)
+            let file = try await gateway.get(try #require(media["href"] as? String))
+            #expect(file.status == 200)
+            #expect(file.text.hasPrefix("BEGIN:VCALENDAR\r\n"))
+            #expect(file.text.utf8.count == media["bytes"] as? Int)
+            #expect(file.text.contains("SUMMARY:Sale\r\n"))
+            #expect(file.text.contains("DTSTART;TZID=America/New_York:20261201T100000\r\n"))
+            let again = try await gateway.post(
+                report(try #require(buttons["Save"]), on: id), to: "/v1/interactions")
+            let repeated = (again.json["media"] as? [[String: Any]])?.first
+            #expect(repeated?["sha256"] as? String == media["sha256"] as? String, "a repeat makes no other file")
+        }
+    }
 }

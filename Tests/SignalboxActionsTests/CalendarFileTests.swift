@@ -110,7 +110,8 @@ import Testing
         print("seed \(seed)")
         var random = SeededGenerator(seed: seed)
         let pieces = [
-            "\\", ";", ",", "\n", "\r\n", "\ra", "n", "N", ":", "\"", " ", "\t", "a", "é", "€", "😀", "\u{1}", "e\u{301}",
+            "\\", ";", ",", "\n", "\r\n", "\ra", "n", "N", ":", "\"", " ", "\t", "a", "é", "€", "😀", "\u{1}",
+            "e\u{301}",
         ]
         for _ in 0..<500 {
             let text = (0..<Int.random(in: 1...120, using: &random)).map { _ in

@@ -84,6 +84,17 @@ import Testing
         }
     }
 
+    @Test func aNameBeyondASCIIIsLookedUpInPunycode() async throws {
+        let http = OutboundHTTP(policy: try loopback())
+        defer { http.stop() }
+        let result = await http.attempt(OutboundRequest(url: "http://bücher.invalid/", timeout: .seconds(5)))
+        guard case .failure(.unresolved(let words)) = result.answer else {
+            Issue.record("\(result.answer)")
+            return
+        }
+        #expect(words.contains("xn--bcher-kva.invalid"))
+    }
+
     @Test func cutsARequestThatTakesTooLong() async throws {
         let http = OutboundHTTP(policy: try loopback())
         defer { http.stop() }

@@ -1,9 +1,11 @@
 import Foundation
+import SignalboxJSON
 import SignalboxModel
 import SignalboxPipeline
 import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting
+import SignalboxVendors
 import Testing
 
 @Suite struct IntakeTests {
@@ -121,6 +123,31 @@ import Testing
             let pairs = String(repeating: "{}{}\n", count: Intake.batchLimit / 2 + 1)
             await #expect(throws: Intake.Failure.self) { try await intake.accept(Array(pairs.utf8), from: .default) }
             #expect(try await queue.eventCount() == Intake.batchLimit)
+        }
+    }
+
+    @Test func onlyTheDestinationsOfARouteThatAsksGetThePayloadAsItIsShown() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let (plain, shown) = (DestinationName("plain"), DestinationName("shown"))
+            let routes = RouteTable(routes: [
+                Route(name: "a", match: .everything, destinations: [plain]),
+                Route(name: "b", match: .everything, destinations: [shown, plain], including: .apns),
+            ])
+            let normalizer = Normalizer(
+                chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), showsPayloads: true)
+            let intake = Intake(normalizer: normalizer, routes: routes, queue: queue)
+            _ = try await accept(good, by: intake)
+            for name in [plain, shown] { queue.openLane(name) {} }
+            let bodies = [
+                try await queue.claim(from: plain, upTo: 1).first?.body,
+                try await queue.claim(from: shown, upTo: 1).first?.body,
+            ]
+            let parser = JSONParser()
+            #expect(try parser.parse(try #require(bodies[0]))["data"]?["apns"] == nil)
+            let event = try parser.parse(try #require(bodies[1]))
+            #expect(event["data"]?["apns"].map { JSONText($0).string } == good)
+            EventRecorder.record(try #require(bodies[1]))
         }
     }
 }

@@ -82,7 +82,13 @@ extension JSONWriter {
         }
         endObject()
         key("routes")
-        strings(config.routes.routes.map { "\($0.name) to \($0.destinations)\($0.stop ? " stop" : "")" })
+        strings(
+            config.routes.routes.map { route in
+                "\(route.name) to \(route.destinations)\(route.stop ? " stop" : "")"
+                    + (route.ignoring.contains(.notBefore) ? " ignoring notBefore" : "")
+                    + (route.ignoring.contains(.notAfter) ? " ignoring notAfter" : "")
+                    + (route.including.contains(.apns) ? " including apns" : "")
+            })
         key("fallback")
         strings(config.routes.fallback.map(\.name))
         if config.actions != ActionTypes() {
