@@ -53,7 +53,6 @@ import Testing
     private static let ofActions = [
         // The plug-in for Android wants a time.
         "SignalboxVendorsTests/mce/keys-of-android.json": ["action.calendar-invalid"],
-        "SignalboxVendorsTests/synerise/deep-link-that-is-no-uri.json": ["action.uri-invalid"],
         // A button whose address is no text.
         "SignalboxVendorsTests/synerise/wrong-types.json": ["action.value-missing"],
     ]
