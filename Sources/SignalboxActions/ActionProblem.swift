@@ -8,6 +8,7 @@ package struct ActionProblem: Error, Sendable, Equatable {
         case schemeNotAllowed = "action.scheme-not-allowed"
         case phoneInvalid = "action.phone-invalid"
         case snoozeInvalid = "action.snooze-invalid"
+        case snoozeTooLong = "action.snooze-too-long"
         case calendarInvalid = "action.calendar-invalid"
         case calendarNotKept = "action.calendar-not-kept"
         case timeZoneUnknown = "action.time-zone-unknown"
@@ -33,7 +34,8 @@ package struct ActionProblem: Error, Sendable, Equatable {
     /// True when the gateway does not carry such an action out: there is nothing that it could do, or it must not.
     package var isRefusal: Bool {
         switch code {
-        case .valueMissing, .uriInvalid, .notHTTPS, .schemeNotAllowed, .phoneInvalid, .snoozeInvalid, .calendarInvalid:
+        case .valueMissing, .uriInvalid, .notHTTPS, .schemeNotAllowed, .phoneInvalid, .snoozeInvalid, .snoozeTooLong,
+            .calendarInvalid:
             true
         case .calendarNotKept, .timeZoneUnknown, .argumentMissing, .argumentWrongType, .argumentOutOfRange,
             .argumentNotAllowed,

@@ -113,6 +113,8 @@ package enum InteractionMistake: Error, Sendable, Equatable {
     case unknownEvent(String)
     /// The event is none that could be tapped on.
     case notANotification(String)
-    /// The event has no such button; those that it has.
+    /// What would be made of it is larger than an event may be.
+    case tooLarge
+    /// The event has no such button; some of those that it has.
     case unknownAction(String, known: [String])
 }

@@ -33,7 +33,7 @@ package struct Tap: Sendable, Equatable {
             guard let button = buttons.first(where: { $0["identifier"]?.string == identifier }),
                 let action = Action(button)
             else {
-                throw .unknownAction(identifier, known: buttons.compactMap { $0["identifier"]?.string })
+                throw .unknownAction(identifier, known: buttons.prefix(20).compactMap { $0["identifier"]?.string })
             }
             self.action = action
             title = button["title"]?.string
@@ -63,6 +63,8 @@ package struct TappedNotification: Sendable, Equatable {
     package let tag: String?
     /// An object, as the event has it.
     package let target: JSONText?
+    /// From then on it is not to be shown any more.
+    package let notAfter: Timestamp?
 
     fileprivate init?(_ event: JSONValue) {
         guard let data = event["data"], let vendor = data["vendor"]?.string, let kind = data["kind"]?.string,
@@ -76,6 +78,7 @@ package struct TappedNotification: Sendable, Equatable {
         campaign = data["campaign"].map { JSONText($0) }
         tag = data["tag"]?.string
         target = data["target"].map { JSONText($0) }
+        notAfter = data["schedule"]?["notAfter"]?.utf8.flatMap { Timestamp(iso8601: $0) }
     }
 }
 

@@ -48,13 +48,15 @@ package struct RoutedEvent: Sendable {
     /// Names of the routes that matched, in the config's order.
     package let routes: [String]
     /// One for each destination.
-    package let deliveries: [DeliveryOrder]
+    package var deliveries: [DeliveryOrder]
     /// The payload as it came, where one of the destinations wants it.
     package var payload: [UInt8]?
     /// The event as some destinations get it, where that is not as it is stored.
     package var variants: [[UInt8]] = []
-    /// What makes it the same as another one from the same source, and since when others count.
+    /// What makes it the same as another one, and since when others count.
     package var dedupe: Dedupe?
+    /// Events that are taken with this one, or not at all where it is a repeat.
+    package var followers: [RoutedEvent] = []
 
     package init(
         event: Event, routes: [String], deliveries: [DeliveryOrder], payload: [UInt8]? = nil, dedupe: Dedupe? = nil
@@ -71,10 +73,20 @@ package struct RoutedEvent: Sendable {
     package struct Dedupe: Sendable, Equatable {
         package let key: String
         package let since: Date
+        /// Among whom it is the same.
+        package let scope: Scope
 
-        package init(key: String, since: Date) {
+        package enum Scope: Sendable, Equatable {
+            /// Events of the same source.
+            case source
+            /// Events of all sources that have this scope too.
+            case all
+        }
+
+        package init(key: String, since: Date, scope: Scope = .source) {
             self.key = key
             self.since = since
+            self.scope = scope
         }
     }
 }

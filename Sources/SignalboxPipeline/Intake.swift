@@ -52,6 +52,7 @@ package struct Intake: Sendable {
     package enum Failure: Error, Sendable {
         case tooManyPayloads
         case tooManyInteractions
+        case interactionsTooLarge
         /// The key of the request was used for one with another body.
         case keyReused
         case store(StoreError)
@@ -151,7 +152,8 @@ extension RouteTable {
             parser.reset()
             do throws(JSONError) {
                 let body = try parser.parse(event.body)
-                return .success(RoutedEvent(event, decide(body), dedupe: dedupe, body))
+                let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
+                return .success(RoutedEvent(event, decide(body), dedupe: dedupe))
             } catch {
                 // Well-formed for certain: what is left is an event larger than any parser of ours takes.
                 return .failure(
@@ -162,9 +164,8 @@ extension RouteTable {
 }
 
 extension RoutedEvent {
-    fileprivate init(
-        _ event: Event, _ decision: RouteTable.Decision, dedupe: GatewayConfig.Dedupe?, _ body: JSONValue
-    ) {
+    /// An event with the deliveries that a decision gives it.
+    init(_ event: Event, _ decision: RouteTable.Decision, dedupe: Dedupe? = nil) {
         var orders = decision.targets.map { DeliveryOrder(of: event, to: $0) }
         var variants: [[UInt8]] = []
         if let shown = event.shown {
@@ -175,7 +176,7 @@ extension RoutedEvent {
         self.init(
             event: event, routes: decision.routes, deliveries: orders,
             payload: decision.wantsPayload ? event.payload : nil,
-            dedupe: dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) })
+            dedupe: dedupe)
         self.variants = variants
     }
 }

@@ -11,7 +11,7 @@ struct ShownPayload {
     /// Nil for what no iOS app gets. The payload of FCM's HTTP v1 API has the APNs one within it.
     init?(_ payload: borrowing PlatformPayload, of notification: PushNotification) {
         let root = payload.root
-        let candidates = [root, root["message"]?["apns"]?["payload"]]
+        let candidates = [root, (root["message"] ?? root)["apns"]?["payload"]]
         guard let userInfo = candidates.compactMap({ $0 }).first(where: { $0["aps"]?.isObject == true }),
             let aps = userInfo["aps"]
         else { return nil }

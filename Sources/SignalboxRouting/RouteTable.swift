@@ -47,10 +47,17 @@ package struct RouteTable: Sendable, Equatable {
         decide(event, by: routes, orElse: fallback)
     }
 
-    /// As above, with destinations that get the event whatever the routes say.
-    package func decide(_ event: JSONValue, adding destinations: [DestinationName]) -> Decision {
+    /// As above, with destinations that get the event whatever the routes say. `hasPayload`: false for an event that is
+    /// not made of a payload, or of one that was not kept; those who want payloads do not get it.
+    package func decide(
+        _ event: JSONValue, adding destinations: [DestinationName], hasPayload: Bool
+    ) -> Decision {
         var decision = decide(event, by: routes, orElse: destinations.isEmpty ? fallback : [])
         add(destinations, of: event, to: &decision)
+        if !hasPayload {
+            decision.targets.removeAll { payloadTakers.contains($0.destination) }
+            decision.wantsPayload = false
+        }
         return decision
     }
 

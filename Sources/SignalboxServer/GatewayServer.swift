@@ -60,7 +60,9 @@ package struct GatewayServer: Service {
             try await accept(request, from: context.parameters.get("source"))
         }
         router.post("/v1/interactions") { request, _ in
-            try await withBody(of: request, from: nil) { try await interactions.accept($0, from: $1) }
+            try await withBody(of: request, from: nil) {
+                try await interactions.accept($0, from: $1, alarm: alarm)
+            }
         }
         router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
         router.get("/readyz") { _, _ in

@@ -14,13 +14,16 @@ package struct InteractionsAPI: Sendable {
 
     /// Takes the body of a request from a source. For one report 202 with what became of it; for a batch 202 when all were
     /// taken, else 207, with the items in the order of the reports.
-    func accept(_ body: [UInt8], from source: SourceName) async throws -> Response {
+    func accept(_ body: [UInt8], from source: SourceName, alarm: QueueAlarm) async throws -> Response {
         let report: InteractionIntake.Report
         do throws(Intake.Failure) {
             report = try await intake.accept(body, from: source)
         } catch {
+            if case .store(let reason) = error { alarm.ring(reason) }
             throw Problem(error)
         }
+        // Only an append says that the queue works again.
+        if report.items.contains(where: { if case .success = $0 { true } else { false } }) { alarm.silence() }
         guard report.isBatch else {
             switch report.items.first {
             case nil: throw Problem.emptyInteraction
@@ -95,13 +98,13 @@ extension JSONWriter {
 extension Problem {
     fileprivate init(_ failure: InteractionIntake.Failure) {
         switch failure {
-        case .unreadable(let rejection): self.init(rejection)
+        case .unreadable(let rejection): self.init(rejection, title: Self.interactionTitle)
         case .mistaken(let mistake, _): self.init(mistake)
         }
     }
 
     private init(_ mistake: InteractionMistake) {
-        let title = "The interaction was not accepted"
+        let title = Self.interactionTitle
         switch mistake {
         case .malformed(let detail):
             self.init(status: .unprocessableContent, code: "interaction-malformed", title: title, detail: detail)
@@ -114,10 +117,14 @@ extension Problem {
             self.init(
                 status: .unprocessableContent, code: "event-not-a-notification", title: title,
                 detail: "Event \(id) is no notification: report the id of the notification's event.")
+        case .tooLarge:
+            self.init(
+                status: .contentTooLarge, code: Rejection.Code.tooLarge.rawValue, title: title,
+                detail: "What would be made of it is larger than an event may be.")
         case .unknownAction(let identifier, let known):
             let buttons =
                 known.isEmpty
-                ? "It has no buttons" : "Its buttons are " + known.prefix(20).joined(separator: ", ").prefix(2000)
+                ? "It has no buttons" : "Its buttons are " + known.joined(separator: ", ").prefix(2000)
             self.init(
                 status: .unprocessableContent, code: "action-not-found", title: title,
                 detail:
@@ -125,7 +132,9 @@ extension Problem {
         }
     }
 
+    private static let interactionTitle = "The interaction was not accepted"
+
     fileprivate static let emptyInteraction = Problem(
-        status: .badRequest, code: Rejection.Code.empty.rawValue, title: "The interaction was not accepted",
+        status: .badRequest, code: Rejection.Code.empty.rawValue, title: interactionTitle,
         detail: "The request has no body: send one interaction, a JSON array of interactions, or NDJSON.")
 }

@@ -40,10 +40,10 @@ struct Problem: Error {
 }
 
 extension Problem {
-    init(_ rejection: Rejection) {
+    init(_ rejection: Rejection, title: String = "The payload was not accepted") {
         self.init(
             status: rejection.code == .tooLarge ? .contentTooLarge : .badRequest, code: rejection.code.rawValue,
-            title: "The payload was not accepted", detail: rejection.message)
+            title: title, detail: rejection.message)
     }
 
     init(_ failure: Intake.Failure) {
@@ -57,6 +57,12 @@ extension Problem {
                 status: .contentTooLarge, code: "batch-too-large", title: "The batch was not accepted",
                 detail:
                     "A batch holds at most \(InteractionIntake.batchLimit) interactions: send it in parts. None of it was taken."
+            )
+        case .interactionsTooLarge:
+            self.init(
+                status: .contentTooLarge, code: "batch-too-large", title: "The batch was not accepted",
+                detail:
+                    "The events of one request hold at most \(InteractionIntake.bytesLimit) bytes, with notifications that come again: send it in parts. None of it was taken."
             )
         case .keyReused:
             self.init(

@@ -108,13 +108,19 @@ extension SQLiteQueue {
     package func event(_ id: String) async throws(StoreError) -> StoredEvent? {
         try await read { db in
             let row = try Row.fetchOne(
-                db.cachedStatement(sql: "SELECT source, subject, body, payload FROM events WHERE id = ?"),
-                arguments: [id])
+                db.cachedStatement(
+                    sql: """
+                        SELECT source, subject, body, payload,
+                            (SELECT v.body FROM variants v WHERE v.event = e.seq ORDER BY v.id LIMIT 1)
+                        FROM events e WHERE id = ?
+                        """), arguments: [id])
             return row.map { row in
                 let body: Data = row[2]
                 let payload: Data? = row[3]
+                let variant: Data? = row[4]
                 return StoredEvent(
-                    source: SourceName(row[0]), subject: row[1], body: Array(body), payload: payload.map { Array($0) })
+                    source: SourceName(row[0]), subject: row[1], body: Array(body), payload: payload.map { Array($0) },
+                    variant: variant.map { Array($0) })
             }
         }
     }

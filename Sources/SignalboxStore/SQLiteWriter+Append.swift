@@ -13,6 +13,7 @@ extension SQLiteWriter {
                 duplicates[position] = earlier
             } else {
                 try insert(event, in: db, &transaction)
+                for follower in event.followers { try insert(follower, in: db, &transaction) }
             }
         }
         if let request { try remember(request, request.answer(duplicates), at: transaction.now, in: db) }
@@ -122,7 +123,8 @@ extension SQLiteWriter {
     /// The id of the event that this one repeats; otherwise it is noted as the first.
     private func duplicate(_ routed: RoutedEvent, in db: Database) throws -> String? {
         guard let dedupe = routed.dedupe else { return nil }
-        let source = routed.event.source.name
+        // No source has a name like this.
+        let source = dedupe.scope == .all ? "*" : routed.event.source.name
         let earlier = try String.fetchOne(
             db.cachedStatement(sql: "SELECT event FROM duplicates WHERE source = ? AND key = ? AND at > ?"),
             arguments: [source, dedupe.key, dedupe.since.milliseconds])

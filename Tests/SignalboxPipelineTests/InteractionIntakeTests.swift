@@ -6,6 +6,7 @@ import SignalboxPipeline
 import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting
+import SignalboxVendors
 import Testing
 
 @Suite struct InteractionIntakeTests {
@@ -21,10 +22,12 @@ import Testing
         let directory: String
         let event: RoutedEvent
 
-        func report(_ identifier: String, more: String = "") async throws -> InteractionIntake.Report {
+        func report(
+            _ identifier: String, more: String = "", from source: String = "mobile"
+        ) async throws -> InteractionIntake.Report {
             let body =
                 #"{"eventId":"\#(event.event.id)","actionIdentifier":"\#(identifier)","deviceTime":"2026-11-20T21:29:00Z"\#(more)}"#
-            let report = try await interactions.accept(Array(body.utf8), from: SourceName("mobile"))
+            let report = try await interactions.accept(Array(body.utf8), from: SourceName(source))
             for item in report.items { if case .success(let it) = item { EventRecorder.record(it.routed.event.body) } }
             return report
         }
@@ -37,15 +40,19 @@ import Testing
     private struct NoRoom: Error {}
 
     private func withEvent(
-        of payload: String, types: ActionTypes = ActionTypes(), keepsFiles: Bool = true,
+        of payload: String, types: ActionTypes = ActionTypes(), keepsFiles: Bool = true, routes: RouteTable? = nil,
         _ body: (Setting) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             let clock = ManualDate()
             let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
-            let routes = RouteTable(routes: [Route(name: "all", match: .everything, destinations: [crm])])
+            let routes =
+                routes ?? RouteTable(routes: [Route(name: "all", match: .everything, destinations: [crm])])
+            let normalizer = Normalizer(
+                chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key),
+                keepsPayloads: !routes.payloadTakers.isEmpty, showsPayloads: routes.includesPayloads)
             let intake = Intake(
-                normalizer: TestPipeline().normalizer, routes: routes, queue: queue, now: { clock.now })
+                normalizer: normalizer, routes: routes, queue: queue, now: { clock.now })
             guard case .report(let report) = try await intake.accept(Array(payload.utf8), from: source) else { return }
             let decider = TapDecider(types: types) { bytes in
                 guard keepsFiles else { throw NoRoom() }
@@ -145,6 +152,113 @@ import Testing
             #expect(report == nil)
             let count = try await setting.queue.eventCount()
             #expect(count == 1)
+        }
+    }
+
+    // MARK: What comes again
+
+    private let later = #"{"type":"snooze","value":5}"#
+
+    /// The body of a snoozed notification, once its time has come.
+    private func returned(_ setting: Setting, to destination: DestinationName) async throws -> [UInt8] {
+        guard case .snoozed(_, _, let id) = try await setting.receipt("default").decided.outcome else { return [] }
+        setting.queue.openLane(destination) {}
+        setting.clock.advance(by: 300)
+        try await setting.queue.tick()
+        let leases = try await setting.queue.claim(from: destination, upTo: 10)
+        return try #require(leases.first { $0.event == id.description }).body
+    }
+
+    @Test func itCarriesWhatTheFirstDid() async throws {
+        let routes = RouteTable(routes: [
+            Route(name: "all", match: .everything, destinations: [crm], including: .apns)
+        ])
+        try await withEvent(of: payload(later), routes: routes) { setting in
+            let body = try await returned(setting, to: crm)
+            EventRecorder.record(body)
+            let parser = JSONParser()
+            let data = try #require(try parser.parse(body)["data"])
+            #expect(data["apns"].map { JSONText($0).string } == payload(later))
+        }
+    }
+
+    @Test func itHoldsUpNobodyInALine() async throws {
+        var routes = RouteTable(routes: [Route(name: "all", match: .everything, destinations: [crm])])
+        routes.orderings[crm] = Destination.Ordering()
+        try await withEvent(of: payload(later), routes: routes) { setting in
+            let receipt = try await setting.receipt("default")
+            #expect(receipt.routed.followers.map { $0.deliveries.map(\.orderKey) } == [[nil]])
+            #expect(receipt.routed.deliveries.map(\.orderKey) == ["mce/alert"])
+        }
+    }
+
+    /// The notification of a setting once more, with an end.
+    private func event(of setting: Setting, endingAt end: String) async throws -> Setting {
+        let json = String(decoding: setting.event.event.body, as: UTF8.self)
+        var event = setting.event
+        event.event = Event(
+            id: EventID(at: setting.clock.now, random: (1, 2)), source: source, acceptedAt: setting.clock.now,
+            vendor: VendorID("mce"), kind: .alert, warnings: [],
+            body: Array(json.replacing(#""kind""#, with: #""schedule":{"notAfter":"\#(end)"},"kind""#).utf8))
+        event.deliveries = []
+        try await setting.queue.append([event])
+        return Setting(
+            queue: setting.queue, interactions: setting.interactions, clock: setting.clock,
+            directory: setting.directory, event: event)
+    }
+
+    @Test(arguments: [ScheduleParts([]), .notAfter])
+    func itEndsWithItsScheduleUnlessTheRouteIgnoresThat(_ ignored: ScheduleParts) async throws {
+        let routes = RouteTable(routes: [
+            Route(name: "all", match: .everything, destinations: [crm], ignoring: ignored)
+        ])
+        try await withEvent(of: payload(later), routes: routes) { setting in
+            let other = try await event(of: setting, endingAt: "2030-01-01T00:00:00.000Z")
+            let follower = try #require(try await other.receipt("default").routed.followers.first)
+            #expect(follower.deliveries.map { $0.notAfter == nil } == [ignored == .notAfter])
+        }
+    }
+
+    @Test func whatIsOverByThenIsNotPutOff() async throws {
+        try await withEvent(of: payload(later)) { setting in
+            let end = Timestamp(setting.clock.now.addingTimeInterval(299)).text
+            let decided = try await event(of: setting, endingAt: end).receipt("default").decided
+            #expect(decided.outcome == .refused)
+            #expect(decided.problems.map(\.code) == [.snoozeTooLong])
+        }
+    }
+
+    @Test func whoeverReportsItItIsOneTap() async throws {
+        try await withEvent(of: payload(later)) { setting in
+            let first = try #require(try await setting.report("default", from: "app").items.first).get()
+            let again = try #require(try await setting.report("default", from: "vendor").items.first).get()
+            #expect(again.duplicate == first.routed.event.id.description)
+            let count = try await setting.queue.eventCount()
+            #expect(count == 3, "notification, report, return")
+        }
+    }
+
+    @Test func whoWantsPayloadsGetsNoTaps() async throws {
+        var routes = RouteTable(routes: [Route(name: "all", match: .everything, destinations: [crm, shop])])
+        routes.payloadTakers = [shop]
+        try await withEvent(of: payload(later), routes: routes) { setting in
+            let receipt = try await setting.receipt("default")
+            #expect(receipt.routed.destinations == [crm])
+            #expect(receipt.routed.followers.map(\.destinations) == [[crm, shop]], "it is the payload's once more")
+        }
+    }
+
+    @Test func aSmallRequestCannotPutOffMoreThanARequestMayHold() async throws {
+        let large = payload(#"{"type":"snooze","value":5,"note":"\#(String(repeating: "x", count: 3_000_000))"}"#)
+        try await withEvent(of: large) { setting in
+            let lines = (10..<40).map { second in
+                #"{"eventId":"\#(setting.event.event.id)","actionIdentifier":"default","deviceTime":"2026-11-20T21:29:\#(second)Z"}"#
+            }
+            let report = try? await setting.interactions.accept(
+                Array(lines.joined(separator: "\n").utf8), from: source)
+            #expect(report == nil)
+            let count = try await setting.queue.eventCount()
+            #expect(count == 1, "nothing of it was taken")
         }
     }
 }

@@ -188,7 +188,7 @@ import Testing
             let filled = try await rows(of: queue)
             let empty = filled.filter { $0.value == 0 }.keys.sorted()
             #expect(empty == ["destinations", "withheld"], "each of the others has something to lose")
-            clock.advance(by: 31 * 86_400)
+            clock.advance(by: 100 * 86_400)
             _ = try await queue.remove(
                 beyond: .init(ended: .seconds(7 * 86_400), dead: .seconds(30 * 86_400), bytes: .max))
             let left = try await rows(of: queue)

@@ -13,6 +13,8 @@ package struct InteractionIntake: Sendable {
     package static let batchLimit = 1000
     /// CloudEvents' `type` of reports.
     package static let eventType = "io.signalbox.interaction.received"
+    /// The most bytes that the events of one request may have.
+    package static let bytesLimit = 16 * 1024 * 1024
     /// For so long a report counts as the repeat of an equal one.
     package static let repeatWindow: Duration = .seconds(7 * 86_400)
 
@@ -42,7 +44,6 @@ package struct InteractionIntake: Sendable {
         package let routed: RoutedEvent
         /// The id of the event of an equal report that came before; nothing was done now.
         package var duplicate: String?
-        fileprivate var returning: RoutedEvent?
     }
 
     /// Why one report was not taken.
@@ -70,10 +71,16 @@ package struct InteractionIntake: Sendable {
     package func accept(_ body: [UInt8], from source: SourceName) async throws(Intake.Failure) -> Report {
         let (read, isArray) = try read(body)
         var items: [Result<Receipt, Failure>] = []
+        var bytes = 0
         for item in read {
             switch item {
             case .failure(let failure): items.append(.failure(failure))
-            case .success(let found): items.append(try await receipt(of: found, from: source))
+            case .success(let found):
+                let receipt = try await receipt(of: found, from: source)
+                // A small report may put off a large notification, a thousand times.
+                if case .success(let receipt) = receipt { bytes += receipt.routed.bytes }
+                guard bytes <= Self.bytesLimit || items.isEmpty else { throw .interactionsTooLarge }
+                items.append(receipt)
             }
         }
         return Report(items: try await append(items), isBatch: isArray || items.count > 1)
@@ -143,11 +150,11 @@ package struct InteractionIntake: Sendable {
             let tap = try reading(stored.body) { (event) throws(InteractionMistake) in try Tap(interaction, on: event) }
             let now = now()
             let decided = await decider.decide(tap, at: now)
-            var receipt = Receipt(decided: decided, routed: try routed(decided, from: source, at: now))
+            var routed = try routed(decided, from: source, at: now)
             if case .snoozed(_, let until, let id) = decided.outcome {
-                receipt.returning = try returning(stored, of: interaction, as: id, until: until, at: now)
+                routed.followers = [try returning(stored, as: id, until: until, at: now)]
             }
-            return .success(receipt)
+            return .success(Receipt(decided: decided, routed: routed))
         } catch {
             return .failure(.mistaken(error, at: found.place))
         }
@@ -159,18 +166,12 @@ package struct InteractionIntake: Sendable {
     ) throws(InteractionMistake) -> R {
         try parsers.withParser { (parser) throws(InteractionMistake) in
             // Of our own writing: what cannot be read is larger than what any parser of ours takes.
-            guard let event = try? parser.parse(bytes) else { throw .malformed("The event is too large.") }
+            guard let event = try? parser.parse(bytes) else { throw .tooLarge }
             return try body(event)
         }
     }
 
     // MARK: Events
-
-    private func dedupe(_ kind: String, _ interaction: Interaction, at now: Date) -> RoutedEvent.Dedupe {
-        RoutedEvent.Dedupe(
-            key: kind + ":" + hexadecimal(sha256(Array(interaction.identity.utf8))),
-            since: now.addingTimeInterval(-(Self.repeatWindow / .seconds(1))))
-    }
 
     private func routed(
         _ decided: DecidedTap, from source: SourceName, at now: Date
@@ -183,14 +184,20 @@ package struct InteractionIntake: Sendable {
             id: id, source: source, acceptedAt: now, vendor: VendorID(notification.vendor),
             kind: .init(rawValue: notification.kind) ?? .alert, warnings: [], subject: notification.subject,
             body: json.bytes)
-        var routed = try route(event, adding: decider.destinations(for: decided.tap.action)) { _ in }
-        routed.dedupe = dedupe("interaction", decided.tap.interaction, at: now)
-        return routed
+        return try reading(event.body) { (body) throws(InteractionMistake) in
+            let destinations = decider.destinations(for: decided.tap.action)
+            // Whoever reported it, and whichever source the notification is of: it is one tap.
+            let dedupe = RoutedEvent.Dedupe(
+                key: hexadecimal(sha256(Array(decided.tap.interaction.identity.utf8))),
+                since: now.addingTimeInterval(-(Self.repeatWindow / .seconds(1))), scope: .all)
+            return RoutedEvent(
+                event, routes.decide(body, adding: destinations, hasPayload: false), dedupe: dedupe)
+        }
     }
 
-    /// The notification once more, for when its time has come.
+    /// The notification once more, for when its time has come: to whom the routes send it, as it was sent before.
     private func returning(
-        _ stored: StoredEvent, of interaction: Interaction, as id: EventID, until: Date, at now: Date
+        _ stored: StoredEvent, as id: EventID, until: Date, at now: Date
     ) throws(InteractionMistake) -> RoutedEvent {
         let (bytes, notAfter) = try reading(stored.body) { (event) throws(InteractionMistake) in
             var json = JSONWriter(reservingCapacity: stored.body.count + 100)
@@ -201,28 +208,21 @@ package struct InteractionIntake: Sendable {
             id: id, source: stored.source, acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [],
             subject: stored.subject, body: bytes)
         event.payload = stored.payload
-        var routed = try route(event, adding: []) { order in
-            order.notBefore = until
-            order.notAfter = Normalizer.date(notAfter)
-        }
-        routed.dedupe = dedupe("snooze", interaction, at: now)
-        return routed
-    }
-
-    private func route(
-        _ event: Event, adding destinations: [DestinationName], _ time: (inout DeliveryOrder) -> Void
-    ) throws(InteractionMistake) -> RoutedEvent {
-        try reading(event.body) { (body) throws(InteractionMistake) in
-            let decision = routes.decide(body, adding: destinations)
-            let deliveries = decision.targets.map { target in
-                var order = DeliveryOrder(to: target.destination, orderKey: target.orderKey)
-                time(&order)
-                return order
+        event.notAfter = Normalizer.date(notAfter)
+        if let variant = stored.variant {
+            event.shown = try reading(variant) { (event) throws(InteractionMistake) in
+                event["data"]?["apns"].map { JSONText($0) }
             }
-            return RoutedEvent(
-                event: event, routes: decision.routes, deliveries: deliveries,
-                payload: decision.wantsPayload ? event.payload : nil)
         }
+        var routed = try reading(bytes) { [event] (body) throws(InteractionMistake) in
+            RoutedEvent(event, routes.decide(body, adding: [], hasPayload: event.payload != nil))
+        }
+        for position in routed.deliveries.indices {
+            routed.deliveries[position].notBefore = until
+            // In line it would hold up all that come meanwhile.
+            routed.deliveries[position].orderKey = nil
+        }
+        return routed
     }
 
     // MARK: Keeping
@@ -239,7 +239,6 @@ package struct InteractionIntake: Sendable {
             }
             positions.append(events.count)
             events.append(receipt.routed)
-            if let returning = receipt.returning { events.append(returning) }
         }
         let result: AppendResult
         do throws(StoreError) {
@@ -255,5 +254,13 @@ package struct InteractionIntake: Sendable {
                 return receipt
             }
         }
+    }
+}
+
+extension RoutedEvent {
+    /// Of what is going to be kept.
+    fileprivate var bytes: Int {
+        event.body.count + (payload?.count ?? 0) + variants.reduce(0) { $0 + $1.count }
+            + followers.reduce(0) { $0 + $1.bytes }
     }
 }

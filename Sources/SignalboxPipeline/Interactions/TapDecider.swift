@@ -30,6 +30,10 @@ package struct TapDecider: Sendable {
         case .snooze:
             guard let minutes = tap.action.snoozeMinutes else { break }
             let until = now.addingTimeInterval(TimeInterval(minutes * 60))
+            if let end = tap.notification.notAfter, end <= Timestamp(until) {
+                let problem = ActionProblem(.snoozeTooLong, "The notification is over by then: \(end.text).")
+                return DecidedTap(tap: tap, problems: problems + [problem], outcome: .refused)
+            }
             return DecidedTap(
                 tap: tap, problems: problems, outcome: .snoozed(minutes: minutes, until: until, ids.next(at: now)))
         case .calendar: return await calendar(tap, problems)
