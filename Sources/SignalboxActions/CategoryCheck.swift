@@ -28,13 +28,23 @@ struct CategoryCheck {
     }
 
     private func warnOfRepeats(_ notification: inout PushNotification) {
-        var seen: Set<String> = []
-        for position in category.actions.indices
-        where !seen.insert(category.actions[position].identifier).inserted {
+        for position in repeats() {
             notification.warn(
                 "category.duplicate-identifier", "/category/actions/\(position)/identifier",
                 "An earlier action has this identifier: the app cannot tell which of them was tapped.")
         }
+    }
+
+    /// A handful is looked through, more are hashed.
+    private func repeats() -> [Int] {
+        let actions = category.actions
+        guard actions.count > 8 else {
+            return actions.indices.filter { position in
+                actions[..<position].contains { $0.identifier == actions[position].identifier }
+            }
+        }
+        var seen: Set<String> = []
+        return actions.indices.filter { !seen.insert(actions[$0].identifier).inserted }
     }
 
     /// "Always include a notification-action value" (IBM, "Default actions for mobile app messages"): without one, MCE's

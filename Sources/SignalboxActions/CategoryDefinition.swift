@@ -12,7 +12,7 @@ package struct CategoryDefinition: Sendable, Equatable {
     package let bytes: [UInt8]
 
     package init(_ category: Category) {
-        var writer = JSONWriter()
+        var writer = JSONWriter(reservingCapacity: 512)
         writer.beginArray()
         for position in category.actions.indices { writer.definition(category.actions[position]) }
         writer.endArray()
@@ -29,7 +29,9 @@ extension JSONWriter {
         stringOrNull(button.action.type == .custom ? button.action.vendorType : nil)
         stringOrNull(button.action.value)
         if let arguments = button.action.arguments { sorted(arguments) } else { null() }
-        strings(button.options.names)
+        beginArray()
+        for (name, option) in Category.Options.named where button.options.contains(option) { string(name) }
+        endArray()
         if let input = button.textInput {
             beginArray()
             stringOrNull(input.buttonTitle)

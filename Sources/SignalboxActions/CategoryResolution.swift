@@ -13,8 +13,8 @@ package struct CategoryResolution: Sendable {
     private let statics: StaticCategories
     private let digest: @Sendable ([UInt8]) -> String
 
-    /// `statics`: what the config declares. `digest`: at least 32 hexadecimal digits that are the same for the same bytes
-    /// and for no others.
+    /// `statics`: what the config declares. `digest`: hexadecimal digits that are the same for the same bytes and for no
+    /// others.
     package init(statics: StaticCategories, digest: @escaping @Sendable ([UInt8]) -> String) {
         self.statics = statics
         self.digest = digest
@@ -49,7 +49,7 @@ package struct CategoryResolution: Sendable {
     }
 
     private func name(of category: Category) -> String {
-        Self.prefix + digest(CategoryDefinition(category).bytes).prefix(32)
+        Self.prefix + digest(CategoryDefinition(category).bytes)
     }
 
     /// What the payload calls it stays, unless that is a name as they are made here and stands for other buttons: apps

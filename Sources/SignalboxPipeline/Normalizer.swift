@@ -13,6 +13,9 @@ package struct Normalizer: Sendable {
     /// Deepest nesting of a payload.
     package static let depthLimit = 128
 
+    /// Bytes of the digest that names a category: enough that no two sets of buttons share a name.
+    private static let categoryDigest = 16
+
     private let chain: VendorChain
     private let gateway: String
     private let tokens: TokenHash
@@ -37,7 +40,9 @@ package struct Normalizer: Sendable {
         self.keepsPayloads = keepsPayloads
         self.showsPayloads = showsPayloads
         self.actions = actions
-        self.categories = CategoryResolution(statics: categories) { hexadecimal(sha256($0)) }
+        self.categories = CategoryResolution(statics: categories) {
+            hexadecimal(sha256($0).prefix(Self.categoryDigest))
+        }
     }
 
     static var payloadLimits: JSONParser.Limits {

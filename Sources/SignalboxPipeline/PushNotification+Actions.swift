@@ -9,10 +9,12 @@ extension PushNotification {
             warn(of: types.problems(with: action, options: nil), with: action, at: "/action")
         }
         guard let category else { return }
-        for (position, button) in category.actions.enumerated() {
-            let problems = types.problems(with: button.action, options: button.options)
+        // By position: a loop over the values copies each.
+        for position in category.actions.indices {
+            let problems = types.problems(
+                with: category.actions[position].action, options: category.actions[position].options)
             guard !problems.isEmpty else { continue }
-            warn(of: problems, with: button.action, at: "/category/actions/\(position)")
+            warn(of: problems, with: category.actions[position].action, at: "/category/actions/\(position)")
         }
     }
 

@@ -36,14 +36,20 @@ import Testing
         Data(#"{"eventId":"\#(event)","actionIdentifier":"\#(identifier)","deviceTime":"\#(time)"}"#.utf8)
     }
 
-    /// Posts the payload; returns the event's id, and its buttons' identifiers by title once it was delivered.
+    /// Posts the payload; returns the event's id, and its buttons' identifiers by title as the category says that an app
+    /// fetches once it was delivered.
     private func send(
         to gateway: Gateway, _ receiver: ReceivingServer
     ) async throws -> (id: String, buttons: [String: String]) {
         let id = try #require(try await gateway.post(payload).json["id"] as? String)
         let event = try json(try #require(await receiver.next(1).first))
         #expect(event["id"] as? String == id)
-        let category = (event["data"] as? [String: Any])?["category"] as? [String: Any]
+        let named = (event["data"] as? [String: Any])?["category"] as? [String: Any]
+        let identifier = try #require(named?["identifier"] as? String)
+        let answer = try await gateway.get("/v1/categories/\(identifier)")
+        #expect(answer.status == 200)
+        let category = try JSONSerialization.jsonObject(with: Data(answer.text.utf8)) as? [String: Any]
+        #expect(category?["identifier"] as? String == identifier)
         let actions = category?["actions"] as? [[String: Any]] ?? []
         let pairs = actions.compactMap { action in
             (action["title"] as? String).flatMap { title in (action["identifier"] as? String).map { (title, $0) } }

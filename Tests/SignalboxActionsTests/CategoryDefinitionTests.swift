@@ -8,7 +8,9 @@ import Testing
 
 @Suite struct CategoryDefinitionTests {
     private static let seed: UInt64 = 20_261_121
-    private let resolution = CategoryResolution(statics: StaticCategories()) { hexadecimal(sha256($0)) }
+    private let resolution = CategoryResolution(statics: StaticCategories()) {
+        hexadecimal(sha256($0).prefix(16))
+    }
 
     private func name(_ category: Category) throws -> String {
         var notification = PushNotification(platform: .apns)
