@@ -1,3 +1,4 @@
+internal import CSQLite
 package import Foundation
 import GRDB
 package import SignalboxModel
@@ -43,7 +44,11 @@ package final class SQLiteQueue: Sendable {
 
     package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
 
+    /// Once, before SQLite is used; where somebody else has used it already, it goes on counting.
+    private static let countsNoMemory: Void = { _ = sb_sqlite_count_no_memory() }()
+
     private static func open(_ path: String) throws -> DatabasePool {
+        countsNoMemory
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
         configuration.label = "signalbox"
