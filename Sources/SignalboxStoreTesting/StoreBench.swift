@@ -22,12 +22,13 @@ struct StoreBench: Sendable {
 
     /// An event whose body is this number.
     func event(
-        _ number: Int, to orders: [DeliveryOrder], dedupe: RoutedEvent.Dedupe? = nil, size: Int = 0
+        _ number: Int, to orders: [DeliveryOrder], dedupe: RoutedEvent.Dedupe? = nil, size: Int = 0,
+        from source: SourceName = .default
     ) -> RoutedEvent {
         RoutedEvent(
             event: Event(
                 id: EventID(at: clock.now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))),
-                source: .default, acceptedAt: clock.now, vendor: .unknown, kind: .alert, warnings: [],
+                source: source, acceptedAt: clock.now, vendor: .unknown, kind: .alert, warnings: [],
                 body: Array(String(number).utf8) + Array(repeating: 32, count: size)),
             routes: [], deliveries: orders, dedupe: dedupe)
     }

@@ -75,6 +75,36 @@ extension StoreConformance {
             #expect(try await queue.append([bench.event(5, repeating: "x")]) == .appended(duplicates: [:]))
             #expect(try await queue.eventCount() == 3)
         },
+        Self("whatFollowsAnEventIsTakenWithItOrNotAtAll") { bench in
+            let queue = try bench.open()
+            var first = bench.event(1, repeating: "x")
+            first.followers = [bench.event(2)]
+            var again = bench.event(3, repeating: "x")
+            again.followers = [bench.event(4)]
+            let result = try await queue.append([first, again])
+            #expect(result == .appended(duplicates: [1: first.event.id.description]))
+            #expect(try await bench.claimNumbers(queue) == [1, 2])
+            #expect(try await queue.audit().isRight)
+        },
+        Self("whatIsARepeatAmongAllIsSoWhoeverSendsIt") { bench in
+            let queue = try bench.open()
+            let first = bench.event(1, repeating: "x", among: .all)
+            try await queue.append([first, bench.event(2, repeating: "x")])
+            let other = bench.event(3, repeating: "x", among: .all, from: "other")
+            #expect(try await queue.append([other]) == .appended(duplicates: [0: first.event.id.description]))
+            #expect(try await queue.eventCount() == 2)
+        },
+        Self("anEventIsFoundByItsId") { bench in
+            var event = bench.event(1)
+            event.payload = [7]
+            event.variants = [[8]]
+            try await bench.open().append([event])
+            let queue = try bench.open()
+            let found = try #require(try await queue.event(event.event.id.description))
+            #expect(found.body == event.event.body && found.payload == [7] && found.variant == [8])
+            #expect(found.source == event.event.source && found.subject == event.event.subject)
+            #expect(try await queue.event("01939b4e-7c1a-7d2e-9a54-0c8f6f1f3c11") == nil)
+        },
     ]
 }
 
@@ -90,9 +120,13 @@ extension StoreBench {
     }
 
     /// One that is a repeat of those with the same text in the minute before.
-    fileprivate func event(_ number: Int, repeating text: String) -> RoutedEvent {
+    fileprivate func event(
+        _ number: Int, repeating text: String, among scope: RoutedEvent.Dedupe.Scope = .source,
+        from source: String = "default"
+    ) -> RoutedEvent {
         event(
             number, to: [DeliveryOrder(to: crm)],
-            dedupe: RoutedEvent.Dedupe(key: text, since: clock.now.addingTimeInterval(-60)))
+            dedupe: RoutedEvent.Dedupe(key: text, since: clock.now.addingTimeInterval(-60), scope: scope),
+            from: SourceName(source))
     }
 }
