@@ -39,13 +39,20 @@ extension ActionTypes {
             if isSecure, link.scheme != .https {
                 problems.append(
                     ActionProblem(.notHTTPS, at: "/value", "This type of action opens https addresses only."))
-            } else if let schemes, !schemes.contains(link.schemeText(of: value)) {
+            } else if !allows(link, value) {
+                let scheme = link.schemeText(of: value)
                 problems.append(
                     ActionProblem(
                         .schemeNotAllowed, at: "/value",
-                        "The config does not allow links of the scheme \"\(link.schemeText(of: value))\"."))
+                        "Links of the scheme \"\(scheme)\" are allowed only where actions.schemes in the config names it."
+                    ))
             }
         }
+    }
+
+    private func allows(_ link: LinkSyntax, _ value: String) -> Bool {
+        guard let schemes else { return link.scheme != .unsafe }
+        return schemes.contains(link.schemeText(of: value))
     }
 
     private func checkNumber(_ action: Action, _ problems: inout [ActionProblem]) {
@@ -54,7 +61,7 @@ extension ActionTypes {
             return
         }
         do throws(PhoneNumber.Mistake) {
-            _ = try PhoneNumber(value)
+            try PhoneNumber.check(value)
         } catch {
             problems.append(ActionProblem(.phoneInvalid, at: "/value", error.message))
         }

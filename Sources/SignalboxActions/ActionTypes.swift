@@ -4,7 +4,8 @@ package import SignalboxModel
 package struct ActionTypes: Sendable, Equatable {
     /// By the vendor's word for the type, compared exactly.
     package var custom: [String: CustomType] = [:]
-    /// URI schemes that links may have, in lower case; nil for any.
+    /// URI schemes that links may have, in lower case; nil for any but those that run or show their own text or a file
+    /// of the device: `javascript`, `vbscript`, `data`, `file`.
     package var schemes: Set<String>?
 
     package init() {}

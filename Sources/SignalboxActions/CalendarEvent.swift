@@ -89,7 +89,11 @@ struct CalendarEvent: Equatable {
 extension TimeZone {
     /// By abbreviation, as MCE's plug-in for iOS looks them up, or by its name in the IANA database. Abbreviations first:
     /// as names some of them are zones that nobody means, `BST` that of Bangladesh.
+    ///
+    /// Names are written into files as they are, and Foundation takes a name, a NUL and anything behind it for that name.
     fileprivate init?(named name: String) {
+        let isName = name.utf8.count <= 64 && name.utf8.allSatisfy { isLetterOrDigit($0) || "_+/:-".utf8.contains($0) }
+        guard isName else { return nil }
         if let zone = TimeZone(abbreviation: name) ?? TimeZone(identifier: name) { self = zone } else { return nil }
     }
 }

@@ -16,7 +16,7 @@ struct CalendarZone {
 
     init(_ zone: TimeZone) { self.zone = zone }
 
-    /// Makes sure that the local time of an instant can be read.
+    /// Makes sure that the local time of an instant can be read. Instants come in their order.
     mutating func cover(_ seconds: Int64) {
         // Zones change their offset at least once within this time, or not for years.
         let before = seconds - 400 * 86_400
@@ -30,7 +30,9 @@ struct CalendarZone {
             }
             current = next
         }
-        onsets.insert(current)
+        // Where nothing precedes, what already holds by an earlier onset needs no second one.
+        let earlier = onsets.filter { $0.seconds <= current.seconds }.max { $0.seconds < $1.seconds }
+        if current.from != current.to || earlier?.to != current.to { onsets.insert(current) }
     }
 
     /// Nil when none follows within the calendar.

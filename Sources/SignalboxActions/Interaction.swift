@@ -14,7 +14,9 @@ package struct Interaction: Sendable, Equatable {
 
     /// Id of the event that the gateway made of the notification.
     package let eventID: String
-    package let choice: Choice
+    package private(set) var choice: Choice
+    /// As reported.
+    private let actionIdentifier: String
     /// What was typed into a button that takes text.
     package let text: String?
     /// By the device's clock.
@@ -42,9 +44,9 @@ package struct Interaction: Sendable, Equatable {
             }
         }
         eventID = try Self.text("eventId", of: value, upTo: 64, "the id that the gateway gave the event")
-        choice = Choice(
-            try Self.text(
-                "actionIdentifier", of: value, upTo: Self.identifierLimit, "a button's identifier, default or dismiss"))
+        actionIdentifier = try Self.text(
+            "actionIdentifier", of: value, upTo: Self.identifierLimit, "a button's identifier, default or dismiss")
+        choice = Choice(actionIdentifier)
         let time = try Self.text("deviceTime", of: value, upTo: 64, "when it happened, such as 2026-11-20T21:29:00Z")
         guard let deviceTime = Timestamp(rfc3339: time) else {
             throw .malformed("deviceTime is no time of RFC 3339: write it like 2026-11-20T21:29:00Z.")
@@ -70,13 +72,28 @@ package struct Interaction: Sendable, Equatable {
         return text
     }
 
+    /// The interaction on a notification with such buttons: one of exactly the reported name is meant before what `default`
+    /// and `dismiss` mean otherwise. Apple's identifiers always mean the notification.
+    func choosing(among buttons: [String]) -> Interaction {
+        var interaction = self
+        if Choice.words.contains(actionIdentifier), buttons.contains(actionIdentifier) {
+            interaction.choice = .button(actionIdentifier)
+        }
+        return interaction
+    }
+
     /// What makes two reports the same one, sent twice.
     package var identity: String {
-        [eventID, choice.identifier, text.map { "1" + $0 } ?? "0", deviceTime.text].joined(separator: "\u{0}")
+        let isButton = if case .button = choice { "1" } else { "0" }
+        return [eventID, isButton + choice.identifier, text.map { "1" + $0 } ?? "0", deviceTime.text].joined(
+            separator: "\u{0}")
     }
 }
 
 extension Interaction.Choice {
+    /// What a vendor may have named a button, too.
+    fileprivate static let words = ["default", "dismiss"]
+
     /// Source: developer.apple.com/documentation/usernotifications (UNNotificationDefaultActionIdentifier,
     /// UNNotificationDismissActionIdentifier)
     fileprivate init(_ identifier: String) {

@@ -1,7 +1,10 @@
 /// What a link is by RFC 3986 and, for letters beyond ASCII, RFC 3987: a scheme, a colon, and allowed characters.
 struct LinkSyntax {
     enum Scheme {
-        case http, https, other
+        case http, https
+        /// Runs its own text, or shows it or a file of the device as a page.
+        case unsafe
+        case other
     }
 
     let scheme: Scheme
@@ -31,10 +34,13 @@ struct LinkSyntax {
             switch colon {
             case 4 where Self.equals(text[..<colon], "http"): .http
             case 5 where Self.equals(text[..<colon], "https"): .https
+            case 4 where Self.equals(text[..<colon], "data") || Self.equals(text[..<colon], "file"): .unsafe
+            case 8 where Self.equals(text[..<colon], "vbscript"): .unsafe
+            case 10 where Self.equals(text[..<colon], "javascript"): .unsafe
             default: .other
             }
         try Self.checkCharacters(text, after: colon)
-        guard scheme == .other || Self.hasHost(text[(colon + 1)...]) else { throw .noHost }
+        guard scheme == .other || scheme == .unsafe || Self.hasHost(text[(colon + 1)...]) else { throw .noHost }
     }
 
     /// The scheme of the text that this was made of, in lower case.
@@ -71,15 +77,6 @@ struct LinkSyntax {
         switch byte {
         case 0...0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
             UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"), UInt8(ascii: "|"), UInt8(ascii: "}"):
-            true
-        default: false
-        }
-    }
-
-    private static func isHexadecimal(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
-            UInt8(ascii: "A")...UInt8(ascii: "F"):
             true
         default: false
         }

@@ -2,18 +2,13 @@
 /// where the phone is.
 ///
 /// Read as people and RFC 3966 write it: `+1 (555) 010-9999`, `tel:+1-555-010-9999;ext=12`, `112`.
-package struct PhoneNumber: Sendable, Equatable {
-    /// The number as a `tel:` URI (RFC 3966) without what only separates digits for the eye.
-    package let uri: String
-    /// True for a number by E.164: a plus and the digits of a country code and a number within it.
-    package let isInternational: Bool
-
+enum PhoneNumber {
     /// Why something is no number to dial.
-    package enum Mistake: Error, Sendable, Equatable {
+    enum Mistake: Error {
         case noDigits, otherCharacters, tooLong, noCountryCode, parameters
 
         /// One sentence for a person.
-        package var message: String {
+        var message: String {
             switch self {
             case .noDigits: "There is no digit in this number."
             case .otherCharacters:
@@ -25,20 +20,18 @@ package struct PhoneNumber: Sendable, Equatable {
         }
     }
 
-    /// As above.
-    package init(_ text: String) throws(Mistake) {
+    static func check(_ text: String) throws(Mistake) {
         var rest = text[...]
         if rest.utf8.count > 4, rest.prefix(4).lowercased() == "tel:" { rest = rest.dropFirst(4) }
         let end = rest.firstIndex(of: ";") ?? rest.endIndex
-        let digits = try Self.digits(of: rest[..<end])
-        let parameters = try Self.parameters(rest[end...])
-        isInternational = digits.first == "+"
+        let digits = try digits(of: rest[..<end])
+        try checkParameters(rest[end...])
+        let isInternational = digits.first == "+"
         if isInternational {
             guard digits.count > 3, digits.dropFirst().first != "0" else { throw .noCountryCode }
         }
         // Local numbers may have prefixes to dial out; the longest that E.164 lets a network ask for is not much longer.
         guard digits.count <= (isInternational ? 16 : 32) else { throw .tooLong }
-        uri = "tel:" + digits + parameters
     }
 
     private static func digits(of text: Substring) throws(Mistake) -> String {
@@ -61,25 +54,30 @@ package struct PhoneNumber: Sendable, Equatable {
         return digits
     }
 
-    /// `;name=value` or `;name`, any number of times, checked and left as they are.
-    private static func parameters(_ text: Substring) throws(Mistake) -> String {
+    /// `;name=value` or `;name`, any number of times.
+    private static func checkParameters(_ text: Substring) throws(Mistake) {
         for parameter in text.split(separator: ";", omittingEmptySubsequences: false).dropFirst() {
             let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = parts.first, !name.isEmpty,
                 name.utf8.allSatisfy({ isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }),
-                parts.count == 1 || (!parts[1].isEmpty && parts[1].utf8.allSatisfy(isOfValue))
+                parts.count == 1 || isValue(parts[1].utf8)
             else { throw .parameters }
         }
-        return String(text)
     }
 
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-            || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-    }
-
-    /// `pvalue` of RFC 3966, percent-encoded octets by their percent sign alone.
-    private static func isOfValue(_ byte: UInt8) -> Bool {
-        isLetterOrDigit(byte) || "[]/:&+$-_.!~*'()%".utf8.contains(byte)
+    /// `pvalue` of RFC 3966.
+    private static func isValue(_ text: Substring.UTF8View) -> Bool {
+        var rest = text
+        guard !rest.isEmpty else { return false }
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard let first = rest.popFirst(), let second = rest.popFirst(), isHexadecimal(first),
+                    isHexadecimal(second)
+                else { return false }
+            } else if !isLetterOrDigit(byte), !"[]/:&+$-_.!~*'()".utf8.contains(byte) {
+                return false
+            }
+        }
+        return true
     }
 }

@@ -19,6 +19,8 @@ package struct Tap: Sendable, Equatable {
         guard event["type"]?.string == TappedNotification.type, let data = event["data"],
             let notification = TappedNotification(event)
         else { throw .notANotification(interaction.eventID) }
+        let buttons = data["category"]?["actions"].map { Array($0.elements) } ?? []
+        let interaction = interaction.choosing(among: buttons.compactMap { $0["identifier"]?.string })
         self.interaction = interaction
         self.notification = notification
         switch interaction.choice {
@@ -29,7 +31,6 @@ package struct Tap: Sendable, Equatable {
             action = Action(.dismiss)
             (title, options) = (nil, nil)
         case .button(let identifier):
-            let buttons = data["category"]?["actions"].map { Array($0.elements) } ?? []
             guard let button = buttons.first(where: { $0["identifier"]?.string == identifier }),
                 let action = Action(button)
             else {
@@ -51,6 +52,8 @@ package struct TappedNotification: Sendable, Equatable {
     /// CloudEvents' `type` of notifications.
     package static let type = "io.signalbox.notification.received"
 
+    /// Of its event; of the event that it is the return of, where it was put off.
+    package let firstID: String
     package let vendor: String
     package let kind: String
     package let platform: String
@@ -68,8 +71,9 @@ package struct TappedNotification: Sendable, Equatable {
 
     fileprivate init?(_ event: JSONValue) {
         guard let data = event["data"], let vendor = data["vendor"]?.string, let kind = data["kind"]?.string,
-            let platform = data["platform"]?.string, let time = event["time"]?.string
+            let platform = data["platform"]?.string, let time = event["time"]?.string, let id = event["id"]?.string
         else { return nil }
+        firstID = event["snoozedfrom"]?.string ?? id
         self.vendor = vendor
         self.kind = kind
         self.platform = platform

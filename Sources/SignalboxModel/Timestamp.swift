@@ -25,12 +25,12 @@ package struct Timestamp: Sendable, Hashable, Comparable {
         self.init(milliseconds: milliseconds)
     }
 
-    /// `2012-04-23T18:25:43Z`, with any number of decimals, or an offset in place of the `Z` (RFC 3339); nil for
-    /// anything else, days that a month does not have included.
+    /// `2012-04-23T18:25:43Z`, with any number of decimals, or an offset in place of the `Z` (RFC 3339), the
+    /// letters in either case; nil for anything else, days that a month does not have included.
     package init?(iso8601 text: UnsafeBufferPointer<UInt8>) {
         var reader = Reader(text: text)
         guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
-            let day = reader.number(2), reader.take("T"), let hour = reader.number(2), reader.take(":"),
+            let day = reader.number(2), reader.takeLetter("T"), let hour = reader.number(2), reader.take(":"),
             let minute = reader.number(2), reader.take(":"), let second = reader.number(2),
             let fraction = reader.milliseconds(), let offset = reader.offsetInMinutes(), reader.isAtEnd,
             Self.isCivil(year, month, day), hour < 24, minute < 60, second < 60
@@ -113,6 +113,13 @@ extension Timestamp {
             return true
         }
 
+        /// In upper or lower case.
+        mutating func takeLetter(_ letter: Unicode.Scalar) -> Bool {
+            guard position < text.count, text[position] & ~0x20 == UInt8(ascii: letter) else { return false }
+            position += 1
+            return true
+        }
+
         mutating func digit() -> Int64? {
             guard position < text.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[position]) else {
                 return nil
@@ -141,7 +148,7 @@ extension Timestamp {
         }
 
         mutating func offsetInMinutes() -> Int64? {
-            if take("Z") { return 0 }
+            if takeLetter("Z") { return 0 }
             let sign: Int64 = take("+") ? 1 : take("-") ? -1 : 0
             guard sign != 0, let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else {
                 return nil

@@ -15,7 +15,6 @@ import Testing
             let expected = try #require(value["problems"]).elements.compactMap(\.string)
             #expect(problems.map(Self.spelled) == expected, "\(action)")
             #expect(action.type != .snooze || action.snoozeMinutes == value["minutes"]?.integer.map { Int($0) })
-            if let uri = value["uri"]?.string { #expect(try PhoneNumber(action.value ?? "").uri == uri) }
             for problem in problems { #expect(problem.message.hasSuffix(".") && !problem.message.contains("nil")) }
         }
     }
@@ -28,8 +27,13 @@ import Testing
         #expect(types == Set(Action.ActionType.allCases.map(\.rawValue)))
     }
 
-    @Test func anySchemeIsAllowedUnlessTheConfigSaysOtherwise() {
-        #expect(ActionTypes().schemes == nil)
+    @Test func whoeverSeesARefusedSchemeReadsHowToAllowIt() {
+        for schemes in [nil, ["https"]] as [Set<String>?] {
+            var types = ActionTypes()
+            types.schemes = schemes
+            let problems = types.problems(with: Action(.openUrl, value: "data:,a"), options: nil)
+            #expect(problems.first?.message.contains("actions.schemes") == true)
+        }
     }
 
     @Test func buttonsOfACustomTypeNeedTheirOptions() {

@@ -63,6 +63,32 @@ import Testing
         #expect(String(decoding: file.bytes, as: UTF8.self) == expected.replacing("\n", with: "\r\n"))
     }
 
+    @Test(arguments: [
+        #"America/New_York\u0000\rATTACH:http://a.example/"#, #"America/New_York\u0000:X"#, #"Europe/Berlin\u0000"#,
+        #"CET\u0000\r\nX-A:1"#, #"Europe/Berlin;X=1"#, #"../zoneinfo/Europe/Berlin"#,
+        String(repeating: "A", count: 65),
+    ])
+    func noNameOfAZoneWritesMoreThanItself(_ name: String) throws {
+        let action = try calendar(#"{"title": "T", "startDate": "2026-07-07T10:00:00Z", "timeZone": "\#(name)"}"#)
+        let file = try CalendarFile(action: action, uid: "1@demo", stamp: Self.stamp)
+        #expect(file.problems.map(\.code).contains(.timeZoneUnknown))
+        let text = String(decoding: file.bytes, as: UTF8.self)
+        #expect(!text.contains("TZID") && text.contains("DTSTART:20260707T100000Z\r\n"))
+    }
+
+    @Test(arguments: ["Asia/Kolkata", "GMT+05:30"])
+    func aZoneWhoseOffsetStaysIsExplainedOnce(_ name: String) throws {
+        let action = try calendar(
+            #"{"title": "T", "timeZone": "\#(name)", "startDate": "2026-07-07T10:00:00Z", "endDate": "2026-07-07T12:30:00Z"}"#
+        )
+        let file = try CalendarFile(action: action, uid: Self.uid, stamp: Self.stamp)
+        #expect(String(decoding: file.bytes, as: UTF8.self).components(separatedBy: "BEGIN:STANDARD").count == 2)
+        let expected = [
+            "uid": Self.uid, "start": "2026-07-07T10:00:00Z", "end": "2026-07-07T12:30:00Z", "summary": "T",
+        ]
+        try CalendarRecorder.record("constant \(name)", file.bytes, expected: expected)
+    }
+
     @Test func theSameActionMakesTheSameBytes() throws {
         let action = try calendar(#"{"title": "Doors", "startDate": "2026-07-07T10:00:00Z", "timeZone": "CET"}"#)
         let files = try (0..<2).map { _ in try CalendarFile(action: action, uid: Self.uid, stamp: Self.stamp) }

@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxActions
 import SignalboxJSON
 import SignalboxModel
@@ -30,6 +31,12 @@ import Testing
         #expect(interaction.text == "", "an empty reply is a reply")
         #expect(interaction.deviceTime.text == "2026-11-20T21:29:00.000Z")
         #expect(interaction.activity == .banner)
+    }
+
+    /// RFC 3339, 5.6: "T" and "Z" may be in lower case.
+    @Test func readsADeviceTimeInLowerCase() throws {
+        let interaction = try read(#"{"eventId":"e1","actionIdentifier":"a","deviceTime":"2026-11-20t21:29:00z"}"#)
+        #expect(interaction.deviceTime.text == "2026-11-20T21:29:00.000Z")
     }
 
     @Test(arguments: [
@@ -112,6 +119,21 @@ import Testing
         #expect(try tap("default", on: data).action == Action(.openUrl, value: "https://a.example"))
         #expect(try tap("dismiss", on: data).action == Action(.dismiss))
         #expect(throws: InteractionMistake.unknownAction("c", known: ["b"])) { try tap("c", on: data) }
+    }
+
+    @Test(arguments: ["default", "dismiss"])
+    func aButtonOfThatNameIsMeantBeforeTheNotification(_ name: String) throws {
+        let data = """
+            {"vendor":"mce","platform":"apns","kind":"alert","action":{"type":"openUrl","value":"https://a.example"},
+             "category":{"origin":"dynamic","actions":[{"identifier":"\(name)","title":"B","type":"dial","value":"112"}]}}
+            """
+        let button = try tap(name, on: data)
+        #expect(button.action == Action(.dial, value: "112") && button.title == "B")
+        #expect(button.interaction.choice == .button(name))
+        let apple = "com.apple.UNNotification\(name.capitalized)ActionIdentifier"
+        let notification = try tap(apple, on: data)
+        #expect(notification.action.type == (name == "default" ? .openUrl : .dismiss) && notification.title == nil)
+        #expect(notification.interaction.identity != button.interaction.identity)
     }
 
     @Test func aNotificationWithoutActionOpensTheApp() throws {

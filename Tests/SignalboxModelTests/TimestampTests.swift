@@ -84,6 +84,12 @@ import Testing
         #expect(Timestamp(Date(timeIntervalSince1970: seconds)).text == text)
     }
 
+    /// RFC 3339, 5.6.
+    @Test func theLettersMayBeInLowerCase() {
+        #expect(timestamp("2026-11-20t21:29:00z")?.text == "2026-11-20T21:29:00.000Z")
+        #expect(timestamp("2026-11-20t21:29:00+01:00")?.text == "2026-11-20T20:29:00.000Z")
+    }
+
     @Test func textsSortAsInstantsDo() throws {
         var random = SeededGenerator(seed: Self.seed)
         let timestamps = (0..<500).map { _ in

@@ -21,6 +21,7 @@ import Testing
         let clock: ManualDate
         let directory: String
         let event: RoutedEvent
+        let files: KeptFiles
 
         func report(
             _ identifier: String, more: String = "", from source: String = "mobile"
@@ -39,6 +40,20 @@ import Testing
 
     private struct NoRoom: Error {}
 
+    /// The calendar files that were made, in their order.
+    private actor KeptFiles {
+        private var texts: [String] = []
+
+        func add(_ bytes: [UInt8]) { texts.append(String(decoding: bytes, as: UTF8.self)) }
+
+        /// The lines of this name.
+        func lines(_ name: String) -> [String] {
+            texts.flatMap { $0.components(separatedBy: "\r\n").filter { $0.hasPrefix(name + ":") } }
+        }
+
+        var all: [String] { texts }
+    }
+
     private func withEvent(
         of payload: String, types: ActionTypes = ActionTypes(), keepsFiles: Bool = true, routes: RouteTable? = nil,
         _ body: (Setting) async throws -> Void
@@ -54,8 +69,10 @@ import Testing
             let intake = Intake(
                 normalizer: normalizer, routes: routes, queue: queue, now: { clock.now })
             guard case .report(let report) = try await intake.accept(Array(payload.utf8), from: source) else { return }
+            let files = KeptFiles()
             let decider = TapDecider(types: types) { bytes in
                 guard keepsFiles else { throw NoRoom() }
+                await files.add(bytes)
                 return .init(sha256: String(repeating: "a", count: 64), bytes: bytes.count, href: "/media/a")
             }
             let interactions = InteractionIntake(
@@ -63,7 +80,7 @@ import Testing
             try await body(
                 Setting(
                     queue: queue, interactions: interactions, clock: clock, directory: directory,
-                    event: try #require(report.items.first).get()))
+                    event: try #require(report.items.first).get(), files: files))
         }
     }
 
@@ -118,6 +135,61 @@ import Testing
             let receipt = try await setting.receipt("default")
             #expect(receipt.decided.outcome == .passed, "the app snoozes it")
             #expect(receipt.routed.destinations == [crm, shop])
+        }
+    }
+
+    private let twoCalendars = #"""
+        {"aps":{"alert":"x","mutable-content":1},"category-actions":[
+          {"name":"A","type":"calendar","title":"Sale","startDate":"2026-12-01T15:00:00Z","endDate":"2026-12-01T16:00:00Z"},
+          {"name":"B","type":"calendar","title":"Sale","startDate":"2026-12-01T15:00:00Z","endDate":"2026-12-01T16:00:00Z"},
+          {"name":"C","type":"snooze","value":"5"}]}
+        """#
+
+    /// Identifiers by title.
+    private func buttons(of body: [UInt8]) throws -> [String: String] {
+        let parser = JSONParser()
+        let event = try parser.parse(body)
+        return try withExtendedLifetime(parser) {
+            let buttons = try #require(event["data"]?["category"]?["actions"]).elements
+            return Dictionary(
+                uniqueKeysWithValues: try buttons.map {
+                    (try #require($0["title"]?.string), try #require($0["identifier"]?.string))
+                })
+        }
+    }
+
+    @Test func eachButtonsCalendarEventIsAnotherAndASecondTapMakesTheSameFile() async throws {
+        try await withEvent(of: twoCalendars) { setting in
+            let buttons = try buttons(of: setting.event.event.body)
+            let (a, b) = (try #require(buttons["A"]), try #require(buttons["B"]))
+            for identifier in [a, b] { _ = try await setting.receipt(identifier) }
+            setting.clock.advance(by: 60)
+            let later =
+                #"{"eventId":"\#(setting.event.event.id)","actionIdentifier":"\#(a)","deviceTime":"2026-11-20T23:00:00Z"}"#
+            _ = try await setting.interactions.accept(Array(later.utf8), from: source)
+            let uids = await setting.files.lines("UID")
+            #expect(uids.count == 3 && Set(uids).count == 2)
+            let id = setting.event.event.id.description
+            #expect(uids.allSatisfy { $0.hasPrefix("UID:\(id)-") && $0.utf8.count == 4 + id.utf8.count + 17 })
+            let files = await setting.files.all
+            #expect(files.first == files.last)
+        }
+    }
+
+    @Test func aNotificationThatCameAgainIsTheSameCalendarEvent() async throws {
+        try await withEvent(of: twoCalendars) { setting in
+            let buttons = try buttons(of: setting.event.event.body)
+            let a = try #require(buttons["A"])
+            _ = try await setting.receipt(a)
+            let snooze = try await setting.receipt(try #require(buttons["C"]))
+            guard case .snoozed(_, _, let id) = snooze.decided.outcome else {
+                Issue.record("\(snooze.decided.outcome)")
+                return
+            }
+            let again = #"{"eventId":"\#(id)","actionIdentifier":"\#(a)","deviceTime":"2026-11-20T23:00:00Z"}"#
+            _ = try await setting.interactions.accept(Array(again.utf8), from: source)
+            let uids = await setting.files.lines("UID")
+            #expect(uids.count == 2 && Set(uids).count == 1)
         }
     }
 

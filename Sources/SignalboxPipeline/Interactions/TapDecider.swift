@@ -1,5 +1,6 @@
 import Foundation
 package import SignalboxActions
+import SignalboxEgress
 import SignalboxModel
 
 /// Decides what the gateway does about a tap, and keeps the file that it makes of a calendar action.
@@ -43,11 +44,12 @@ package struct TapDecider: Sendable {
     }
 
     private func calendar(_ tap: Tap, _ problems: [ActionProblem]) async -> DecidedTap {
-        // Of the report's time and not of ours, so that a repeat makes the same file.
-        let stamp = Date(timeIntervalSince1970: Double(tap.interaction.deviceTime.milliseconds) / 1000)
+        // Of the notification's time and neither the report's nor ours: the file is a function of event and action, and a
+        // second tap makes no other one.
+        let stamp = Normalizer.date(tap.notification.time) ?? .distantPast
         let problem: ActionProblem
         do {
-            let file = try CalendarFile(action: tap.action, uid: tap.interaction.eventID, stamp: stamp)
+            let file = try CalendarFile(action: tap.action, uid: Self.uid(of: tap), stamp: stamp)
             return DecidedTap(tap: tap, problems: problems, outcome: .rendered(try await keep(file.bytes)))
         } catch let mistake as ActionProblem {
             problem = mistake
@@ -56,5 +58,11 @@ package struct TapDecider: Sendable {
         }
         // The app can still do what it would do without us.
         return DecidedTap(tap: tap, problems: problems + [problem], outcome: .passed)
+    }
+
+    /// Each button's is another, and a notification that comes again after a snooze has those of the first.
+    private static func uid(of tap: Tap) -> String {
+        guard case .button(let identifier) = tap.interaction.choice else { return tap.notification.firstID }
+        return tap.notification.firstID + "-" + hexadecimal(sha256(Array(identifier.utf8)).prefix(8))
     }
 }
