@@ -276,7 +276,7 @@ import Testing
         try await setting.queue.append([event])
         return Setting(
             queue: setting.queue, interactions: setting.interactions, clock: setting.clock,
-            directory: setting.directory, event: event)
+            directory: setting.directory, event: event, files: setting.files)
     }
 
     @Test(arguments: [ScheduleParts([]), .notAfter])
