@@ -76,9 +76,21 @@ package final class RunningBinary: @unchecked Sendable {
 
     /// Writes to its standard input and closes that.
     package func send(_ input: Data) {
-        // A process that ends without reading its input is no error of the test's.
-        try? standardInput.fileHandleForWriting.write(contentsOf: input)
-        try? standardInput.fileHandleForWriting.close()
+        let handle = standardInput.fileHandleForWriting
+        input.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                // Not FileHandle's, which ends the process when a signal comes between.
+                let count = UnsafeRawBufferPointer(rebasing: rest).withMemoryRebound(to: UInt8.self) {
+                    write(handle.fileDescriptor, $0.baseAddress, $0.count)
+                }
+                if count < 0, errno == EINTR { continue }
+                // A process that ends without reading its input is no error of the test's.
+                guard count > 0 else { return }
+                rest = rest.dropFirst(count)
+            }
+        }
+        try? handle.close()
     }
 
     /// As the system numbers processes.
