@@ -1,18 +1,34 @@
 import Foundation
 import SignalboxEgress
+import Synchronization
 
 /// The files of a data directory that events point to, each under the SHA-256 of what it holds:
 /// `media/ab/cd/<64 hexadecimal digits>`.
 ///
-/// A file appears whole or not at all, is on disk when ``keep(_:)`` returns, and never changes. What somebody asks for is
+/// A file appears whole or not at all, is on disk when ``keep(_:)`` returns, and never changes; its modification time is
+/// when it was last asked to be kept. What somebody asks for is
 /// looked up only when it has the form of such a name, so no path comes from outside.
 package struct MediaStore: Sendable {
-    private let directory: String
+    let directory: String
+    private let sync: @Sendable (_ folder: String) throws(MediaError) -> Void
+    let shared = Shared()
 
-    /// `directory` is made when the first file is kept. One process at a time may keep files in it: what an earlier one
+    /// A class because all copies of the store share it.
+    final class Shared: Sendable {
+        /// Folders that are on disk, for this process did that or saw to it.
+        fileprivate let folders = Mutex<Set<String>>([])
+        /// Held while a file is found old and removed, or found and made young.
+        let ages = Mutex(())
+    }
+
+    /// `sync`: brings the entries of a folder to disk. `directory` is made when the first file is kept. One process at a time may keep files in it: what an earlier one
     /// left half written is removed here.
-    package init(directory: String) {
+    package init(
+        directory: String,
+        sync: @escaping @Sendable (_ folder: String) throws(MediaError) -> Void = MediaStore.sync
+    ) {
         self.directory = directory
+        self.sync = sync
         for name in (try? FileManager.default.contentsOfDirectory(atPath: unfinished)) ?? [] {
             unlink(unfinished + "/" + name)
         }
@@ -23,14 +39,13 @@ package struct MediaStore: Sendable {
         let name = hexadecimal(sha256(bytes))
         let folders = folders(of: name)
         let stored = StoredMedia(sha256: name, bytes: bytes.count)
-        guard access(path(of: name), F_OK) != 0 else {
+        for folder in folders { try makeFolder(folder) }
+        if try touch(path(of: name)) {
             // Who put it there may not be as far yet as to know that it is on disk.
-            try Self.sync(folders[2])
+            try sync(folders[2])
             return stored
         }
-        try Self.makeFolder(directory, in: nil)
-        try Self.makeFolder(unfinished, in: nil)
-        for (parent, folder) in zip(folders, folders.dropFirst()) { try Self.makeFolder(folder, in: parent) }
+        guard mkdir(unfinished, 0o700) == 0 || errno == EEXIST else { throw .lastError }
         let temporary = unfinished + "/" + hexadecimal(randomBytes(16))
         do throws(MediaError) {
             try Self.write(bytes, to: temporary)
@@ -39,7 +54,7 @@ package struct MediaStore: Sendable {
             unlink(temporary)
             throw error
         }
-        try Self.sync(folders[2])
+        try sync(folders[2])
         return stored
     }
 
@@ -80,9 +95,9 @@ package struct MediaStore: Sendable {
     // MARK: Places
 
     /// Where files are written before they get their names; no folder of digests has a name of this length.
-    private var unfinished: String { directory + "/unfinished" }
+    var unfinished: String { directory + "/unfinished" }
 
-    private static func isName(_ text: String) -> Bool {
+    static func isName(_ text: String) -> Bool {
         text.utf8.count == 64
             && text.utf8.allSatisfy {
                 (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0)
@@ -102,13 +117,30 @@ package struct MediaStore: Sendable {
 // MARK: On disk
 
 extension MediaStore {
-    /// `parent` is synced when the folder is new, so that the folder is there after a power cut.
-    private static func makeFolder(_ path: String, in parent: String?) throws(MediaError) {
-        if mkdir(path, 0o700) == 0 {
-            if let parent { try sync(parent) }
-        } else if errno != EEXIST {
-            throw .lastError
+    /// Makes sure that a folder is there, also after a power cut: its parent is synced when it is new, and else once,
+    /// because who made it may have ended before.
+    private func makeFolder(_ path: String) throws(MediaError) {
+        if mkdir(path, 0o700) != 0 {
+            guard errno == EEXIST else { throw .lastError }
+            if shared.folders.withLock({ $0.contains(path) }) { return }
         }
+        let slash = path.lastIndex(of: "/")
+        try sync(slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
+        shared.folders.withLock { _ = $0.insert(path) }
+    }
+
+    /// Makes a file young, on disk too; false when there is none.
+    private func touch(_ path: String) throws(MediaError) -> Bool {
+        let (file, failure) = shared.ages.withLock { _ in
+            let file = open(path, O_RDONLY | O_CLOEXEC)
+            let isYoung = file >= 0 && futimens(file, nil) == 0
+            return (file, isYoung ? 0 : errno)
+        }
+        if file < 0, failure == ENOENT { return false }
+        defer { if file >= 0 { close(file) } }
+        guard failure == 0 else { throw MediaError(reason: String(cString: strerror(failure))) }
+        guard fsync(file) == 0 else { throw .lastError }
+        return true
     }
 
     private static func write(_ bytes: [UInt8], to path: String) throws(MediaError) {
@@ -127,7 +159,7 @@ extension MediaStore {
         guard fsync(file) == 0 else { throw .lastError }
     }
 
-    private static func sync(_ folder: String) throws(MediaError) {
+    package static func sync(_ folder: String) throws(MediaError) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .lastError }
         defer { close(descriptor) }
@@ -138,6 +170,8 @@ extension MediaStore {
 /// A file cannot be kept or read; the disk is full, perhaps, or somebody else's.
 package struct MediaError: Error, CustomStringConvertible {
     package let reason: String
+
+    package init(reason: String) { self.reason = reason }
 
     static var lastError: MediaError { MediaError(reason: String(cString: strerror(errno))) }
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import Hummingbird
+import NIOPosix
 package import SignalboxMedia
 
 /// `GET /media/{sha256}`: the files that events point to.
@@ -20,10 +21,19 @@ package struct MediaAPI: Sendable {
     }
 
     private func file(_ name: String, for request: Request, in context: BasicRequestContext) async throws -> Response {
-        guard let media = store.find(name) else { throw Problem.noMedia }
+        // Where the file's bytes are read, too: a thread of Swift's must not wait for a disk.
+        let found = try await NIOThreadPool.singleton.runIfActive { [store] in
+            try store.find(name).map { ($0, try store.kind(of: $0)) }
+        }
+        guard let (media, kind) = found else { throw Problem.noMedia }
         let tag = "\"\(media.sha256)\""
-        var headers = Self.headers(of: try store.kind(of: media), tag: tag)
-        if Self.lists(tag, request.headers[.ifNoneMatch]) { return Response(status: .notModified, headers: headers) }
+        if let wanted = request.headers[.ifMatch], !Self.lists(tag, wanted, takesWeak: false) {
+            throw Problem.otherMedia
+        }
+        var headers = Self.headers(of: kind, tag: tag)
+        if Self.lists(tag, request.headers[.ifNoneMatch], takesWeak: true) {
+            return Response(status: .notModified, headers: headers)
+        }
         switch Self.range(of: request, length: media.bytes, tag: tag) {
         case .unsatisfiable: throw Problem.noSuchRange(of: media.bytes)
         case .whole:
@@ -60,12 +70,13 @@ package struct MediaAPI: Sendable {
         return ByteRange(request.headers[.range], of: length)
     }
 
-    /// True when a list of tags holds this one; weak tags are as good here (RFC 9110, 13.1.2).
-    private static func lists(_ tag: String, _ header: String?) -> Bool {
+    /// True when a list of tags holds this one. Weak tags are as good for `if-none-match`, and no good for `if-match`
+    /// (RFC 9110, 13.1.1 and 13.1.2).
+    private static func lists(_ tag: String, _ header: String?, takesWeak: Bool) -> Bool {
         guard let header else { return false }
         return header.split(separator: ",").contains { entry in
             let entry = entry.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
-            return entry == "*" || entry == tag || entry == "W/" + tag
+            return entry == "*" || entry == tag || (takesWeak && entry == "W/" + tag)
         }
     }
 }

@@ -173,6 +173,10 @@ extension Problem {
         status: .notFound, code: "media-not-found", title: "There is no such file",
         detail: "A file's name is the SHA-256 of what it holds, 64 lower-case hexadecimal digits; events tell it.")
 
+    static let otherMedia = Problem(
+        status: .preconditionFailed, code: "media-not-matched", title: "This is another file",
+        detail: "The file's etag is its name in quotes, and if-match does not have it.")
+
     static func noSuchRange(of bytes: Int) -> Problem {
         Problem(
             status: .rangeNotSatisfiable, code: "range-not-satisfiable", title: "There is no such part of the file",

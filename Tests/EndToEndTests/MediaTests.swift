@@ -63,6 +63,20 @@ import Testing
         }
     }
 
+    @Test func whoWantsAnotherFileIsToldThatThisIsNotIt() async throws {
+        try await withFiles { calendar, _, _ in
+            let tag = "\"\(calendar.suffix(64))\""
+            for header in [tag, "\"a\", " + tag, "*"] {
+                #expect(try await Reply(calendar, "--header", "if-match: " + header).status == 200, "\(header)")
+            }
+            for header in ["\"a\"", "W/" + tag] {
+                let reply = try await Reply(calendar, "--header", "if-match: " + header)
+                #expect(reply.status == 412, "\(header)")
+                #expect(reply.headers["content-type"] == "application/problem+json")
+            }
+        }
+    }
+
     @Test(arguments: [
         ("bytes=1-2", 206, "bc", "bytes 1-2/4"), ("bytes=2-", 206, "cd", "bytes 2-3/4"),
         ("bytes=-1", 206, "d", "bytes 3-3/4"), ("bytes=-9", 206, "abcd", "bytes 0-3/4"),

@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxMedia
 import SignalboxTesting
+import Synchronization
 import Testing
 
 @Suite struct MediaStoreTests {
@@ -28,6 +29,79 @@ import Testing
             let after = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
             #expect(before == after && before != nil)
             #expect(try FileManager.default.contentsOfDirectory(atPath: directory + "/unfinished").isEmpty)
+        }
+    }
+
+    /// Which folders were synced. A class because the store and the test share it.
+    private final class Syncs: Sendable {
+        private let state = Mutex((folders: [String](), failures: 0))
+
+        init(failures: Int = 0) { state.withLock { $0.failures = failures } }
+
+        func sync(_ folder: String) throws(MediaError) {
+            let fails = state.withLock { state in
+                state.folders.append(folder)
+                state.failures -= 1
+                return state.failures >= 0
+            }
+            if fails { throw MediaError(reason: "the disk fails") }
+        }
+
+        func take() -> [String] {
+            state.withLock { state in
+                defer { state.folders = [] }
+                return state.folders
+            }
+        }
+    }
+
+    @Test func whereAFileIsKeptIsOnDiskFromTheDataDirectoryDown() async throws {
+        try await withTemporaryDirectory { directory in
+            let media = directory + "/media"
+            let all = [directory, media, media + "/2c", media + "/2c/f2"]
+            let syncs = Syncs()
+            let store = MediaStore(directory: media, sync: syncs.sync)
+            _ = try store.keep(Self.hello)
+            #expect(syncs.take() == all)
+            _ = try store.keep(Self.hello)
+            #expect(syncs.take() == all.suffix(1), "each folder above is synced once")
+            // Who made the folders may have ended before they were on disk.
+            _ = try MediaStore(directory: media, sync: syncs.sync).keep(Self.hello)
+            #expect(syncs.take() == all)
+        }
+    }
+
+    @Test func aFolderThatCannotBeSyncedIsTriedAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            let syncs = Syncs(failures: 1)
+            let store = MediaStore(directory: directory + "/media", sync: syncs.sync)
+            #expect(throws: MediaError.self) { try store.keep(Self.hello) }
+            #expect(syncs.take() == [directory])
+            _ = try store.keep(Self.hello)
+            #expect(syncs.take().first == directory)
+        }
+    }
+
+    @Test func oldFilesLeaveUnlessTheyWereKeptAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = MediaStore(directory: directory + "/media")
+            #expect(try await store.remove(olderThan: Date()) == 0, "nothing is there yet")
+            let (old, again, young) = (try store.keep([1]), try store.keep([2]), try store.keep([3]))
+            let foreign = directory + "/media/2c/README"
+            try FileManager.default.createDirectory(
+                atPath: directory + "/media/2c/f2", withIntermediateDirectories: true)
+            try Data().write(to: URL(fileURLWithPath: foreign))
+            for path in [store.path(of: old), store.path(of: again), foreign] {
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -1000)], ofItemAtPath: path)
+            }
+            _ = try store.keep([2])
+            #expect(try await store.remove(olderThan: Date(timeIntervalSinceNow: -500)) == 1)
+            #expect(store.find(old.sha256) == nil)
+            #expect(store.find(again.sha256) == again && store.find(young.sha256) == young)
+            #expect(FileManager.default.fileExists(atPath: foreign))
+            #expect(try store.keep([1]) == old)
+            #expect(try store.read(old) == [1])
         }
     }
 

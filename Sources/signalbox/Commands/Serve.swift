@@ -5,6 +5,7 @@ import ServiceLifecycle
 import SignalboxActions
 import SignalboxDelivery
 import SignalboxEgress
+import SignalboxMedia
 import SignalboxModel
 import SignalboxRouting
 import SignalboxServer
@@ -49,7 +50,10 @@ struct Serve: AsyncParsableCommand {
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
         await gateway.reportStranded(to: logger)
-        let janitor = Janitor(queue, retention: .init(config), logger: logger)
+        let media = gateway.media
+        let janitor = Janitor(queue, retention: .init(config), logger: logger) { age in
+            try await media.remove(olderThan: Date(timeIntervalSinceNow: -(age / .seconds(1))))
+        }
         let interrupted = try await ServiceRun(services: [gateway.dispatcher, janitor, server], logger: logger).run()
         gateway.ways.stop()
         Terminal.finish()
