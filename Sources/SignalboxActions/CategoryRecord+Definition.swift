@@ -46,10 +46,7 @@ extension JSONWriter {
         key("type")
         string(button.action.type.rawValue)
         member("value", button.action.value)
-        if let arguments = button.action.arguments {
-            key("arguments")
-            text(arguments)
-        }
+        member("arguments", button.action.arguments)
         android(button)
         endObject()
     }
@@ -72,12 +69,6 @@ extension JSONWriter {
             endObject()
         }
         endObject()
-    }
-
-    private mutating func member(_ name: StaticString, _ text: String?) {
-        guard let text else { return }
-        key(name)
-        string(text)
     }
 }
 

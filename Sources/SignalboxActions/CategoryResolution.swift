@@ -31,14 +31,16 @@ package struct CategoryResolution: Sendable {
         CategoryCheck(category).warn(&notification)
     }
 
-    /// What the registry is to know of a notification; nil where the payload defines no category, or none that may be
+    /// What the registry is to know of a notification; nil where the payload defines no category, or one that is not to be
     /// kept under its name.
-    package func record(of notification: borrowing PushNotification) -> CategoryRecord? {
+    package func definition(in notification: borrowing PushNotification) -> DefinedCategory? {
         guard let category = notification.category, category.origin == .dynamic, let identifier = category.identifier,
-            Self.isShownBySystem(notification), !category.actions.isEmpty, statics[identifier] == nil,
-            let record = CategoryRecord(category), record.definition.count <= Self.longestDefinition
+            Self.isShownBySystem(notification), !category.actions.isEmpty, statics[identifier] == nil
         else { return nil }
-        return record
+        // No other name begins so: see below.
+        return DefinedCategory(identifier, isNamedByDefinition: identifier.hasPrefix(Self.prefix)) {
+            CategoryRecord(category).flatMap { $0.definition.count <= Self.longestDefinition ? $0 : nil }
+        }
     }
 
     private static func isShownBySystem(_ notification: borrowing PushNotification) -> Bool {

@@ -148,27 +148,18 @@ struct DestinationLane: Sendable {
     private func attempt(_ batch: [Lease], asking asks: Bool) async {
         // Claimed before the destination was known to be gone or paused.
         guard !gate.isShut, queue.isActive(destination.name) else {
-            gate.noteNothing(at: elapsed())
             if asks { gate.abandonQuestion() }
-            gate.sent()
-            signal.yield()
-            return await finish(batch.map { Settlement($0, .returned) })
+            return await leave(batch.map { Settlement($0, .returned) })
         }
         let isOver = batch.map { $0.notAfter.map { $0 <= Date() } ?? false }
         let live = zip(batch, isOver).filter { !$1 }.map(\.0)
         let expired = zip(batch, isOver).filter(\.1).map { Settlement($0.0, .expired) }
         guard !live.isEmpty else {
-            gate.noteNothing(at: elapsed())
             if asks { gate.abandonQuestion() }
-            gate.sent()
-            signal.yield()
-            return await finish(expired)
+            return await leave(expired)
         }
         if asks, let outcome = await outcomeWithoutPermission() {
-            gate.noteNothing(at: elapsed())
-            gate.sent()
-            signal.yield()
-            return await finish(live.map { Settlement($0, outcome) } + expired)
+            return await leave(live.map { Settlement($0, outcome) } + expired)
         }
         let result = await sender.send(live)
         let now = Date()
@@ -184,6 +175,14 @@ struct DestinationLane: Sendable {
         await finish(settlements + expired)
         // From here on the queue gives out nothing to it.
         if isDisabling { gate.reopen() }
+    }
+
+    /// Nothing was sent: gives the place back, and says nothing of the destination.
+    private func leave(_ settlements: [Settlement]) async {
+        gate.noteNothing(at: elapsed())
+        gate.sent()
+        signal.yield()
+        await finish(settlements)
     }
 
     private func settlement(of lease: Lease, _ result: SendResult, now: Date, random: Double) -> Settlement {

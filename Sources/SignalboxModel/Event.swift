@@ -18,7 +18,7 @@ package struct Event: Sendable {
     /// The APNs payload as it should be shown, where somebody wants it.
     package var shown: JSONText?
     /// What the registry is to know of the buttons that the payload defines.
-    package var category: CategoryRecord?
+    package var category: DefinedCategory?
     /// Until then it is not to be delivered.
     package var notBefore: Date?
     /// From then on it is not to be delivered any more.

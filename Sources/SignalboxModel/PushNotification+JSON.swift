@@ -258,20 +258,6 @@ extension JSONWriter {
     // MARK: Members
 
     @inline(__always)
-    private mutating func member(_ name: StaticString, _ text: String?) {
-        guard let text else { return }
-        key(name)
-        string(text)
-    }
-
-    @inline(__always)
-    private mutating func member(_ name: StaticString, _ json: JSONText?) {
-        guard let json else { return }
-        key(name)
-        text(json)
-    }
-
-    @inline(__always)
     private mutating func member(_ name: StaticString, _ texts: [String]) {
         guard !texts.isEmpty else { return }
         key(name)

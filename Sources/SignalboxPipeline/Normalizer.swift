@@ -84,7 +84,7 @@ package struct Normalizer: Sendable {
             kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
         if keepsPayloads { event.payload = Array(payload) }
         if showsPayloads { event.shown = ShownPayload(recognised, of: notification)?.text }
-        if notification.category != nil { event.category = categories.record(of: notification) }
+        if notification.category != nil { event.category = categories.definition(in: notification) }
         event.notAfter = expiry
         if let schedule = notification.schedule {
             event.notBefore = Self.date(schedule.notBefore)

@@ -105,15 +105,13 @@ package struct GatewayServer: Service {
 
     private func accept(_ body: [UInt8], from source: SourceName, key: IdempotencyKey?) async throws -> Response {
         let repeatable = key.map { Intake.Repeatable(key: $0.text) { ReceiptReply($0).answer } }
+        let answer = try await alarm.watching { () throws(Intake.Failure) in
+            try await intake.accept(body, from: source, as: repeatable)
+        }
         let report: Intake.Report
-        do throws(Intake.Failure) {
-            switch try await intake.accept(body, from: source, as: repeatable) {
-            case .report(let taken): report = taken
-            case .repeated(let answer): return Response(answer, isRepeated: true)
-            }
-        } catch {
-            if case .store(let reason) = error { alarm.ring(reason) }
-            throw Problem(error)
+        switch answer {
+        case .report(let taken): report = taken
+        case .repeated(let answer): return Response(answer, isRepeated: true)
         }
         // Only an append says that the queue works again.
         if report.items.contains(where: { if case .success = $0 { true } else { false } }) { alarm.silence() }

@@ -15,12 +15,7 @@ package struct InteractionsAPI: Sendable {
     /// Takes the body of a request from a source. For one report 202 with what became of it; for a batch 202 when all were
     /// taken, else 207, with the items in the order of the reports.
     func accept(_ body: [UInt8], from source: SourceName, alarm: QueueAlarm) async throws -> Response {
-        let report: InteractionIntake.Report
-        do throws(Intake.Failure) {
-            report = try await intake.accept(body, from: source)
-        } catch {
-            if case .store(let reason) = error { alarm.ring(reason) }
-            throw Problem(error)
+        let report = try await alarm.watching { () throws(Intake.Failure) in try await intake.accept(body, from: source)
         }
         // Only an append says that the queue works again.
         if report.items.contains(where: { if case .success = $0 { true } else { false } }) { alarm.silence() }
@@ -34,28 +29,13 @@ package struct InteractionsAPI: Sendable {
                 return .json(.accepted, json.bytes)
             }
         }
-        return Self.batch(report)
-    }
-
-    private static func batch(_ report: InteractionIntake.Report) -> Response {
-        let rejected = report.items.count { if case .failure = $0 { true } else { false } }
-        var json = JSONWriter(reservingCapacity: 256 * report.items.count)
-        json.beginObject()
-        json.key("accepted")
-        json.integer(report.items.count - rejected)
-        json.key("rejected")
-        json.integer(rejected)
-        json.key("items")
-        json.beginArray()
-        for item in report.items {
-            switch item {
-            case .success(let receipt): json.receipt(receipt)
-            case .failure(let failure): json.failure(failure)
-            }
-        }
-        json.endArray()
-        json.endObject()
-        return .json(rejected == 0 ? .accepted : .init(code: 207), json.bytes)
+        return Response(
+            .batch(report.items) { json, _, item in
+                switch item {
+                case .success(let receipt): json.receipt(receipt)
+                case .failure(let failure): json.failure(failure)
+                }
+            })
     }
 }
 

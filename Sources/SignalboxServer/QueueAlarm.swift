@@ -1,4 +1,5 @@
 import Logging
+import SignalboxPipeline
 import SignalboxStore
 import Synchronization
 
@@ -11,9 +12,19 @@ final class QueueAlarm: Sendable {
 
     init(logger: Logger) { self.logger = logger }
 
-    func ring(_ reason: StoreError) {
+    private func ring(_ reason: StoreError) {
         guard set(true) else { return }
         logger.error("The queue takes no events; senders are told to come back.", metadata: ["error": "\(reason)"])
+    }
+
+    /// Rings when work fails because of the queue; puts what it fails with into words.
+    func watching<R>(_ work: () async throws(Intake.Failure) -> R) async throws(Problem) -> R {
+        do throws(Intake.Failure) {
+            return try await work()
+        } catch {
+            if case .store(let reason) = error { ring(reason) }
+            throw Problem(error)
+        }
     }
 
     func silence() {

@@ -18,28 +18,12 @@ struct ReceiptReply {
             json.receipt(event, duplicate: report.duplicates[0])
             return StoredAnswer(status: HTTPResponse.Status.accepted.code, body: json.bytes)
         }
-        return batch
-    }
-
-    private var batch: StoredAnswer {
-        let rejected = report.items.count { if case .failure = $0 { true } else { false } }
-        var json = JSONWriter(reservingCapacity: 256 * report.items.count)
-        json.beginObject()
-        json.key("accepted")
-        json.integer(report.items.count - rejected)
-        json.key("rejected")
-        json.integer(rejected)
-        json.key("items")
-        json.beginArray()
-        for (position, item) in report.items.enumerated() {
+        return .batch(report.items) { json, position, item in
             switch item {
             case .success(let event): json.receipt(event, duplicate: report.duplicates[position])
             case .failure(let rejection): json.rejection(rejection)
             }
         }
-        json.endArray()
-        json.endObject()
-        return StoredAnswer(status: rejected == 0 ? HTTPResponse.Status.accepted.code : 207, body: json.bytes)
     }
 }
 

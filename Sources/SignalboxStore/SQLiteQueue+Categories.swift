@@ -9,7 +9,7 @@ extension SQLiteQueue {
 
     /// What of them is kept.
     package struct CategoryRetention: Sendable, Equatable {
-        /// Since it was last seen, give or take an hour.
+        /// Since it was last seen, give or take two hours.
         package var age: Duration
         /// Those seen last stay.
         package var count: Int
@@ -51,7 +51,7 @@ extension SQLiteQueue {
         let oldest = now().addingTimeInterval(-(retention.age / .seconds(1))).milliseconds
         var removed = 0
         while true {
-            let count = try await write { db in
+            let count = try await write { [knownCategories] db in
                 try db.execute(
                     sql: """
                         DELETE FROM categories WHERE identifier IN (
@@ -61,6 +61,8 @@ extension SQLiteQueue {
                                 SELECT identifier FROM categories ORDER BY last_seen DESC, identifier
                                 LIMIT :step OFFSET :count))
                         """, arguments: ["oldest": oldest, "step": Self.step, "count": retention.count])
+                // Within the transaction, so that what is noted after it is known after it.
+                if db.changesCount > 0 { knownCategories.removeAll() }
                 return db.changesCount
             }
             removed += count

@@ -14,6 +14,7 @@ package final class SQLiteQueue: Sendable {
     let lanes = Lanes()
     private let commits: CommitGroup<SQLiteWriter.Write, SQLiteWriter.Output>
     private let health = CommitHealth()
+    let knownCategories = KnownCategories()
     private let lastVersion = Mutex<Int?>(nil)
     let elapsed: @Sendable () -> Duration
     let clockWatch = Mutex(ClockWatch())
@@ -36,7 +37,8 @@ package final class SQLiteQueue: Sendable {
         } catch {
             throw StoreError(error, path: path)
         }
-        let writer = SQLiteWriter(pool: pool, path: path, lanes: lanes, now: now, health: health)
+        let writer = SQLiteWriter(
+            pool: pool, path: path, lanes: lanes, now: now, health: health, known: knownCategories)
         commits = CommitGroup(limit: 512) { (writes) throws(StoreError) in try writer.commit(writes) }
     }
 

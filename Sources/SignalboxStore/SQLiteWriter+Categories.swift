@@ -7,17 +7,21 @@ extension SQLiteWriter {
     /// that is known already.
     private static let seenEvery: Int64 = 3_600_000
 
-    /// Notes that an event has these buttons. What is known and was seen within the hour costs a look at the table and no
-    /// write; what has changed under its name is replaced.
-    func note(_ category: CategoryRecord, in db: Database, _ transaction: inout Transaction) throws {
+    /// Notes that an event has these buttons. What is known and was seen within the hour costs no write, and where its
+    /// definition cannot have changed not even a look at the table; what has changed under its name is replaced.
+    func note(_ category: DefinedCategory, in db: Database, _ transaction: inout Transaction) throws {
+        if category.isNamedByDefinition, known.contains(category.identifier, at: transaction.now) { return }
+        guard let record = category.record else { return }
         let statement = try transaction.category ?? Self.statement(in: db)
         transaction.category = statement
         try statement.run { row in
-            row.bind(category.identifier)
-            row.bind(category.definition)
+            row.bind(record.identifier)
+            row.bind(record.definition)
             row.bind(transaction.now.milliseconds)
             row.bind(transaction.now.milliseconds)
         }
+        known.insert(record.identifier, at: transaction.now)
+        transaction.noted.append(record.identifier)
     }
 
     private static func statement(in db: Database) throws -> RowStatement {

@@ -33,6 +33,7 @@ struct SQLiteWriter: Sendable {
     let lanes: Lanes
     let now: @Sendable () -> Date
     let health: CommitHealth
+    let known: KnownCategories
 
     func commit(_ writes: [Write]) throws(StoreError) -> [Output] {
         var transaction = Transaction(now: now())
@@ -63,6 +64,8 @@ struct SQLiteWriter: Sendable {
         var inserts: InsertStatements?
         var update: RowStatement?
         var category: RowStatement?
+        /// Categories that count as known already.
+        var noted: [String] = []
         var fresh: [Lease] = []
         var spilled: Set<DestinationName> = []
         var released: [(lease: Lease, due: Date?)] = []
@@ -133,6 +136,7 @@ struct SQLiteWriter: Sendable {
     }
 
     private func undoInMemory(_ transaction: Transaction, _ writes: [Write]) {
+        known.remove(transaction.noted)
         lanes.withHandOff { handOff in
             for lease in transaction.fresh { handOff.forget(lease) }
             for write in writes {

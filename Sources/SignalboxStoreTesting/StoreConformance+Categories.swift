@@ -2,6 +2,7 @@ import Foundation
 import SignalboxModel
 import SignalboxStore
 import SignalboxTesting
+import Synchronization
 import Testing
 
 extension StoreConformance {
@@ -103,10 +104,53 @@ extension StoreConformance {
             let dedupe = RoutedEvent.Dedupe(key: "k", since: bench.clock.now.addingTimeInterval(-60))
             try await queue.append([bench.event(1, to: [], dedupe: dedupe)])
             var again = bench.event(2, to: [], dedupe: dedupe)
-            again.event.category = bench.category("a")
+            again.event.category = DefinedCategory("a", isNamedByDefinition: true) { bench.category("a") }
             try await queue.append([again])
             #expect(try await queue.eventCount() == 1)
             #expect(try await names(queue).isEmpty)
+        },
+        Self("aDefinitionThatIsKnownByItsNameIsMadeOnceAnHour") { bench in
+            let queue = try bench.open()
+            let made = Mutex(0)
+            let category = DefinedCategory("a", isNamedByDefinition: true) {
+                made.withLock { $0 += 1 }
+                return bench.category("a")
+            }
+            for number in 0..<3 {
+                try await queue.append((0..<10).map { _ in bench.event(number, defining: category) })
+            }
+            #expect(made.withLock { $0 } == 1)
+            bench.clock.advance(by: hour)
+            try await queue.append([bench.event(4, defining: category)])
+            #expect(made.withLock { $0 } == 2)
+            #expect(try await names(queue) == ["a"])
+        },
+        Self("aCategoryThatWasForgottenIsKeptWhenItIsSeenAgain") { bench in
+            let queue = try bench.open()
+            func see(_ name: String) async throws {
+                let category = DefinedCategory(name, isNamedByDefinition: true) { bench.category(name) }
+                try await queue.append([bench.event(1, defining: category)])
+                bench.clock.advance(by: 1)
+            }
+            try await see("a")
+            try await see("b")
+            _ = try await queue.remove(beyond: retention(count: 1))
+            #expect(try await names(queue) == ["b"])
+            try await see("a")
+            #expect(try await names(queue) == ["a", "b"])
+        },
+        Self("aCategoryOfARefusedAppendIsNotTakenAsKnown") { bench in
+            let queue = try bench.open()
+            let taken = bench.event(1)
+            try await queue.append([taken])
+            let category = DefinedCategory("a", isNamedByDefinition: true) { bench.category("a") }
+            // The second of these has an id that is taken.
+            await #expect(throws: StoreError.self) {
+                try await queue.append([bench.event(2, defining: category), taken])
+            }
+            #expect(try await names(queue).isEmpty)
+            try await queue.append([bench.event(3, defining: category)])
+            #expect(try await names(queue) == ["a"])
         },
     ]
 }
@@ -117,8 +161,12 @@ extension StoreBench {
         CategoryRecord(identifier: identifier, definition: Array("{\"identifier\":\"\(identifier)\"}".utf8))
     }
 
-    /// An event to `crm` whose payload defines a category.
+    /// An event to `crm` whose payload defines a category under a name of its own.
     func event(_ number: Int, with category: CategoryRecord) -> RoutedEvent {
+        event(number, defining: DefinedCategory(category.identifier, isNamedByDefinition: false) { category })
+    }
+
+    func event(_ number: Int, defining category: DefinedCategory) -> RoutedEvent {
         var routed = event(number)
         routed.event.category = category
         return routed

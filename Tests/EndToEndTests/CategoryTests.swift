@@ -49,24 +49,10 @@ import Testing
         return Answer(status: http.statusCode, headers: http, body: body)
     }
 
-    private func withGateway(
-        config more: String = "", environment: [String: String] = [:],
-        _ body: @escaping @Sendable (Gateway, ReceivingServer, String) async throws -> Void
-    ) async throws {
-        try await withTemporaryDirectory { directory in
-            try await ReceivingServer.run { receiver in
-                let gateway = try await Gateway.start(
-                    in: directory, config: Gateway.config(to: receiver.url, more: more), environment: environment)
-                try await body(gateway, receiver, directory)
-                #expect(await gateway.stop() == 0)
-            }
-        }
-    }
-
     // MARK: The set
 
     @Test func whatAPayloadDefinesCanBeFetched() async throws {
-        try await withGateway { gateway, receiver, _ in
+        try await Gateway.run { gateway, receiver, _ in
             #expect(try await Self.ask(gateway).categories.isEmpty)
             for _ in 0..<3 { #expect(try await gateway.post(Self.payload).status == 202) }
             let event = try #require(await receiver.next(1).first)
@@ -102,7 +88,7 @@ import Testing
     }
 
     @Test func declaredOnesAreServedWithThemAndLendTheirLabels() async throws {
-        try await withGateway(config: Self.statics) { gateway, receiver, directory in
+        try await Gateway.run(config: Self.statics) { gateway, receiver, directory in
             #expect(try await Self.ask(gateway).identifiers == ["ORDER/1"])
             let one = try await Self.ask(gateway, "/v1/categories/ORDER%2F1")
             #expect(one.status == 200)
@@ -140,7 +126,7 @@ import Testing
     // MARK: Asking again
 
     @Test func whoHasItAlreadyIsToldSo() async throws {
-        try await withGateway { gateway, _, _ in
+        try await Gateway.run { gateway, _, _ in
             #expect(try await gateway.post(Self.payload).status == 202)
             let first = try await Self.ask(gateway)
             let tag = try #require(first.header("etag"))
@@ -172,7 +158,7 @@ import Testing
         let config =
             #""sources": { "app": { "auth": { "bearer": ["env:APP"] } } }, "admin": { "auth": { "bearer": ["env:ADMIN"] } },"#
         let environment = ["APP": "app-token", "ADMIN": "admin-token"]
-        try await withGateway(config: config, environment: environment) { gateway, _, _ in
+        try await Gateway.run(config: config, environment: environment) { gateway, _, _ in
             for path in ["/v1/categories", "/v1/categories/x"] {
                 for (token, isGood) in [("app-token", true), ("admin-token", true), ("other", false), ("", false)] {
                     let answer = try await Self.ask(gateway, path, ["authorization": "Bearer " + token])
@@ -181,7 +167,7 @@ import Testing
                 #expect(try await Self.ask(gateway, path).status == 401)
             }
         }
-        try await withGateway { gateway, _, _ in
+        try await Gateway.run { gateway, _, _ in
             let foreign = try await Self.ask(gateway, "/v1/categories", ["origin": "https://example.com"])
             #expect(foreign.status == 403)
         }

@@ -34,6 +34,21 @@ struct Gateway {
         """
     }
 
+    /// A gateway with one webhook that gets everything, for as long as `body` runs, which it survives. `more`: of the config.
+    static func run(
+        config more: String = "", environment: [String: String] = [:],
+        _ body: @escaping @Sendable (Gateway, ReceivingServer, _ directory: String) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let gateway = try await start(
+                    in: directory, config: config(to: receiver.url, more: more), environment: environment)
+                try await body(gateway, receiver, directory)
+                #expect(await gateway.stop() == 0)
+            }
+        }
+    }
+
     /// Writes a config into a directory and starts a gateway there, on a port of its own. `behind`: a command that becomes
     /// the gateway.
     static func start(

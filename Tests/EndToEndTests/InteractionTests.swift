@@ -17,19 +17,6 @@ import Testing
            "endDate":"2026-12-01T16:00:00Z","destructive":false,"authentication":false,"foreground":false}]}
         """#.utf8)
 
-    private func withGateway(
-        more: String = "", _ body: @escaping @Sendable (Gateway, ReceivingServer, String) async throws -> Void
-    ) async throws {
-        try await withTemporaryDirectory { directory in
-            try await ReceivingServer.run { receiver in
-                let gateway = try await Gateway.start(
-                    in: directory, config: Gateway.config(to: receiver.url, more: more))
-                try await body(gateway, receiver, directory)
-                #expect(await gateway.stop() == 0)
-            }
-        }
-    }
-
     private func report(
         _ identifier: String, on event: String, at time: String = "2026-11-20T21:29:00Z"
     ) -> Data {
@@ -63,7 +50,7 @@ import Testing
     }
 
     @Test func aTapOnAButtonArrivesSigned() async throws {
-        try await withGateway { gateway, receiver, _ in
+        try await Gateway.run { gateway, receiver, _ in
             let (id, buttons) = try await send(to: gateway, receiver)
             let shop = try #require(buttons["Shop"])
             let answer = try await gateway.post(report(shop, on: id), to: "/v1/interactions")
@@ -85,7 +72,7 @@ import Testing
     }
 
     @Test func aRepeatedReportIsAnsweredAgainAndTakenOnce() async throws {
-        try await withGateway { gateway, receiver, _ in
+        try await Gateway.run { gateway, receiver, _ in
             let (id, buttons) = try await send(to: gateway, receiver)
             let shop = try #require(buttons["Shop"])
             let first = try await gateway.post(report(shop, on: id), to: "/v1/interactions")
@@ -101,7 +88,7 @@ import Testing
     }
 
     @Test func whatCannotBeTakenIsSaid() async throws {
-        try await withGateway { gateway, receiver, _ in
+        try await Gateway.run { gateway, receiver, _ in
             let (id, buttons) = try await send(to: gateway, receiver)
             let missing = "01939b4e-7c1a-7d2e-9a54-0c8f6f1f3c11"
             let unknownEvent = try await gateway.post(report("default", on: missing), to: "/v1/interactions")
@@ -125,7 +112,7 @@ import Testing
     }
 
     @Test func whatMustNotBeOpenedIsRefused() async throws {
-        try await withGateway { gateway, receiver, _ in
+        try await Gateway.run { gateway, receiver, _ in
             let (id, buttons) = try await send(to: gateway, receiver)
             let answer = try await gateway.post(
                 report(try #require(buttons["Pass"]), on: id), to: "/v1/interactions")
@@ -164,7 +151,7 @@ import Testing
     }
 
     @Test func aTapOnACalendarActionOffersItsFile() async throws {
-        try await withGateway { gateway, receiver, _ in
+        try await Gateway.run { gateway, receiver, _ in
             let (id, buttons) = try await send(to: gateway, receiver)
             let answer = try await gateway.post(
                 report(try #require(buttons["Save"]), on: id), to: "/v1/interactions")

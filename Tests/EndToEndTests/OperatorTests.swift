@@ -8,24 +8,10 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct OperatorTests {
     private let payload = Data(#"{"aps":{"alert":"Hi"},"ab":{"c":"campaign-1"}}"#.utf8)
 
-    private func withGateway(
-        config more: String = "", environment: [String: String] = [:],
-        _ body: @escaping @Sendable (Gateway, ReceivingServer, String) async throws -> Void
-    ) async throws {
-        try await withTemporaryDirectory { directory in
-            try await ReceivingServer.run { receiver in
-                let gateway = try await Gateway.start(
-                    in: directory, config: Gateway.config(to: receiver.url, more: more), environment: environment)
-                try await body(gateway, receiver, directory)
-                #expect(await gateway.stop() == 0)
-            }
-        }
-    }
-
     // MARK: Repeats
 
     @Test func aRepeatedRequestIsAnsweredAgainAndTakenOnce() async throws {
-        try await withGateway { gateway, receiver, directory in
+        try await Gateway.run { gateway, receiver, directory in
             let key = [(name: "idempotency-key", value: "\"7f3c\"")]
             let first = try await gateway.post(payload, headers: key)
             let again = try await gateway.post(payload, headers: [("idempotency-key", "7f3c")])
@@ -45,7 +31,7 @@ import Testing
     @Test func ofEqualEventsOneIsTakenWithinAWindow() async throws {
         let source =
             #""sources": { "app": { "auth": { "bearer": ["env:APP"] }, "dedupe": { "key": "/data/campaign/id", "window": "10m" } } },"#
-        try await withGateway(config: source, environment: ["APP": "app-token"]) { gateway, receiver, directory in
+        try await Gateway.run(config: source, environment: ["APP": "app-token"]) { gateway, receiver, directory in
             let token = [(name: "authorization", value: "Bearer app-token")]
             let first = try await gateway.post(payload, headers: token)
             let again = try await gateway.post(payload, headers: token)
@@ -64,7 +50,7 @@ import Testing
         let config =
             #""sources": { "app": { "auth": { "bearer": ["env:APP"] } } }, "admin": { "auth": { "bearer": ["env:ADMIN"] } },"#
         let environment = ["APP": "app-token", "ADMIN": "admin-token"]
-        try await withGateway(config: config, environment: environment) { gateway, _, _ in
+        try await Gateway.run(config: config, environment: environment) { gateway, _, _ in
             for path in ["/v1/deliveries", "/v1/destinations", "/metrics", "/v1/deliveries/1"] {
                 let status = try await gateway.get(path).status
                 #expect(status == 401, "\(path)")
@@ -83,12 +69,12 @@ import Testing
     /// A proxy on the same machine makes the whole world seem to be here.
     @Test func withoutATokenOperatorsAreLetInOnlyWhereAnybodyIs() async throws {
         let source = #""sources": { "app": { "auth": { "bearer": ["env:APP"] } } },"#
-        try await withGateway(config: source, environment: ["APP": "app-token"]) { gateway, _, _ in
+        try await Gateway.run(config: source, environment: ["APP": "app-token"]) { gateway, _, _ in
             let deliveries = try await gateway.get("/v1/deliveries")
             #expect(deliveries.status == 403)
             #expect(deliveries.text.contains("admin-closed"))
         }
-        try await withGateway { gateway, _, _ in
+        try await Gateway.run { gateway, _, _ in
             let deliveries = try await gateway.get("/v1/deliveries")
             #expect(deliveries.status == 200)
             for name in ["x-forwarded-for", "forwarded", "via"] {
@@ -138,7 +124,7 @@ import Testing
     }
 
     @Test func whatIsPausedKeepsQueueingAndGoesOnWhenResumed() async throws {
-        try await withGateway { gateway, receiver, directory in
+        try await Gateway.run { gateway, receiver, directory in
             #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)
             let id = try await gateway.post(payload).json["id"] as? String
             let list = try await gateway.get("/v1/destinations").text
@@ -153,7 +139,7 @@ import Testing
     }
 
     @Test func aPingIsSignedAndLeavesNothingInTheQueue() async throws {
-        try await withGateway { gateway, receiver, directory in
+        try await Gateway.run { gateway, receiver, directory in
             let answer = try await gateway.post(Data(), to: "/v1/destinations/crm/ping")
             #expect(answer.json["taken"] as? Bool == true)
             #expect(answer.json["status"] as? Int == 204)

@@ -104,6 +104,6 @@ import Testing
         let before = notification
         resolution.resolve(&notification)
         #expect(notification == before)
-        #expect(resolution.record(of: notification) == nil)
+        #expect(resolution.definition(in: notification)?.record == nil)
     }
 }

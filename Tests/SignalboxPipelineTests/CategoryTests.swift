@@ -63,7 +63,7 @@ import Testing
             }
             json.endArray()
         }
-        if let record = event.category {
+        if let record = event.category?.record {
             json.key("registered")
             json.raw(record.definition)
         }
@@ -90,7 +90,7 @@ import Testing
     @Test func theRegistersNameIsThatOfTheEvent() throws {
         for fixture in try Fixture.all(in: .module) {
             let event = try pipeline.event(fixture.input).get()
-            guard let record = event.category else { continue }
+            guard let record = event.category?.record else { continue }
             try withEvent(event) { #expect($0["data"]?["category"]?["identifier"]?.string == record.identifier) }
         }
     }

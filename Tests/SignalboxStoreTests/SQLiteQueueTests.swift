@@ -177,7 +177,9 @@ import Testing
                 event: makeEvent([1], at: clock.now), routes: [], deliveries: [order],
                 dedupe: RoutedEvent.Dedupe(key: "d", since: .distantPast))
             first.variants = [[2]]
-            first.event.category = CategoryRecord(identifier: "c", definition: Array("{}".utf8))
+            first.event.category = DefinedCategory("c", isNamedByDefinition: true) {
+                CategoryRecord(identifier: "c", definition: Array("{}".utf8))
+            }
             try await queue.append([first], of: request)
             for outcome in [Outcome.retry(at: clock.now, status: 503, reason: "x"), .delivered(status: 204)] {
                 try await queue.tick()

@@ -48,14 +48,8 @@ extension JSONWriter {
         member("kind", notification.kind)
         member("platform", notification.platform)
         member("time", notification.time)
-        if let campaign = notification.campaign {
-            key("campaign")
-            text(campaign)
-        }
-        if let target = notification.target {
-            key("target")
-            text(target)
-        }
+        member("campaign", notification.campaign)
+        member("target", notification.target)
         member("tag", notification.tag)
         endObject()
     }
@@ -96,11 +90,5 @@ extension JSONWriter {
         member("href", media.href)
         endObject()
         endArray()
-    }
-
-    private mutating func member(_ name: StaticString, _ text: String?) {
-        guard let text else { return }
-        key(name)
-        string(text)
     }
 }
