@@ -187,7 +187,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "SignalboxMediaTests", dependencies: ["SignalboxMedia", "SignalboxTesting"], swiftSettings: strict),
+            name: "SignalboxMediaTests",
+            dependencies: ["SignalboxMedia", "SignalboxJSON", "SignalboxModel", "SignalboxTesting"],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxStoreTests",
             dependencies: [
