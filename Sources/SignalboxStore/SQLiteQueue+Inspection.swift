@@ -107,21 +107,19 @@ extension SQLiteQueue {
     /// An event as it was taken; nil when there is no such event, or none any more.
     package func event(_ id: String) async throws(StoreError) -> StoredEvent? {
         try await read { db in
-            let row = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT source, subject, body, payload,
-                            (SELECT v.body FROM variants v WHERE v.event = e.seq ORDER BY v.id LIMIT 1)
-                        FROM events e WHERE id = ?
-                        """), arguments: [id])
-            return row.map { row in
-                let body: Data = row[2]
-                let payload: Data? = row[3]
-                let variant: Data? = row[4]
-                return StoredEvent(
-                    source: SourceName(row[0]), subject: row[1], body: Array(body), payload: payload.map { Array($0) },
-                    variant: variant.map { Array($0) })
-            }
+            guard
+                let row = try Row.fetchOne(
+                    db.cachedStatement(sql: "SELECT seq, source, subject, body, payload FROM events WHERE id = ?"),
+                    arguments: [id])
+            else { return nil }
+            let variants = try Data.fetchAll(
+                db.cachedStatement(sql: "SELECT body FROM variants WHERE event = ? ORDER BY id"),
+                arguments: [row[0] as Int64])
+            let body: Data = row[3]
+            let payload: Data? = row[4]
+            return StoredEvent(
+                source: SourceName(row[1]), subject: row[2], body: Array(body), payload: payload.map { Array($0) },
+                variants: variants.map { Array($0) })
         }
     }
 
