@@ -189,7 +189,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxMediaTests",
-            dependencies: ["SignalboxMedia", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
+            dependencies: ["SignalboxMedia", "SignalboxJSON", "SignalboxModel", "SignalboxTesting"],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxStoreTests",

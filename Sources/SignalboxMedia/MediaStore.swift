@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxEgress
+package import SignalboxModel
 import Synchronization
 
 /// The files of a data directory that events point to, each under the SHA-256 of what it holds:
