@@ -111,7 +111,7 @@ extension SQLiteQueue {
                 db.cachedStatement(
                     sql: """
                         SELECT source, subject, body, payload,
-                            (SELECT v.body FROM variants v WHERE v.event = e.seq ORDER BY v.id LIMIT 1)
+                            (SELECT v.body FROM variants v WHERE v.event = e.seq AND NOT v.plain ORDER BY v.id LIMIT 1)
                         FROM events e WHERE id = ?
                         """), arguments: [id])
             return row.map { row in
@@ -126,8 +126,8 @@ extension SQLiteQueue {
     }
 
     /// Makes deliveries that are dead, or that wait for their next attempt, due now, with a fresh budget of attempts; but
-    /// none before a time that it is to wait for. Those that were delivered stay as they are. Returns how many there were. A running gateway sees it at its next
-    /// tick.
+    /// none before a time that it is to wait for. Those that were delivered stay as they are, and so do those that wait for files. Returns how many
+    /// there were. A running gateway sees it at its next tick.
     package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         let now = now()
@@ -135,7 +135,8 @@ extension SQLiteQueue {
             try db.execute(
                 sql: """
                     UPDATE deliveries AS d SET state = 'waiting', due = max(?, coalesce(not_before, 0)), forgiven = begun
-                    WHERE d.state IN ('dead', 'waiting') AND \(condition)
+                    WHERE \(condition) AND (d.state = 'dead' OR d.state = 'waiting'
+                        AND NOT EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND d.begun = 0))
                     """, arguments: [now.milliseconds] + arguments)
             return db.changesCount
         }
