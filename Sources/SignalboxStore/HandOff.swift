@@ -81,6 +81,9 @@ struct HandOff {
     /// After a commit of deliveries that found no room.
     mutating func leaveToFile(_ destination: DestinationName) { lanes[destination]?.leaveToFile() }
 
+    /// After a commit of deliveries that are not due before then.
+    mutating func expect(_ destination: DestinationName, at due: Date) { lanes[destination]?.expect(due) }
+
     enum Claim {
         case leases([Lease])
         /// Read the file, but for what is held.
@@ -145,6 +148,8 @@ extension HandOff.Lane {
     }
 
     fileprivate mutating func leaveToFile() { mayHaveMore = true }
+
+    fileprivate mutating func expect(_ due: Date) { note(due) }
 
     fileprivate mutating func claim(upTo limit: Int) -> HandOff.Claim {
         let isFilesTurn = fresh.isEmpty || claimsSinceRead >= HandOff.freshClaims
