@@ -189,7 +189,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxMediaTests",
-            dependencies: ["SignalboxMedia", "SignalboxJSON", "SignalboxModel", "SignalboxTesting"],
+            dependencies: [
+                "SignalboxMedia", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxServerTesting",
+                "SignalboxTesting",
+            ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxStoreTests",

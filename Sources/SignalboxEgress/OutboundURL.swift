@@ -6,14 +6,14 @@ package struct OutboundURL: Sendable, Hashable {
     package let text: String
     /// In lower case.
     package let scheme: String
-    /// As it stands in the URL; an IPv6 address in brackets.
+    /// As it stands in the URL, an IPv6 address in brackets; empty where there is none, as in those of files.
     package let host: String
     /// Escaped, from the first slash on.
     package let path: String
-    /// Whether it has a user or a password.
+    /// Whether it has a user or a password, be they empty.
     package let hasUserinfo: Bool
 
-    /// Nil when it is no absolute URL with a host, or holds control characters.
+    /// Nil when it is no absolute URL, or holds control characters.
     package init?(_ text: String) { self.init([text]) }
 
     /// Where a reference such as that of a `Location` leads, seen from this URL (RFC 3986, 5); nil when nowhere.
@@ -29,12 +29,12 @@ package struct OutboundURL: Sendable, Hashable {
             guard !text.utf8.contains(0), curl_url_set(url, CURLUPART_URL, text, flags) == CURLUE_OK else { return nil }
         }
         curl_url_set(url, CURLUPART_FRAGMENT, nil, 0)
-        guard let text = Self.part(CURLUPART_URL, of: url), let scheme = Self.part(CURLUPART_SCHEME, of: url),
-            let host = Self.part(CURLUPART_HOST, of: url), !host.isEmpty
-        else { return nil }
+        guard let text = Self.part(CURLUPART_URL, of: url), let scheme = Self.part(CURLUPART_SCHEME, of: url) else {
+            return nil
+        }
         self.text = text
         self.scheme = scheme.lowercased()
-        self.host = host
+        host = Self.part(CURLUPART_HOST, of: url) ?? ""
         path = Self.part(CURLUPART_PATH, of: url) ?? "/"
         hasUserinfo = Self.part(CURLUPART_USER, of: url) != nil || Self.part(CURLUPART_PASSWORD, of: url) != nil
     }

@@ -155,7 +155,8 @@ final class Transfer: @unchecked Sendable {
         guard curl_easy_header(handle, name, number, UInt32(CURLH_HEADER), -1, &found) == CURLHE_OK, let found else {
             return nil
         }
-        return String(cString: found.pointee.value)
+        // Of a header without a value libcurl gives the line's end.
+        return String(cString: found.pointee.value).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     private func keptHeaders(of handle: UnsafeMutableRawPointer) -> [String: String] {

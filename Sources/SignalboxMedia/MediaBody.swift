@@ -25,9 +25,11 @@ final class MediaBody: @unchecked Sendable {
 
     var sink: ReplySink { ReplySink(begin: begin, take: take) }
 
-    /// The whole file, when the reply came to its end; or why there is none.
-    func end() -> Result<(MediaKind, MediaWriter), MediaRefusal> {
-        if failure == nil, count == 0 { failure = .failed(MediaFailure(.empty, "\(host) sent a file of no bytes.")) }
+    /// The whole file, when the reply came to its end; or why there is none. `headers`: of the reply.
+    func end(_ headers: [String: String]) -> Result<(MediaKind, MediaWriter), MediaRefusal> {
+        if failure == nil, count == 0, passes(rules.objection(to: ReplySink.Head(headers: headers), from: host)) {
+            failure = .failed(MediaFailure(.empty, "\(host) sent a file of no bytes."))
+        }
         if failure == nil, kind == nil { _ = recognise() }
         if let failure { return .failure(MediaRefusal(outcome: failure)) }
         guard let kind, let writer else { preconditionFailure("What broke no rule has a kind and a file.") }
@@ -60,9 +62,8 @@ final class MediaBody: @unchecked Sendable {
 
     private func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         do throws(MediaError) {
-            let writer = try self.writer ?? store.begin()
-            self.writer = writer
-            try writer.write(bytes)
+            if writer == nil { writer = try store.begin() }
+            try writer?.write(bytes)
             return true
         } catch {
             failure = .interrupted(MediaFailure(.storage, error.description), after: nil)

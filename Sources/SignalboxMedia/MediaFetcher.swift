@@ -123,7 +123,7 @@ package struct MediaFetcher: Sendable {
         _ body: MediaBody, _ reply: OutboundReply, _ caching: CachingHeaders, _ hop: Hop
     ) async -> MediaOutcome {
         do {
-            let (kind, writer) = try body.end().get()
+            let (kind, writer) = try body.end(reply.headers).get()
             let store = store
             let file = try await store.keep(writer) { (media) throws(MediaError) in
                 MediaFile(sha256: media.sha256, bytes: media.bytes, contentType: kind.contentType)

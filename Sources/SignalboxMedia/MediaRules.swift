@@ -1,4 +1,4 @@
-package import SignalboxEgress
+import SignalboxEgress
 package import SignalboxModel
 
 /// What may be downloaded, and how much of it. Pure.
@@ -47,8 +47,9 @@ package struct MediaRules: Sendable, Equatable {
         }
         guard url.scheme == "https" || allowsHTTP else {
             return MediaFailure(
-                .scheme, "\(url.host) is asked for over http, which anybody can read and change; media.allowHttp permits it.")
+                .scheme, "\(url.host) is to be asked over http, which anybody can change; media.allowHttp permits it.")
         }
+        guard !url.host.isEmpty else { return MediaFailure(.url, "The URL names no host.") }
         guard !url.hasUserinfo else {
             return MediaFailure(.url, "The URL at \(url.host) holds a user or a password; none is sent.")
         }

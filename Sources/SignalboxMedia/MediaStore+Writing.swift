@@ -1,6 +1,7 @@
 import Dispatch
 import Foundation
 import SignalboxEgress
+import Synchronization
 
 /// How files come into the folder.
 extension MediaStore {

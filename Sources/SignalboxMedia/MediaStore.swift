@@ -1,5 +1,4 @@
 import Foundation
-import SignalboxEgress
 package import SignalboxModel
 import Synchronization
 
