@@ -11,7 +11,7 @@ extension MediaKind {
 
     /// The kind of a file that begins so: all of it, or its first ``telling`` bytes.
     package init(beginning: [UInt8]) {
-        let header = HeaderBytes(beginning)
+        let header = HeaderBytes(beginning.count > Self.telling ? Array(beginning.prefix(Self.telling)) : beginning)
         self =
             Self.picture(header) ?? Self.inRIFF(header) ?? Self.sound(header) ?? Self.inBoxes(header)
             ?? Self.mpeg(header) ?? Self.document(header) ?? Self.markup(header) ?? .other
