@@ -20,7 +20,7 @@ package struct Audit: Sendable, Equatable {
     }
 
     package let accounts: [Account]
-    /// Deliveries whose event is gone.
+    /// Deliveries whose event is gone, and waits for files whose delivery is.
     package let orphans: Int
     /// What SQLite finds wrong with the file itself.
     package let damage: [String]
@@ -53,7 +53,12 @@ extension SQLiteQueue {
                 accounts.append(Audit.Account(destination: name, accepted: 0, present: states, removed: [:]))
             }
             let orphans = try Int.fetchOne(
-                db, sql: "SELECT count(*) FROM deliveries WHERE NOT EXISTS (SELECT 1 FROM events WHERE seq = event)")
+                db,
+                sql: """
+                    SELECT (SELECT count(*) FROM deliveries WHERE NOT EXISTS (SELECT 1 FROM events WHERE seq = event))
+                        + (SELECT count(*) FROM media_waits
+                            WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE id = delivery))
+                    """)
             let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(20)")
             return Audit(accounts: accounts, orphans: orphans ?? 0, damage: findings.filter { $0 != "ok" })
         }

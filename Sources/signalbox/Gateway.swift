@@ -41,7 +41,7 @@ struct Gateway {
             normalizer = Normalizer(
                 chain: chain, gateway: config.gateway.name, tokens: TokenHash(key: key),
                 keepsPayloads: !config.routes.payloadTakers.isEmpty,
-                showsPayloads: config.routes.includesPayloads, actions: config.actions,
+                showsPayloads: config.routes.includesPayloads, mediaStatus: .skipped, actions: config.actions,
                 categories: config.categories.statics)
         } catch {
             throw refuse("\(error)")

@@ -87,7 +87,7 @@ extension JSONWriter {
                 "\(route.name) to \(route.destinations)\(route.stop ? " stop" : "")"
                     + (route.ignoring.contains(.notBefore) ? " ignoring notBefore" : "")
                     + (route.ignoring.contains(.notAfter) ? " ignoring notAfter" : "")
-                    + (route.including.contains(.apns) ? " including apns" : "")
+                    + (route.including.contains(.apns) ? " including apns" : "") + Self.spelled(route.media)
             })
         key("fallback")
         strings(config.routes.fallback.map(\.name))
@@ -108,6 +108,14 @@ extension JSONWriter {
             let parts = [webhook.url, secrets, webhook.timeout.text, limits, spelled(webhook.format)]
             return (parts + [webhook.compression?.rawValue ?? ""]).filter { !$0.isEmpty }.joined(separator: " ")
                 + access(webhook)
+        }
+    }
+
+    private static func spelled(_ media: RouteMedia) -> String {
+        switch media {
+        case .none: " media none"
+        case .link: ""
+        case .stored(let wait): " media stored \(wait.text)"
         }
     }
 
