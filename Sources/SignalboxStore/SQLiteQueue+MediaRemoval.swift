@@ -1,6 +1,6 @@
-package import Foundation
+import Foundation
 import GRDB
-package import SignalboxModel
+import SignalboxModel
 
 /// How downloads and files leave. Done in small steps: between two of them others write.
 extension SQLiteQueue {

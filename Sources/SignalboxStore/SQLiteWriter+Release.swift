@@ -27,13 +27,13 @@ extension SQLiteWriter {
     /// A delivery waits for no file any more; what its event waits for goes with the last one.
     static func endWait(of delivery: Int64, event: Int64, in db: Database) throws {
         try db.cachedStatement(sql: "DELETE FROM media_waits WHERE delivery = ?").execute(arguments: [delivery])
-        try db.cachedStatement(
-            sql: """
-                DELETE FROM media_events
-                WHERE event = :event AND NOT EXISTS (SELECT 1 FROM media_waits WHERE event = :event)
-                """
-        ).execute(arguments: ["event": event])
+        try db.cachedStatement(sql: endEvent).execute(arguments: ["event": event])
     }
+
+    static let endEvent = """
+        DELETE FROM media_events
+        WHERE event = :event AND NOT EXISTS (SELECT 1 FROM media_waits WHERE event = :event)
+        """
 
     private struct Held {
         let event: Int64
