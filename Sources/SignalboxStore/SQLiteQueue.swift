@@ -145,6 +145,18 @@ package final class SQLiteQueue: Sendable {
         lanes.open(destination, isOrdered: isOrdered, wake: wake)
     }
 
+    /// Closes a destination again, once nobody claims from it any more and all leases were given back. What is in memory
+    /// goes back into the file, so that it is found by whoever opens it next.
+    package func closeLane(_ destination: DestinationName) async throws(StoreError) {
+        var fresh = lanes.withHandOff { $0.beginClosing(destination) }
+        // A commit that is under way may still hand something over; once a later one has ended, none does.
+        repeat {
+            _ = try await commits.write(.giveBack(fresh))
+            fresh = lanes.withHandOff { $0.takeFresh(of: destination) }
+        } while !fresh.isEmpty
+        lanes.close(destination)
+    }
+
     /// Leases deliveries that are due, at most `limit`; none when there are none, or while the destination is paused or
     /// disabled. From memory where possible.
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
