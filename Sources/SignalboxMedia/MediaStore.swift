@@ -56,14 +56,6 @@ package struct MediaStore: Sendable {
         MediaKind(beginning: try read(media, upTo: MediaKind.telling))
     }
 
-    /// How large a file's picture is and how long it takes, as far as its headers tell.
-    package func measures(of media: StoredMedia, kind: MediaKind) throws(MediaError) -> MediaMeasures {
-        let file = open(path(of: media), O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw .lastError }
-        defer { close(file) }
-        return try MediaMeasures(of: file, kind: kind, bytes: media.bytes)
-    }
-
     /// The bytes of a file, or its first ones.
     package func read(_ media: StoredMedia, upTo limit: Int = .max) throws(MediaError) -> [UInt8] {
         let file = open(path(of: media), O_RDONLY | O_CLOEXEC)
