@@ -1,4 +1,4 @@
-import SignalboxJSON
+package import SignalboxJSON
 
 /// The patterns of all routes as one: what an event matches is found in time that depends on the event and on what
 /// matches, hardly on how many routes there are.
@@ -10,13 +10,13 @@ import SignalboxJSON
 /// ``Pattern/Way/matches(_:)``, which keeps to one element.
 ///
 /// A class because many tasks share one; nothing in it changes.
-final class RouteMatcher: Sendable {
+package final class RouteMatcher: Sendable {
     private let memory: CompiledRules
 
-    init(_ patterns: [Pattern]) { memory = CompiledRules(patterns) }
+    package init(_ patterns: [Pattern]) { memory = CompiledRules(patterns) }
 
     /// The places of the patterns that match, in order. `namingType`: only by ways that ask for the event's `type`.
-    func matches(of event: JSONValue, namingType: Bool = false) -> [Int] {
+    package func matches(of event: JSONValue, namingType: Bool = false) -> [Int] {
         guard event.isObject, memory.ruleCount > 0 else { return [] }
         return withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(2 * memory.tree.edges.count, 1)) { space in
             var search = RuleSearch(memory, event, namingType: namingType, space)
