@@ -13,7 +13,7 @@ extension Pattern {
             throw InvalidConfig(mistakes: [ConfigMistake(pointer: "", position: position, message: "this is not JSON")])
         }
         // As the match of a route, so that there is one reader of patterns.
-        let before = Array(#"[{"name":"","to":["x"],"match":"#.utf8)
+        let before = Array(#"[{"name":"filter","to":["x"],"match":"#.utf8)
         let root: JSONValue
         do throws(JSONError) {
             parser.reset()
