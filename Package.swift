@@ -71,7 +71,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "SignalboxMedia", dependencies: ["SignalboxModel", "SignalboxEgress"], swiftSettings: strict),
+            name: "SignalboxMedia", dependencies: ["SignalboxJSON", "SignalboxModel", "SignalboxEgress"],
+            swiftSettings: strict),
         .target(
             name: "SignalboxStore",
             dependencies: [
@@ -84,7 +85,7 @@ let package = Package(
             name: "SignalboxPipeline",
             dependencies: [
                 "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
-                "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxMedia", "SignalboxStore",
             ],
             resources: [
                 .embedInCode("Schemas/notification-1.json"), .embedInCode("Schemas/interaction-1.json"),
@@ -99,8 +100,8 @@ let package = Package(
         .target(
             name: "SignalboxDelivery",
             dependencies: [
-                "CZlib", "SignalboxJSON", "SignalboxModel", "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
-                .product(name: "Logging", package: "swift-log"),
+                "CZlib", "SignalboxJSON", "SignalboxModel", "SignalboxRouting", "SignalboxEgress", "SignalboxMedia",
+                "SignalboxStore", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
@@ -136,7 +137,8 @@ let package = Package(
             dependencies: [
                 "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxPlatforms", "SignalboxVendors",
                 "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
@@ -193,7 +195,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "SignalboxMediaTests", dependencies: ["SignalboxMedia", "SignalboxTesting"], swiftSettings: strict),
+            name: "SignalboxMediaTests",
+            dependencies: [
+                "SignalboxMedia", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxServerTesting",
+                "SignalboxTesting",
+            ],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxStoreTests",
             dependencies: [

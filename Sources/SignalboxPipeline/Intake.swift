@@ -1,6 +1,7 @@
 package import Foundation
 import SignalboxEgress
 package import SignalboxJSON
+import SignalboxMedia
 package import SignalboxModel
 package import SignalboxRouting
 package import SignalboxStore
@@ -152,7 +153,7 @@ extension RouteTable {
             Result { () throws(Rejection) in
                 try withBody(of: event, at: Place(), with: parser) { body in
                     let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
-                    return RoutedEvent(event, decide(body), dedupe: dedupe)
+                    return RoutedEvent(event, decide(body), in: body, dedupe: dedupe)
                 }
             }
         }
@@ -163,7 +164,7 @@ extension RouteTable {
         _ event: Event, at place: Place, matching filter: Pattern?, with parser: JSONParser
     ) throws(Rejection) -> RoutedEvent? {
         try withBody(of: event, at: place, with: parser) { body in
-            filter.map { $0.matches(body) } ?? true ? RoutedEvent(event, decide(body)) : nil
+            filter.map { $0.matches(body) } ?? true ? RoutedEvent(event, decide(body), in: body) : nil
         }
     }
 
@@ -182,20 +183,57 @@ extension RouteTable {
 }
 
 extension RoutedEvent {
-    /// An event with the deliveries that a decision gives it.
-    init(_ event: Event, _ decision: RouteTable.Decision, dedupe: Dedupe? = nil) {
-        var orders = decision.targets.map { DeliveryOrder(of: event, to: $0) }
-        var variants: [[UInt8]] = []
-        if let shown = event.shown {
-            let takers = orders.indices.filter { decision.targets[$0].including.contains(.apns) }
-            if !takers.isEmpty { variants = [event.bytes(including: shown)] }
-            for position in takers { orders[position].variant = 0 }
+    /// An event with the deliveries that a decision gives it. `body`: the event, as it was read for the decision.
+    init(_ event: Event, _ decision: RouteTable.Decision, in body: JSONValue, dedupe: Dedupe? = nil) {
+        var orders: [DeliveryOrder] = []
+        orders.reserveCapacity(decision.targets.count)
+        var forms = EventForms(event, body)
+        let hasMedia = !decision.media.isEmpty
+        for target in decision.targets {
+            var order = DeliveryOrder(of: event, to: target)
+            order.variant = forms.variant(for: target)
+            if hasMedia, case .stored(let wait) = target.media {
+                order.mediaUntil = event.acceptedAt.addingTimeInterval(wait / .seconds(1))
+            }
+            orders.append(order)
         }
         self.init(
             event: event, routes: decision.routes, deliveries: orders,
             payload: decision.wantsPayload ? event.payload : nil,
             dedupe: dedupe)
-        self.variants = variants
+        variants = forms.variants
+        if hasMedia { media = MediaWait(urls: decision.media) }
+    }
+}
+
+/// The event as its destinations get it, each form made once.
+private struct EventForms {
+    private let event: Event
+    private let body: JSONValue
+    private var known: [Form: Int] = [:]
+    private(set) var variants: [[UInt8]] = []
+
+    private struct Form: Hashable {
+        let hasPayload: Bool
+        let hasMedia: Bool
+    }
+
+    init(_ event: Event, _ body: JSONValue) {
+        self.event = event
+        self.body = body
+    }
+
+    /// Position of the variant that a target gets; nil for the event as it is stored.
+    mutating func variant(for target: RouteTable.Target) -> Int? {
+        let losesMedia = target.media == .none && body["data"]?["media"] != nil
+        let shown = target.including.contains(.apns) ? event.shown : nil
+        guard losesMedia || shown != nil else { return nil }
+        let form = Form(hasPayload: shown != nil, hasMedia: !losesMedia)
+        if let position = known[form] { return position }
+        let bytes = losesMedia ? body.eventWithoutMedia : event.body
+        variants.append(shown.map { $0.asMember(ofEvent: bytes) } ?? bytes)
+        known[form] = variants.count - 1
+        return variants.count - 1
     }
 }
 

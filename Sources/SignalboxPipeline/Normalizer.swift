@@ -22,16 +22,17 @@ package struct Normalizer: Sendable {
     private let ids: EventIDSource
     private let keepsPayloads: Bool
     private let showsPayloads: Bool
+    private let mediaStatus: Media.Status
     private let actions: ActionTypes
     private let categories: CategoryResolution
 
     /// `gateway`: the name that stands in every event's `source`. `keepsPayloads`: whether events carry their payloads as
-    /// they came. `showsPayloads`: whether they carry APNs payloads as they should be shown. `actions`: what the config
-    /// says of them. `categories`: those that the app compiled in.
+    /// they came. `showsPayloads`: whether they carry APNs payloads as they should be shown. `mediaStatus`: what events say of
+    /// files that nobody has downloaded. `actions`: what the config says of them. `categories`: those that the app compiled in.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
-        keepsPayloads: Bool = false, showsPayloads: Bool = false, actions: ActionTypes = ActionTypes(),
-        categories: StaticCategories = StaticCategories()
+        keepsPayloads: Bool = false, showsPayloads: Bool = false, mediaStatus: Media.Status = .pending,
+        actions: ActionTypes = ActionTypes(), categories: StaticCategories = StaticCategories()
     ) {
         self.chain = chain
         self.gateway = gateway
@@ -39,6 +40,7 @@ package struct Normalizer: Sendable {
         self.ids = ids
         self.keepsPayloads = keepsPayloads
         self.showsPayloads = showsPayloads
+        self.mediaStatus = mediaStatus
         self.actions = actions
         self.categories = CategoryResolution(statics: categories) {
             hexadecimal(sha256($0).prefix(Self.categoryDigest))
@@ -93,6 +95,7 @@ package struct Normalizer: Sendable {
         let reception = envelope.reception
         let recognised = try read(
             payload, of: reception, at: place, with: parser, token: facts.token, into: &notification)
+        for position in notification.media.indices { notification.media[position].status = mediaStatus }
         let expiry = recognised.expiry(receivedAt: reception.receivedAt)
         let id = facts.id ?? ids.next(at: reception.receivedAt)
         var json = JSONWriter(reservingCapacity: 1000)

@@ -5,7 +5,8 @@ extension ConfigReader {
     mutating func routes(_ value: JSONValue, destinations: [DestinationName]) -> [Route] {
         var routes: [Route] = []
         for value in list(value) {
-            guard isObject(value, keys: ["name", "match", "to", "stop", "ignore", "include"]) else { continue }
+            guard isObject(value, keys: ["name", "match", "to", "stop", "ignore", "include", "media", "mediaWait"])
+            else { continue }
             let name = required("name", of: value).flatMap { text($0) }
             if let name, routes.contains(where: { $0.name == name }) {
                 note(value, "there are two routes named \"\(name)\"; rename one")
@@ -17,9 +18,24 @@ extension ConfigReader {
                 Route(
                     name: name ?? "", match: match ?? .everything, destinations: to ?? [], stop: stop,
                     ignoring: value["ignore"].map { scheduleParts($0) } ?? [],
-                    including: value["include"].map { eventParts($0) } ?? []))
+                    including: value["include"].map { eventParts($0) } ?? [], media: media(of: value)))
         }
         return routes
+    }
+
+    private mutating func media(of route: JSONValue) -> RouteMedia {
+        let wait = route["mediaWait"].flatMap { duration($0, in: .zero ... .seconds(24 * 3600), example: "30s") }
+        guard let value = route["media"], value.equals("stored") else {
+            if let unused = route["mediaWait"] {
+                note(unused, "only what is stored is waited for; add \"media\": \"stored\", or remove this")
+            }
+            guard let value = route["media"], !value.equals("link") else { return .link }
+            if !value.equals("none") {
+                note(value, "a route has media as \"stored\", \"link\" or \"none\"")
+            }
+            return .none
+        }
+        return .stored(wait: wait ?? RouteMedia.defaultWait)
     }
 
     private mutating func scheduleParts(_ value: JSONValue) -> ScheduleParts {

@@ -77,7 +77,7 @@ package struct ConfigReader {
         var config = GatewayConfig()
         let keys = [
             "$schema", "gateway", "sources", "detectors", "egress", "destinations", "routes", "fallback", "retention",
-            "admin", "actions", "categories",
+            "admin", "actions", "categories", "media",
         ]
         guard isObject(root, keys: keys) else { return config }
         if let gateway = root["gateway"] { config.gateway = self.gateway(gateway) }
@@ -96,6 +96,7 @@ package struct ConfigReader {
         }
         if let retention = root["retention"] { config.retention = self.retention(retention) }
         if let categories = root["categories"] { config.categories = self.categories(categories) }
+        if let media = root["media"] { config.media = self.media(media) }
         config.destinations = root["destinations"].map { destinations($0, of: config.gateway) } ?? []
         for destination in config.destinations {
             config.routes.orderings[destination.name] = destination.ordering

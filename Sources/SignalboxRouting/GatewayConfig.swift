@@ -19,6 +19,7 @@ package struct GatewayConfig: Sendable {
     package var routes = RouteTable()
     package var actions = ActionTypes()
     package var categories = Categories()
+    package var media = Media()
 
     package init() {}
 

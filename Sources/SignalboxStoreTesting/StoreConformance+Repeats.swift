@@ -114,7 +114,7 @@ extension StoreConformance {
             try await bench.open().append([event])
             let queue = try bench.open()
             let found = try #require(try await queue.event(event.event.id.description))
-            #expect(found.body == event.event.body && found.payload == [7] && found.variant == [8])
+            #expect(found.body == event.event.body && found.payload == [7] && found.variants == [[8]])
             #expect(found.source == event.event.source && found.subject == event.event.subject)
             #expect(try await queue.event("01939b4e-7c1a-7d2e-9a54-0c8f6f1f3c11") == nil)
         },

@@ -34,9 +34,14 @@ struct QueueReplay {
     func run() async throws -> Bool {
         defer { gateway.ways.stop() }
         let (before, scheduledBefore) = try await counts()
-        let dispatcher = gateway.dispatcher
-        session.interruption.whenItHappens { dispatcher.drain(within: .seconds(5)) }
+        try await gateway.openDownloads()
+        let (dispatcher, downloads) = (gateway.dispatcher, gateway.downloads)
+        session.interruption.whenItHappens {
+            downloads.stop()
+            dispatcher.drain(within: .seconds(5))
+        }
         async let delivering: Void = dispatcher.runUntilDrained()
+        async let downloading: Void = downloads.runUntilDrained()
         let reading: Result<Bool, any Error>
         do {
             reading = .success(try await session.untilEnd { try await read() })
@@ -44,6 +49,8 @@ struct QueueReplay {
             reading = .failure(error)
         }
         // What was begun is waited for; the rest is in the queue.
+        if case .failure = reading { downloads.stop() } else { downloads.drain() }
+        await downloading
         switch reading {
         case .failure: dispatcher.drain(within: .seconds(5))
         case .success: if !session.interruption.happened { dispatcher.drain() }

@@ -87,13 +87,17 @@ extension JSONWriter {
                 "\(route.name) to \(route.destinations)\(route.stop ? " stop" : "")"
                     + (route.ignoring.contains(.notBefore) ? " ignoring notBefore" : "")
                     + (route.ignoring.contains(.notAfter) ? " ignoring notAfter" : "")
-                    + (route.including.contains(.apns) ? " including apns" : "")
+                    + (route.including.contains(.apns) ? " including apns" : "") + Self.spelled(route.media)
             })
         key("fallback")
         strings(config.routes.fallback.map(\.name))
         if config.actions != ActionTypes() {
             key("actions")
             strings(Self.spelled(config.actions))
+        }
+        if config.media != GatewayConfig.Media() {
+            key("media")
+            strings(MediaConfigTests.spelled(config.media))
         }
         endObject()
     }
@@ -108,6 +112,14 @@ extension JSONWriter {
             let parts = [webhook.url, secrets, webhook.timeout.text, limits, spelled(webhook.format)]
             return (parts + [webhook.compression?.rawValue ?? ""]).filter { !$0.isEmpty }.joined(separator: " ")
                 + access(webhook)
+        }
+    }
+
+    private static func spelled(_ media: RouteMedia) -> String {
+        switch media {
+        case .none: " media none"
+        case .link: ""
+        case .stored(let wait): " media stored \(wait.text)"
         }
     }
 

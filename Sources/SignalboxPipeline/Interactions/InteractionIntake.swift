@@ -191,7 +191,7 @@ package struct InteractionIntake: Sendable {
                 key: hexadecimal(sha256(Array(decided.tap.interaction.identity.utf8))),
                 since: now.addingTimeInterval(-(Self.repeatWindow / .seconds(1))), scope: .all)
             return RoutedEvent(
-                event, routes.decide(body, adding: destinations, hasPayload: false), dedupe: dedupe)
+                event, routes.decide(body, adding: destinations, hasPayload: false), in: body, dedupe: dedupe)
         }
     }
 
@@ -209,13 +209,13 @@ package struct InteractionIntake: Sendable {
             subject: stored.subject, body: bytes)
         event.payload = stored.payload
         event.notAfter = Normalizer.date(notAfter)
-        if let variant = stored.variant {
+        for variant in stored.variants where event.shown == nil {
             event.shown = try reading(variant) { (event) throws(InteractionMistake) in
                 event["data"]?["apns"].map { JSONText($0) }
             }
         }
         var routed = try reading(bytes) { [event] (body) throws(InteractionMistake) in
-            RoutedEvent(event, routes.decide(body, adding: [], hasPayload: event.payload != nil))
+            RoutedEvent(event, routes.decide(body, adding: [], hasPayload: event.payload != nil), in: body)
         }
         for position in routed.deliveries.indices {
             routed.deliveries[position].notBefore = until
