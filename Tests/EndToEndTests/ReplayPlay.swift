@@ -32,6 +32,13 @@ struct ReplayPlay: Sendable {
         var ids: [Int: Set<String>] { state.withLock { $0.ids } }
     }
 
+    /// Whether a process has. A class because the one who waits for its end and the one who kills it share it.
+    private final class Ended: Sendable {
+        private let state = Mutex(false)
+        var happened: Bool { state.withLock { $0 } }
+        func note() { state.withLock { $0 = true } }
+    }
+
     /// Writes the payloads into three files of different layouts, one of them compressed; each has its number.
     func writeInputs() async throws -> [String] {
         let paths = ["a.ndjson", "b.json", "c.ndjson"].map { directory + "/" + $0 }
@@ -55,7 +62,10 @@ struct ReplayPlay: Sendable {
     /// Runs the command that `arguments` makes of the receiver's address, kills it at random instants, lets it end, and
     /// compares. `around` is what has to run meanwhile.
     func run(
-        around: (_ receiver: String, _ body: ([String]) async throws -> Void) async throws -> Void
+        around:
+            @escaping @Sendable (
+                _ receiver: String, _ body: @Sendable ([String]) async throws -> Void
+            ) async throws -> Void
     ) async throws {
         let arrivals = Arrivals()
         try await ReceivingServer.run(answer: { message in
@@ -91,14 +101,14 @@ struct ReplayPlay: Sendable {
             // So many arrivals more, and then so many turns of the scheduler: any moment of its way.
             let arrived = arrivals.messages + Int.random(in: 0...max(1, count / kills / 2), using: &random)
             let turns = Int.random(in: 0...20_000, using: &random)
-            let ended = Mutex(false)
+            let ended = Ended()
             let status = await withTaskGroup(of: Int32.self) { group in
                 group.addTask {
                     let status = await process.end()
-                    ended.withLock { $0 = true }
+                    ended.note()
                     return status
                 }
-                while arrivals.messages < arrived, !ended.withLock({ $0 }) { await Task.yield() }
+                while arrivals.messages < arrived, !ended.happened { await Task.yield() }
                 for _ in 0..<turns { await Task.yield() }
                 process.signal(SIGKILL)
                 return await group.next() ?? -1

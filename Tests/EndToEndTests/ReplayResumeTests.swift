@@ -37,7 +37,10 @@ import Testing
     }
 
     private func withInput(
-        _ body: (_ directory: String, _ replay: ([String]) async throws -> BuiltBinary.Result) async throws -> Void
+        _ body:
+            @escaping @Sendable (
+                _ directory: String, _ replay: @Sendable ([String]) async throws -> BuiltBinary.Result
+            ) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in

@@ -1,7 +1,7 @@
 import Foundation
+import SignalboxServer
 import SignalboxServerTesting
 import SignalboxTesting
-import Synchronization
 import Testing
 
 /// `replay --to`: into a gateway that runs.
