@@ -7,6 +7,9 @@ enum StandardError {
     static func write(_ text: String) { Terminal.write(text, to: STDERR_FILENO) }
 
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Whether to use colours.
+    static var hasColor: Bool { isTerminal && StandardOutput.wantsColor }
 }
 
 /// Lines for whoever watches. A gateway must neither end nor wait because nobody does any more, so they are written

@@ -122,6 +122,7 @@ struct Replay: AsyncParsableCommand {
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var progress = Progress(totalBytes: inputs.size)
         let eventParsers = ParserPool.forEvents()
+        let shaping = EventShaping(tokens: normalizer.tokens)
         try await ParallelReading(inputs: inputs).run(onBytes: { progress.have(read: $0) }) { block, parser in
             let reception = Reception(from: source, at: Date(), vendor: vendor)
             return eventParsers.withParser { eventParser in
@@ -130,7 +131,7 @@ struct Replay: AsyncParsableCommand {
                     results.append($0)
                     return true
                 }
-                return RoutedBlock(results.map { routes.route($0, with: eventParser) })
+                return RoutedBlock(results.map { routes.route($0, with: eventParser, shaping: shaping) })
             }
         } consume: { input, block in
             try await take(block.events)
