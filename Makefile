@@ -19,7 +19,7 @@ help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
 	@echo "make test    install what is missing, build, run every test"
 	@echo "make model   check the model of a delivery's states, and that it finds each rule that is broken"
-	@echo "make bench   measure, and print a table; PART=stages, commands, queue or gateway for one of its parts"
+	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway or media for one of its parts"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
 	@echo "make lint    check the format of the sources"

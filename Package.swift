@@ -134,7 +134,8 @@ let package = Package(
             dependencies: [
                 "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxPlatforms", "SignalboxVendors",
                 "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
-                .product(name: "Logging", package: "swift-log"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
@@ -192,7 +193,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxMediaTests",
-            dependencies: ["SignalboxMedia", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
+            dependencies: [
+                "SignalboxMedia", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxServerTesting",
+                "SignalboxTesting",
+            ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxStoreTests",

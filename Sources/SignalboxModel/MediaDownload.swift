@@ -90,6 +90,8 @@ package struct MediaFailure: Error, Sendable, Equatable {
         case storage
         /// It took longer than the route waits.
         case late
+        /// The gateway was stopped before it was there: no fault of the server's.
+        case stopped
     }
 
     package let code: Code

@@ -102,8 +102,11 @@ extension ConfigReader {
         return Destination.Ordering(key: key)
     }
 
-    private mutating func retry(_ value: JSONValue) -> Destination.Retry {
-        var retry = Destination.Retry()
+    /// `usual`: for what is left out.
+    mutating func retry(
+        _ value: JSONValue, default usual: Destination.Retry = Destination.Retry()
+    ) -> Destination.Retry {
+        var retry = usual
         guard isObject(value, keys: ["attempts", "base", "max"]) else { return retry }
         if let attempts = value["attempts"] { retry.attempts = whole(attempts, in: 1...100) ?? retry.attempts }
         if let base = value["base"] {

@@ -27,7 +27,7 @@ package struct ConfigReader {
     private static let partKeys = ["$schema", "sources", "destinations", "routes"]
     private static let keys = [
         "$schema", "gateway", "sources", "detectors", "egress", "destinations", "routes", "fallback", "retention",
-        "admin", "actions", "categories",
+        "admin", "actions", "categories", "media",
     ]
 
     /// Something in one of the files.
@@ -110,6 +110,7 @@ package struct ConfigReader {
         }
         if let retention = root["retention"] { config.retention = self.retention(retention) }
         if let categories = root["categories"] { config.categories = self.categories(categories) }
+        if let media = root["media"] { config.media = self.media(media) }
         readRoutes(of: all, into: &config)
         return config
     }

@@ -19,6 +19,7 @@ package struct GatewayConfig: Sendable {
     package var routes = RouteTable()
     package var actions = ActionTypes()
     package var categories = Categories()
+    package var media = Media()
     /// What is odd in it and does no harm: destinations that nothing goes to, routes that nothing reaches.
     package var warnings: [ConfigMistake] = []
     /// The files in which templates are, as the config names them.

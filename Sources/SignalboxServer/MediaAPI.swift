@@ -2,6 +2,7 @@ import HTTPTypes
 import Hummingbird
 import NIOPosix
 package import SignalboxMedia
+import SignalboxModel
 
 /// `GET /media/{sha256}`: the files that events point to.
 ///
@@ -30,7 +31,7 @@ package struct MediaAPI: Sendable {
         if let wanted = request.headers[.ifMatch], !Self.lists(tag, wanted, takesWeak: false) {
             throw Problem.otherMedia
         }
-        var headers = Self.headers(of: kind, tag: tag)
+        var headers = Self.headers(of: kind, named: media.sha256)
         if Self.lists(tag, request.headers[.ifNoneMatch], takesWeak: true) {
             return Response(status: .notModified, headers: headers)
         }
@@ -47,17 +48,20 @@ package struct MediaAPI: Sendable {
         }
     }
 
-    /// Nothing in a file is run or guessed at by a browser, and a calendar is a file to save.
-    private static func headers(of kind: MediaKind, tag: String) -> HTTPFields {
+    /// Nothing in a file is run or guessed at by a browser; what is neither picture, sound nor film is a file to save.
+    private static func headers(of kind: MediaKind, named name: String) -> HTTPFields {
         var headers: HTTPFields = [
-            .eTag: tag, .cacheControl: "public, max-age=31536000, immutable", .acceptRanges: "bytes",
+            .eTag: "\"\(name)\"", .cacheControl: "public, max-age=31536000, immutable", .acceptRanges: "bytes",
             .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "default-src 'none'; sandbox",
         ]
         switch kind {
         case .calendar:
             headers[.contentType] = "text/calendar; charset=utf-8"
             headers[.contentDisposition] = "attachment; filename=\"event.ics\""
-        case .other:
+        case _ where kind.family != nil:
+            headers[.contentType] = kind.contentType
+            headers[.contentDisposition] = "inline; filename=\"\(name.prefix(12)).\(kind.fileExtension)\""
+        default:
             headers[.contentType] = "application/octet-stream"
             headers[.contentDisposition] = "attachment"
         }

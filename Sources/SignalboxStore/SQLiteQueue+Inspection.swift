@@ -113,7 +113,7 @@ extension SQLiteQueue {
                     arguments: [id])
             else { return nil }
             let variants = try Data.fetchAll(
-                db.cachedStatement(sql: "SELECT body FROM variants WHERE event = ? ORDER BY id"),
+                db.cachedStatement(sql: "SELECT body FROM variants WHERE event = ? AND NOT plain ORDER BY id"),
                 arguments: [row[0] as Int64])
             let body: Data = row[3]
             let payload: Data? = row[4]
@@ -124,8 +124,8 @@ extension SQLiteQueue {
     }
 
     /// Makes deliveries that are dead, or that wait for their next attempt, due now, with a fresh budget of attempts; but
-    /// none before a time that it is to wait for. Those that were delivered stay as they are. Returns how many there were. A running gateway sees it at its next
-    /// tick.
+    /// none before a time that it is to wait for. Those that were delivered stay as they are, and so do those that wait for files. Returns how many
+    /// there were. A running gateway sees it at its next tick.
     package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         let now = now()
@@ -133,7 +133,8 @@ extension SQLiteQueue {
             try db.execute(
                 sql: """
                     UPDATE deliveries AS d SET state = 'waiting', due = max(?, coalesce(not_before, 0)), forgiven = begun
-                    WHERE d.state IN ('dead', 'waiting') AND \(condition)
+                    WHERE \(condition) AND (d.state = 'dead' OR d.state = 'waiting'
+                        AND NOT EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND d.begun = 0))
                     """, arguments: [now.milliseconds] + arguments)
             return db.changesCount
         }

@@ -35,10 +35,17 @@ extension SQLiteWriter {
         }
         let sequence = db.lastInsertedRowID
         if let category = event.category { try note(category, in: db, &transaction) }
+        if !routed.files.isEmpty { try note(routed.files, of: sequence, in: db, &transaction) }
+        var hasFiles: Bool?
+        if let media = routed.media {
+            let isHeld = routed.deliveries.contains { $0.mediaUntil != nil }
+            hasFiles = try note(media, of: sequence, isHeld: isHeld, in: db, &transaction)
+        }
         guard !routed.deliveries.isEmpty else { return }
         let variants = try routed.variants.map { try insert(variant: $0, of: sequence, in: db) }
         for order in routed.deliveries {
-            let row = EventRow(id: id, sequence: sequence, variant: order.variant.map { variants[$0] })
+            let row = EventRow(
+                id: id, sequence: sequence, variant: order.variant.map { variants[$0] }, hasFiles: hasFiles)
             try insert(order, of: routed, row, by: inserts.delivery, in: db, &transaction)
         }
     }
@@ -52,14 +59,17 @@ extension SQLiteWriter {
         let isNow = order.notBefore.map { $0 <= transaction.now } ?? true
         let body = order.variant.map { routed.variants[$0] } ?? routed.event.body
         let size = body.count + (routed.payload?.count ?? 0)
+        let until = event.hasFiles == nil ? nil : order.mediaUntil
+        var due = max(accepted, order.notBefore ?? accepted)
+        if let until { due = max(due, until + Self.releaseGrace, transaction.now + Self.releaseGrace) }
         // Only this thread takes room, so that there still is some afterwards. Who takes nothing begins nothing.
         let goesOn =
-            isNow && lanes.state(of: destination) == nil
+            isNow && until == nil && lanes.state(of: destination) == nil
             && lanes.withHandOff { $0.hasRoom(for: size, to: destination) }
         try statement.run { row in
             row.bind(event.sequence)
             row.bind(destination.name)
-            row.bind(max(accepted, order.notBefore ?? accepted).milliseconds)
+            row.bind(due.milliseconds)
             row.bind(order.notBefore?.milliseconds)
             row.bind(order.notAfter?.milliseconds)
             row.bind(order.orderKey)
@@ -67,6 +77,11 @@ extension SQLiteWriter {
             row.bind(event.variant)
         }
         transaction.accepted[destination, default: 0] += 1
+        if let until, let isReady = event.hasFiles {
+            try hold(db.lastInsertedRowID, of: event.sequence, until: until, isReady: isReady, in: db, &transaction)
+            transaction.media.expected[destination] = min(transaction.media.expected[destination] ?? due, due)
+            return
+        }
         guard goesOn else {
             transaction.spilled.insert(destination)
             return
@@ -84,6 +99,8 @@ extension SQLiteWriter {
         let sequence: Int64
         /// Row of the variant that this delivery carries.
         let variant: Int64?
+        /// Whether the files that deliveries wait for are all there; nil where none waits.
+        let hasFiles: Bool?
     }
 
     private func insert(variant: [UInt8], of event: Int64, in db: Database) throws -> Int64 {

@@ -104,14 +104,11 @@ enum ConfigFile {
         return try secret(credentials.clientSecret, for: "/destinations/\(name)/oauth2/clientSecret", path: path)
     }
 
-    /// Refuses files that are not there: later they would only fail every delivery.
-    static func checkFiles(
-        of webhook: Destination.Webhook, named name: DestinationName, path: String
-    ) throws(ExitCode) {
-        let tls = webhook.way.tls
+    /// Refuses files that are not there: later they would only fail every request. `place`: of the setting.
+    static func checkFiles(of tls: WayOut.TLS, at place: String, path: String) throws(ExitCode) {
         for (key, file) in [("ca", tls.authorities), ("certificate", tls.certificate), ("key", tls.key)] {
             guard let file, !FileManager.default.isReadableFile(atPath: file) else { continue }
-            throw refuse("\(path): /destinations/\(name)/tls/\(key): the file \(file) cannot be read.")
+            throw refuse("\(path): \(place)/\(key): the file \(file) cannot be read.")
         }
     }
 

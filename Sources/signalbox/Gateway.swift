@@ -23,6 +23,7 @@ struct Gateway {
     let media: MediaStore
     let ways: WaysOut
     let dispatcher: Dispatcher
+    let downloads: MediaService
     let senders: [DestinationName: any Sender]
     let directory: DataDirectory
 
@@ -65,6 +66,30 @@ struct Gateway {
             senders, queue: queue,
             deadLetters: DeadLetterEvents(
                 gateway: config.gateway.name, routes: config.routes, shaper: shaping.shaper), logger: logger)
+        downloads = try Self.downloads(config, options.configPath, queue, media, ways, logger)
+    }
+
+    /// Downloads files, by a client of their own: they are large, and their servers are anybody's.
+    private static func downloads(
+        _ config: GatewayConfig, _ path: String, _ queue: SQLiteQueue, _ store: MediaStore, _ ways: WaysOut,
+        _ logger: Logger
+    ) throws(ExitCode) -> MediaService {
+        try ConfigFile.checkFiles(of: config.media.way.tls, at: "/media/tls", path: path)
+        let client = ways.separateClient(allowing: config.media.allow)
+        let fetcher = MediaFetcher(MediaFetcher.Settings(config.media), http: client, store: store)
+        let root = root(config.gateway.publicUrl)
+        return MediaService(queue, settings: config.media, logger: logger) { file in
+            root + "/media/" + file.sha256
+        } cancel: {
+            client.stop()
+        } download: { job in
+            await fetcher.fetch(job.url, validators: job.validators)
+        }
+    }
+
+    /// What stands before paths of the gateway's own.
+    private static func root(_ publicUrl: String?) -> String {
+        publicUrl.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
     }
 
     static func sender(
@@ -73,7 +98,8 @@ struct Gateway {
         switch destination.endpoint {
         case .inbox: return InboxSender(color: StandardOutput.hasColor, show: show)
         case .webhook(let webhook):
-            try ConfigFile.checkFiles(of: webhook, named: destination.name, path: path)
+            try ConfigFile.checkFiles(
+                of: webhook.way.tls, at: "/destinations/\(destination.name)/tls", path: path)
             let keys = try ConfigFile.keys(of: webhook, named: destination.name, path: path)
             return WebhookSender(
                 webhook, keys: keys,
@@ -86,7 +112,7 @@ struct Gateway {
     /// Decides about taps. Files are kept on a queue of their own: that blocks until they are on disk.
     private static func decider(types: ActionTypes, media: MediaStore, publicUrl: String?) -> TapDecider {
         let files = DispatchQueue(label: "signalbox.media")
-        let root = publicUrl.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
+        let root = root(publicUrl)
         return TapDecider(types: types) { bytes in
             try await withCheckedThrowingContinuation { done in
                 files.async {
@@ -101,6 +127,11 @@ struct Gateway {
         }
     }
 
+    /// To be called before anything is delivered.
+    func openDownloads() async throws(ExitCode) {
+        do throws(StoreError) { try await downloads.open() } catch { throw refuse("\(error)") }
+    }
+
     /// Says which deliveries wait for a destination that the config no longer has.
     func reportStranded(to logger: Logger) async {
         let known = Set(config.destinations.map(\.name))
@@ -112,5 +143,18 @@ struct Gateway {
                 "Deliveries wait for a destination that the config does not have.",
                 metadata: ["destination": "\(name)", "waiting": "\(waiting)"])
         }
+    }
+}
+
+extension MediaFetcher.Settings {
+    fileprivate init(_ media: GatewayConfig.Media) {
+        self.init(userAgent: "signalbox/" + Version.current)
+        rules.allowsHTTP = media.allowHttp
+        rules.kinds = Set(MediaKind.allCases.filter { media.types.contains($0.contentType) })
+        rules.maxImageBytes = media.maxBytes.image
+        rules.maxAudioBytes = media.maxBytes.audio
+        rules.maxVideoBytes = media.maxBytes.video
+        timeout = media.timeout
+        way = media.way
     }
 }

@@ -155,13 +155,13 @@ import Testing
             #expect(test.json["destinations"] as? [String] == ["inbox"])
             let refused = try await gateway.post(Data("nonsense".utf8), to: "/v1/routes/test")
             #expect(refused.status == 400 && refused.json["code"] as? String == "payload-not-json")
-            let list = try await gateway.get("/v1/routes").text
+            let list = try await gateway.get("/v1/routes", keeping: 64 * 1024).text
             let answer = try JSONSerialization.jsonObject(with: Data(list.utf8)) as? [String: Any]
             let routes = answer?["routes"] as? [[String: Any]]
             #expect(routes?.map { $0["name"] as? String } == ["off", "say \"hi\"", "braze", "rest"])
             #expect(routes?.map { $0["matched"] as? Int } == [0, 1, 0, 1])
             #expect(routes?.map { $0["enabled"] as? Bool } == [false, true, true, true])
-            let metrics = try await gateway.get("/metrics").text
+            let metrics = try await gateway.get("/metrics", keeping: 64 * 1024).text
             #expect(metrics.contains("signalbox_route_matched_total{route=\"say \\\"hi\\\"\"} 1\n"))
             #expect(metrics.contains("signalbox_route_matched_total{route=\"braze\"} 0\n"))
             #expect(await gateway.stop() == 0)

@@ -155,10 +155,4 @@ import Testing
             }
         }
     }
-
-    @Test func aCalendarIsKnownByWhatItHolds() {
-        #expect(MediaKind(beginning: Array("BEGIN:VCALENDAR\r\n".utf8)) == .calendar)
-        #expect(MediaKind(beginning: Array("BEGIN:VCARD\r\nVER".utf8)) == .other)
-        #expect(MediaKind(beginning: []) == .other)
-    }
 }

@@ -97,6 +97,10 @@ extension JSONWriter {
             key("actions")
             strings(Self.spelled(config.actions))
         }
+        if config.media != GatewayConfig.Media() {
+            key("media")
+            strings(MediaConfigTests.spelled(config.media))
+        }
         endObject()
     }
 

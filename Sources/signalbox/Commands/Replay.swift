@@ -69,10 +69,14 @@ struct Replay: AsyncParsableCommand {
         defer { gateway.ways.stop() }
         let interruption = Interruption()
         let (before, scheduledBefore) = try await counts(gateway.queue)
+        try await gateway.openDownloads()
         async let delivering: Void = gateway.dispatcher.runUntilDrained()
+        async let downloading: Void = gateway.downloads.runUntilDrained()
         var tally = ReplayTally()
         let rejected = try await accept(into: gateway, &tally, until: interruption)
         // What was begun is waited for; the rest is in the queue.
+        if interruption.happened { gateway.downloads.stop() } else { gateway.downloads.drain() }
+        await downloading
         gateway.dispatcher.drain(within: interruption.happened ? .seconds(5) : nil)
         await delivering
         let (after, scheduledAfter) = try await counts(gateway.queue)

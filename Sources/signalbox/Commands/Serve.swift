@@ -55,7 +55,9 @@ struct Serve: AsyncParsableCommand {
         let janitor = Janitor(queue, retention: .init(config), logger: logger) { age in
             try await media.remove(olderThan: Date(timeIntervalSinceNow: -(age / .seconds(1))))
         }
-        let interrupted = try await ServiceRun(services: [gateway.dispatcher, janitor, server], logger: logger).run()
+        try await gateway.openDownloads()
+        let services: [any Service] = [gateway.dispatcher, gateway.downloads, janitor, server]
+        let interrupted = try await ServiceRun(services: services, logger: logger).run()
         gateway.ways.stop()
         Terminal.finish()
         if interrupted { throw ExitCode.interrupted }
