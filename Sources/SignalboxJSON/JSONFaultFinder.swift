@@ -14,6 +14,9 @@ struct JSONFaultFinder {
         case value, firstElement, element, firstKey, key, colon, end
     }
 
+    /// No reader of ours goes deeper.
+    private static let deepest = 1024
+
     init(_ text: [UInt8]) {
         self.text = text
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
@@ -23,6 +26,7 @@ struct JSONFaultFinder {
         while true {
             while position < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[position]) { position += 1 }
             guard position < text.count else { return faultAtEnd() }
+            guard open.count <= Self.deepest else { return nil }
             if let fault = isComment ? JSONFault(.comment, position..<position + 2) : step() { return fault }
         }
     }
@@ -182,7 +186,8 @@ struct JSONFaultFinder {
             return nil
         }
         let digits = text[start + 2..<start + 6]
-        return digits.contains { "+-".utf8.contains($0) } ? nil : UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
+        return digits.contains { "+-".utf8.contains($0) }
+            ? nil : UInt16(String(decoding: digits, as: UTF8.self), radix: 16)
     }
 
     // MARK: What is no JSON

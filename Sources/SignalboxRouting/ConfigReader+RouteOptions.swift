@@ -34,7 +34,8 @@ extension ConfigReader {
     private mutating func sample(_ value: JSONValue) -> RouteSample? {
         var share = value.double
         if let text = value.string {
-            let isPercentage = text.hasSuffix("%") && text.utf8.dropLast().allSatisfy { "0123456789.".utf8.contains($0) }
+            let isPercentage =
+                text.hasSuffix("%") && text.utf8.dropLast().allSatisfy { "0123456789.".utf8.contains($0) }
             share = isPercentage ? Double(text.dropLast()).map { $0 / 100 } : nil
         }
         guard let share, (0...1).contains(share) else {
@@ -121,11 +122,13 @@ extension ConfigReader {
     /// An array of what to drop, or an object with an action for each pointer.
     private mutating func redaction(_ value: JSONValue) -> Redaction? {
         guard value.isObject || value.isArray else {
-            note(value, "this must be an array of JSON Pointers to drop, or an object such as {\"/data/tag\": \"mask\"}")
+            note(
+                value, "this must be an array of JSON Pointers to drop, or an object such as {\"/data/tag\": \"mask\"}")
             return nil
         }
         var redaction = Redaction()
-        let count = value.members.reduce(0) { count, _ in count + 1 } + value.elements.reduce(0) { count, _ in count + 1 }
+        let count =
+            value.members.reduce(0) { count, _ in count + 1 } + value.elements.reduce(0) { count, _ in count + 1 }
         if !(1...Self.mostRedactions).contains(count) {
             note(value, "this must name 1 to \(Self.mostRedactions) JSON Pointers")
             return nil
@@ -172,7 +175,9 @@ extension ConfigReader {
         case (nil, let map?):
             var left = Self.mostFields
             let fields = self.fields(map, depth: 1, left: &left)
-            if left < 0 { note(map, "a map has at most \(Self.mostFields) names; make it shorter, or write a template") }
+            if left < 0 {
+                note(map, "a map has at most \(Self.mostFields) names; make it shorter, or write a template")
+            }
             return .map(fields)
         default:
             note(value, "the data are made either by a \"template\" or by a \"map\"; write one of them")
@@ -196,7 +201,9 @@ extension ConfigReader {
 
     private mutating func fields(_ value: JSONValue, depth: Int, left: inout Int) -> [EventTransform.Field] {
         guard value.isObject, !value.isEmptyContainer else {
-            note(value, "this must be an object with a JSON Pointer for each name, such as {\"user\": \"/data/custom/id\"}")
+            note(
+                value,
+                "this must be an object with a JSON Pointer for each name, such as {\"user\": \"/data/custom/id\"}")
             return []
         }
         var seen: Set<String> = []

@@ -33,7 +33,7 @@ extension ConfigReader {
         for candidate in all {
             let stopper = stoppers.first { earlier in
                 // Events about the gateway's own doing are asked only of routes that name a type.
-                (earlier.route.match.namesType || !candidate.route.match.namesType)
+                (PatternScope.alwaysNamesType(earlier.match) || !PatternScope.mayNameType(candidate.match))
                     && PatternScope.covers(earlier.match, candidate.match)
             }
             if let stopper {
@@ -52,10 +52,13 @@ extension ConfigReader {
             // What only looks at a few of many is no proof, but enough: others see as much.
             if route.stop, isAlwaysThere, stoppers.count < 200 { stoppers.append(candidate) }
         }
-        let taker = all.first { $0.route.match == .everything && $0.route.isEnabled && $0.route.window == nil && $0.route.sample == nil }
+        let taker = all.first {
+            $0.route.match == .everything && $0.route.isEnabled && $0.route.window == nil && $0.route.sample == nil
+        }
         if let taker, let fallback = roots[0]["fallback"] {
             warn(
-                place(of: fallback, isKey: true), "no event is ever left for the fallback; remove it, or the route's match",
+                place(of: fallback, isKey: true),
+                "no event is ever left for the fallback; remove it, or the route's match",
                 also: [(place(of: taker.value["name"] ?? taker.value), "this route takes every event")])
         }
     }
@@ -74,6 +77,16 @@ enum PatternScope {
             guard test.isArray, other.isArray else { return false }
             return other.elements.allSatisfy { condition in test.elements.contains { equal($0, condition) } }
         }
+    }
+
+    /// Whether it asks for an event's `type` in any case.
+    static func alwaysNamesType(_ pattern: JSONValue) -> Bool { pattern["type"] != nil }
+
+    /// Whether it does in some case.
+    static func mayNameType(_ pattern: JSONValue) -> Bool {
+        if alwaysNamesType(pattern) { return true }
+        guard let alternatives = pattern["$or"], alternatives.isArray else { return false }
+        return alternatives.elements.contains { mayNameType($0) }
     }
 
     private static func equal(_ left: JSONValue, _ right: JSONValue) -> Bool {

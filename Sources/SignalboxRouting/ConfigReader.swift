@@ -139,7 +139,9 @@ package struct ConfigReader {
         for (name, member) in root.members {
             let key = String(decoding: name, as: UTF8.self)
             guard Self.keys.contains(key), !Self.partKeys.contains(key) else { continue }
-            note(keyOf: member, "\"\(key)\" belongs in the config itself; this file may add sources, destinations and routes")
+            note(
+                keyOf: member,
+                "\"\(key)\" belongs in the config itself; this file may add sources, destinations and routes")
         }
         return isObject(root, keys: Self.keys)
     }

@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import SignalboxJSON
-package import SignalboxModel
+import SignalboxModel
 package import SignalboxPipeline
 package import SignalboxRouting
 

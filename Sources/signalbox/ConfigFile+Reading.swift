@@ -69,7 +69,8 @@ extension ConfigFile {
         }
         let names = all.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
         guard names.count <= GatewayConfig.mostParts else {
-            throw refuse("\(folder) has \(names.count) files; at most \(GatewayConfig.mostParts) are read. Put some together.")
+            throw refuse(
+                "\(folder) has \(names.count) files; at most \(GatewayConfig.mostParts) are read. Put some together.")
         }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }

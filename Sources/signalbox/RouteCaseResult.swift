@@ -27,7 +27,9 @@ struct RouteCaseResult {
         case .failure(let rejection): text += "        the payload is not accepted: \(rejection.message)\n"
         case .success(let trial):
             for line in lines(trial) {
-                text += "      " + (line.hasPrefix("-") ? colored(line, 31) : line.hasPrefix("+") ? colored(line, 32) : line)
+                text +=
+                    "      "
+                    + (line.hasPrefix("-") ? colored(line, 31) : line.hasPrefix("+") ? colored(line, 32) : line)
                 text += "\n"
             }
         }

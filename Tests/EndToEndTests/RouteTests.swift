@@ -107,6 +107,52 @@ import Testing
         }
     }
 
+    /// The examples of the repository, beside this test's sources.
+    @Test func theExamplesAreGood() async throws {
+        let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Examples").standardized.path
+        let names = try FileManager.default.contentsOfDirectory(atPath: examples + "/configs").sorted()
+        #expect(!names.isEmpty)
+        for name in names {
+            let result = try await binary.run(["routes", "check", "--strict", "configs/" + name], in: examples)
+            #expect(result.status == 0, "\(name): \(result.errors)")
+        }
+        let result = try await binary.run(
+            ["routes", "test", "route-cases.json", "--config", "configs/less-and-other.json"], in: examples)
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.hasSuffix("3 cases: 3 passed, 0 failed\n"))
+    }
+
+    @Test func explainSaysWhyARouteDoesNotTakeAnEvent() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"""
+                { \#(inbox), "routes": [
+                  { "name": "off", "match": {}, "to": ["inbox"], "enabled": false },
+                  { "name": "over", "match": {}, "to": ["inbox"], "window": { "until": "2020-01-01T00:00:00Z" } },
+                  { "name": "none", "match": {}, "to": ["inbox"], "sample": 0 },
+                  { "name": "braze", "match": { "data": { "vendor": ["braze"] } }, "to": ["inbox"] },
+                  { "name": "all", "match": {}, "to": ["inbox"], "stop": true },
+                  { "name": "last", "match": {}, "to": ["inbox"] } ] }
+                """#
+            try write(config, to: directory + "/routes.json")
+            let result = try await binary.run(["explain"], input: Data(#"{"aps":{"alert":"Hi"}}"#.utf8), in: directory)
+            #expect(result.status == 0)
+            #expect(
+                result.output.hasSuffix(
+                    """
+
+                    Routes
+                      off: no; it is disabled
+                      over: no; the event's time is outside its window
+                      none: no; the event is not in its sample
+                      braze: no; /data/vendor is "unknown"
+                      all: yes, to inbox
+                      last: not asked, all said stop
+
+                    """))
+        }
+    }
+
     @Test func mistakesInCasesHaveAPlace() async throws {
         try await withTemporaryDirectory { directory in
             try write(routes, to: directory + "/routes.json")

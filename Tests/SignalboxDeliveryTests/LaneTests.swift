@@ -134,7 +134,7 @@ import Testing
             let dispatcher = dispatcher(
                 [(destination("crm"), crmSender), (destination("ops"), opsSender)], queue,
                 deadLetters: DeadLetterEvents(
-            gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), shaper: EventShaper { _ in "" }))
+                    gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), shaper: EventShaper { _ in "" }))
             async let running: Void = dispatcher.runUntilDrained()
             try await queue.append([event(1, to: ["crm"])])
             await opsSender.waitFor(attempts: 1)

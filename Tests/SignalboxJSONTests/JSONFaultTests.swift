@@ -6,7 +6,8 @@ import Testing
     @Test(
         arguments: [
             ("{\"a\": 1«,» }", .trailingComma), ("[1, 2«,»\n]", .trailingComma),
-            ("[1,«,»2]", .additionalComma), ("{\"a\":1,«,»\"b\":2}", .additionalComma), ("{«,»\"a\":1}", .additionalComma),
+            ("[1,«,»2]", .additionalComma), ("{\"a\":1,«,»\"b\":2}", .additionalComma),
+            ("{«,»\"a\":1}", .additionalComma),
             ("[1«» 2]", .missingComma), ("{\"a\": 1«»\n \"b\": 2}", .missingComma), ("[{}«» {}]", .missingComma),
             ("{\"a\"«» 1}", .missingColon), ("{\"a\"«»}", .missingColon), ("{\"a\":«» }", .missingValue),
             ("{\"a\":«» , \"b\": 1}", .missingValue), ("{«{»}}", .missingKey), ("{«:» 1}", .missingKey),
@@ -16,8 +17,10 @@ import Testing
             ("[«01»]", .number("01")), ("[«.5»]", .number(".5")), ("[«+1»]", .number("+1")), ("[«1.»]", .number("1.")),
             ("[«0x1F»]", .number("0x1F")), ("[«1e»]", .number("1e")), ("[«-»]", .number("-")),
             ("[«\"a»\n]", .unclosedString), ("[«\"a»", .unclosedString), ("[\"a«\t»\"]", .control),
-            ("[\"«\\d»\"]", .escape), ("[\"«\\u»12\"]", .escape), ("[\"«\\u»d800x\"]", .escape), ("[\"«\\u»+123\"]", .escape),
-            ("[1«}»", .wrongClosing), ("{\"a\":1«]»", .wrongClosing), ("[1]«]»", .furtherText), ("{}«{»}", .furtherText),
+            ("[\"«\\d»\"]", .escape), ("[\"«\\u»12\"]", .escape), ("[\"«\\u»d800x\"]", .escape),
+            ("[\"«\\u»+123\"]", .escape),
+            ("[1«}»", .wrongClosing), ("{\"a\":1«]»", .wrongClosing), ("[1]«]»", .furtherText),
+            ("{}«{»}", .furtherText),
             ("[1«»", .unclosed), ("{\"a\": [1, {}«»", .unclosed), ("{\"a\": 1«;»}", .unexpected(";")),
             ("[«é»]", .unexpected("é")), ("«»", .missingValue),
         ] as [(String, JSONFault.Kind)])
@@ -35,7 +38,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "{}", "[]", " [1, -0.5, 1e3, 0, -0, 1.25E-7] ", #"{"a": {"b": [true, false, null]}, "c": "\"\\\/\b\f\n\r\t\u00e9"}"#,
+        "{}", "[]", " [1, -0.5, 1e3, 0, -0, 1.25E-7] ",
+        #"{"a": {"b": [true, false, null]}, "c": "\"\\\/\b\f\n\r\t\u00e9"}"#,
         #"["\ud834\udd1e"]"#, "\u{FEFF}{}", "\"x\"", "42",
     ]) func jsonHasNone(_ text: String) { #expect(JSONFault(in: Array(text.utf8)) == nil) }
 

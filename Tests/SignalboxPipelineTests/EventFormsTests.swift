@@ -15,7 +15,8 @@ import Testing
         #"{"aps":{"alert":"Hi","mutable-content":1},"media-attachment":"https://a.example/i.png","notification-action":{"type":"openApp"},"email":"a@b.c"}"#
 
     private func config(_ routes: String) throws -> RouteTable {
-        let text = #"{"destinations":{"a":{"builtin":"inbox"},"b":{"builtin":"inbox"},"c":{"builtin":"inbox"}},"routes":[\#(routes)]}"#
+        let text =
+            #"{"destinations":{"a":{"builtin":"inbox"},"b":{"builtin":"inbox"},"c":{"builtin":"inbox"}},"routes":[\#(routes)]}"#
         return try GatewayConfig.read(Array(text.utf8), detectors: []).routes
     }
 
@@ -37,7 +38,8 @@ import Testing
 
     @Test func eachFormIsMadeOnce() throws {
         let event = try routed(
-            #"{"name":"r","match":{},"to":["a","b"],"redact":["/data/custom/email"]},{"name":"s","match":{},"to":["c"]}"#)
+            #"{"name":"r","match":{},"to":["a","b"],"redact":["/data/custom/email"]},{"name":"s","match":{},"to":["c"]}"#
+        )
         #expect(event.deliveries.map(\.variant) == [0, 0, nil])
         #expect(event.variants.count == 1)
         #expect(!text(event.variants[0]).contains("a@b.c") && text(event.event.body).contains("a@b.c"))
@@ -57,7 +59,8 @@ import Testing
     /// The payload as it should be shown is in the event before anything is taken out of it.
     @Test func thePayloadAsShownIsRedactedToo() throws {
         let event = try routed(
-            #"{"name":"r","match":{},"to":["a"],"include":["apns"],"redact":["/data/apns/email","/data/custom/email"]}"#)
+            #"{"name":"r","match":{},"to":["a"],"include":["apns"],"redact":["/data/apns/email","/data/custom/email"]}"#
+        )
         #expect(text(event.variants[0]).contains(#""apns":{"aps":"#))
         #expect(!text(event.variants[0]).contains("a@b.c"))
     }
@@ -74,7 +77,8 @@ import Testing
 
     @Test func withoutMediaTheTransformationIsMadeAtOnce() throws {
         let event = try routed(
-            #"{"name":"r","match":{},"to":["a"],"media":"none","transform":{"map":{"v":"/data/vendor","m":"/data/media"}}}"#)
+            #"{"name":"r","match":{},"to":["a"],"media":"none","transform":{"map":{"v":"/data/vendor","m":"/data/media"}}}"#
+        )
         #expect(event.deliveries.map(\.shape) == [nil])
         #expect(text(event.variants[0]).hasSuffix(#","data":{"v":"mce"}}"#))
     }
@@ -90,7 +94,8 @@ import Testing
             let intake = Intake(
                 normalizer: normalizer(),
                 routes: try config(
-                    #"{"name":"r","match":{},"to":["a"]},{"name":"s","match":{"data":{"vendor":["braze"]}},"to":["a"]}"#),
+                    #"{"name":"r","match":{},"to":["a"]},{"name":"s","match":{"data":{"vendor":["braze"]}},"to":["a"]}"#
+                ),
                 queue: queue, sources: [source: dedupe], counts: counts)
             _ = try await intake.accept(Array(Self.payload.utf8), from: source)
             _ = try await intake.accept(Array(Self.payload.utf8), from: source)

@@ -14,7 +14,8 @@ import Testing
                     of: file.bytes, detectors: ["synerise", "sourse", "mce", "braze"], sourceVendors: ["granify"])
                 for (pointer, keys) in asked {
                     let found = schema.keys(at: pointer)
-                    #expect(found.contains(Set(keys)), "\(file.name): \(pointer) takes \(keys), the schema has \(found)")
+                    #expect(
+                        found.contains(Set(keys)), "\(file.name): \(pointer) takes \(keys), the schema has \(found)")
                 }
             }
             let unread = schema.objects.subtracting(schema.visited)

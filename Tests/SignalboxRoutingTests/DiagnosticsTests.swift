@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxModel
 import SignalboxRouting
 import Testing
 
@@ -19,7 +20,7 @@ import Testing
                 let names = ["routes.json"] + parts.sorted().map { "routes.d/" + $0 }
                 return try Fixture(
                     files: names.map {
-                        ConfigText(name: $0, bytes: [UInt8](Data(contentsOf: folder.appendingPathComponent($0))))
+                        try ConfigText(name: $0, bytes: [UInt8](Data(contentsOf: folder.appendingPathComponent($0))))
                     }, expected: String(contentsOf: folder.appendingPathComponent("expected.txt"), encoding: .utf8),
                     description: name)
             }

@@ -18,7 +18,8 @@ import Testing
         }
         let shape = try #require(try Self.route(options).shape)
         let made = try shape.applied(to: event, with: JSONParser()) { "hash of " + String(decoding: $0, as: UTF8.self) }
-        let differences = try JSONDifference.lines(expected: Array(file.expected.utf8), actual: made ?? Array("null".utf8))
+        let differences = try JSONDifference.lines(
+            expected: Array(file.expected.utf8), actual: made ?? Array("null".utf8))
         #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
         // One line: events are written into lists of lines.
         #expect(made?.contains(UInt8(ascii: "\n")) != true)
@@ -35,12 +36,14 @@ import Testing
 
     /// A transformation that fails hides what it should have hidden, and says why.
     @Test func whatCannotBeTransformedHasAWarningForItsData() throws {
-        let route = try Self.route(#""transform": {"template": "{\"n\": {{#data.n}}{{data.n}}{{/data.n}}{{^data.n}}0{{/data.n}}}"}"#)
+        let route = try Self.route(
+            #""transform": {"template": "{\"n\": {{#data.n}}{{data.n}}{{/data.n}}{{^data.n}}0{{/data.n}}}"}"#)
         let crm = DestinationName("i")
         let table = RouteTable(routes: [route])
         let parser = JSONParser()
         let event = Array(#"{"id":"1","dataschema":"urn:x","data":{"n":"no number","secret":"hunter2"}}"#.utf8)
-        let target = try #require(try withExtendedLifetime(parser) { table.decide(try parser.parse(event)) }.targets.first)
+        let target = try #require(
+            try withExtendedLifetime(parser) { table.decide(try parser.parse(event)) }.targets.first)
         #expect(target.destination == crm)
         let shaper = EventShaper { _ in "" }
         let made = try #require(shaper.shaped(event, for: target, with: JSONParser()))

@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxJSON
 import SignalboxModel
 import SignalboxRouting
@@ -69,7 +70,8 @@ import Testing
             ("01939b4e-7c1a-7d2e-9a54-0c8f6f1f3c11", 0.41803501116787967),
             ("01939b4e-7c1a-7d2e-9a54-0c8f6f1f3c12", 0.27019918918574837), ("a", 0.010753497314070604),
             ("", 0.9576734252420561),
-        ]) func aSampleIsDecidedByTheIdAlone(_ id: String, _ position: Double) throws {
+        ]) func aSampleIsDecidedByTheIdAlone(_ id: String, _ position: Double) throws
+    {
         #expect(!RouteSample(share: position).takes(id))
         #expect(RouteSample(share: position.nextUp).takes(id))
         #expect(!RouteSample(share: 0).takes(id))
@@ -79,7 +81,9 @@ import Testing
     @Test func aTenthOfManyIdsIsATenth() {
         var random = SeededGenerator(seed: 20_261_121)
         let count = (0..<20_000).count { _ in
-            RouteSample(share: 0.1).takes(EventID(at: .init(timeIntervalSince1970: 1_795_000_000), random: (random.next(), random.next())).description)
+            RouteSample(share: 0.1).takes(
+                EventID(at: .init(timeIntervalSince1970: 1_795_000_000), random: (random.next(), random.next()))
+                    .description)
         }
         // Four standard deviations.
         #expect((1830...2170).contains(count), "\(count)")

@@ -3,7 +3,7 @@ import SignalboxJSON
 /// Why a file is no JSON, in words.
 extension ConfigMistake {
     init(_ error: JSONError, file: Int, in text: [UInt8]) {
-        guard let fault = JSONFault(in: text), !text.allSatisfy({ $0 <= 0x20 }) else {
+        guard Self.isMisspelled(error.reason), let fault = JSONFault(in: text) else {
             let place = error.offset.map { $0..<min($0 + 1, text.count) }
             self.init(file: file, pointer: "", place: place, in: text, message: Self.words(for: error.reason))
             return
@@ -11,6 +11,14 @@ extension ConfigMistake {
         self.init(file: file, pointer: "", place: fault.range, in: text, message: Self.words(for: fault, in: text))
         if let opening = fault.opening {
             notes = [Note(file: file, place: opening..<opening + 1, message: "this bracket is open there")]
+        }
+    }
+
+    /// Whether the place of what is wrong is to be looked for; otherwise it is not the spelling.
+    private static func isMisspelled(_ reason: JSONError.Reason) -> Bool {
+        switch reason {
+        case .empty, .invalidUTF8, .tooDeep, .tooLarge, .tooManyDocuments, .outOfMemory: false
+        default: true
         }
     }
 
@@ -46,7 +54,8 @@ extension ConfigMistake {
         case .unclosedString: "this string is not closed on its line; a quote is missing"
         case .control: "a string has a control character here; escape it, a tab as \\t"
         case .escape: "there is no such escape; write \\\\ for a backslash"
-        case .furtherText: "the file goes on behind its end; remove what is too much, or look for a bracket that closes too early"
+        case .furtherText:
+            "the file goes on behind its end; remove what is too much, or look for a bracket that closes too early"
         case .wrongClosing: Self.words(forClosing: text[fault.range.lowerBound], of: fault.opening.map { text[$0] })
         case .unclosed:
             "the file ends too early; a closing \(Self.closing(fault.opening.map { text[$0] })) is missing"

@@ -67,7 +67,8 @@ package struct ConfigReport {
             if message[position] == "\"" { isQuoted.toggle() }
             if message[position] == " ", previous == ";", !isQuoted {
                 return (
-                    String(message[..<message.index(before: position)]), String(message[message.index(after: position)...])
+                    String(message[..<message.index(before: position)]),
+                    String(message[message.index(after: position)...])
                 )
             }
             previous = message[position]

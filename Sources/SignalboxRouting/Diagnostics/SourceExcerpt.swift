@@ -79,7 +79,8 @@ struct SourceExcerpt {
         mutating func fit(isCutBefore: Bool, isCutBehind: Bool) {
             var isCutBefore = isCutBefore
             var isCutBehind = isCutBehind
-            if indent + Self.columns(marked) + Self.columns(tail) > SourceExcerpt.columns, indent > SourceExcerpt.before {
+            if indent + Self.columns(marked) + Self.columns(tail) > SourceExcerpt.columns, indent > SourceExcerpt.before
+            {
                 head = Self.suffix(head, SourceExcerpt.before)
                 isCutBefore = true
             }

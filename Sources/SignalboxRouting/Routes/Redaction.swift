@@ -60,7 +60,9 @@ package struct Redaction: Sendable, Equatable {
     }
 
     private static func excludes(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        func isNumber(_ token: [UInt8]) -> Bool { token.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) } }
+        func isNumber(_ token: [UInt8]) -> Bool {
+            token.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        }
         return left == any && isNumber(right) || right == any && isNumber(left)
     }
 

@@ -52,7 +52,11 @@ extension RouteTable {
     /// The same table, whose samples take everything: for tests of where events go.
     package var withoutSampling: RouteTable {
         var table = self
-        for position in table.routes.indices { table.routes[position].sample = nil }
+        table.routes = routes.map { route in
+            var route = route
+            route.sample = nil
+            return route
+        }
         return table
     }
 }

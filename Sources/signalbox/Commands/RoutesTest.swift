@@ -79,7 +79,8 @@ extension Routes {
     struct Schema: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the JSON Schema of the config.",
-            discussion: "Keep it as routes.schema.json beside the config, which names it as its \"$schema\", for editors.")
+            discussion:
+                "Keep it as routes.schema.json beside the config, which names it as its \"$schema\", for editors.")
 
         func run() { print(String(decoding: ConfigSchema.text, as: UTF8.self), terminator: "") }
     }
