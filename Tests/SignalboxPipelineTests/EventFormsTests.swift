@@ -88,15 +88,15 @@ import Testing
             let queue = try SQLiteQueue(in: directory)
             let counts = RouteCounts()
             let source = SourceName("mobile")
-            var dedupe = GatewayConfig.Source()
-            dedupe.dedupe = try GatewayConfig.Dedupe(
-                key: #require(JSONPointer("/data/custom/email")), window: .seconds(60))
+            let sources =
+                #"{"sources":{"mobile":{"auth":{"bearer":["env:T"]},"dedupe":{"key":"/data/custom/email","window":"1m"}}}}"#
             let intake = Intake(
                 normalizer: normalizer(),
                 routes: try config(
                     #"{"name":"r","match":{},"to":["a"]},{"name":"s","match":{"data":{"vendor":["braze"]}},"to":["a"]}"#
                 ),
-                queue: queue, sources: [source: dedupe], counts: counts)
+                queue: queue, sources: try GatewayConfig.read(Array(sources.utf8), detectors: []).sources,
+                counts: counts)
             _ = try await intake.accept(Array(Self.payload.utf8), from: source)
             _ = try await intake.accept(Array(Self.payload.utf8), from: source)
             _ = try await intake.accept(Array("nonsense".utf8), from: source)
