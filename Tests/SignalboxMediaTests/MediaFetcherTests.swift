@@ -182,7 +182,8 @@ import Testing
         let packed = Array(
             Data(
                 base64Encoded:
-                    "H4sIAAAAAAACA+sM8HPn5ZLiYmBg4PX0cAkC0owgzMEGJOVFj3SCJVwcQypuJaf8OB/Az8DcxtgQZVKbDZRg8HT1c1nnlNAEAJMgSRxGAAAA")
+                    "H4sIAAAAAAACA+sM8HPn5ZLiYmBg4PX0cAkC0owgzMEGJOVFj3SCJVwcQypuJaf8OB/Az8DcxtgQZVKbDZRg8HT1c1nnlNAEAJMgSRxGAAAA"
+            )
                 ?? Data())
         let replies: [String: [ScriptedReply]] = [
             "/gzip": [.file(bomb, ["content-encoding: gzip"])],
