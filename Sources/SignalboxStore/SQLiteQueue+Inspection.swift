@@ -113,7 +113,7 @@ extension SQLiteQueue {
                     arguments: [id])
             else { return nil }
             let variants = try Data.fetchAll(
-                db.cachedStatement(sql: "SELECT body FROM variants WHERE event = ? ORDER BY id"),
+                db.cachedStatement(sql: "SELECT body FROM variants WHERE event = ? AND NOT plain ORDER BY id"),
                 arguments: [row[0] as Int64])
             let body: Data = row[3]
             let payload: Data? = row[4]
