@@ -83,13 +83,18 @@ extension SQLiteQueue {
                     db.cachedStatement(sql: "SELECT id FROM files WHERE sha256 = ?"), arguments: [digest])
                 guard let id else { continue }
                 try db.cachedStatement(sql: "DELETE FROM event_files WHERE file = ?").execute(arguments: [id])
-                // An event that waits gets it again; what nobody waits for is unknown until somebody asks.
-                try db.cachedStatement(
-                    sql: """
-                        UPDATE media SET sha256 = NULL, etag = NULL, last_modified = NULL, fresh_until = 0
-                        WHERE sha256 = ?
-                        """
-                ).execute(arguments: [digest])
+                let urls = try Int64.fetchAll(
+                    db.cachedStatement(sql: "SELECT id FROM media WHERE sha256 = ?"), arguments: [digest])
+                for url in urls {
+                    // An event may wait for it yet.
+                    try db.cachedStatement(
+                        sql: """
+                            UPDATE media SET state = 'wanted' WHERE id = :id AND state = 'stored'
+                                AND EXISTS (SELECT 1 FROM media_events WHERE media = :id)
+                            """
+                    ).execute(arguments: ["id": url])
+                    try MediaRemoval.forget(url: url, in: db)
+                }
                 try db.cachedStatement(sql: "DELETE FROM files WHERE id = ?").execute(arguments: [id])
             }
         }
@@ -180,14 +185,14 @@ struct MediaRemoval: Sendable {
             try db.cachedStatement(sql: "DELETE FROM event_files WHERE file = ? AND event = ?")
                 .execute(arguments: [id, row[0] as Int64])
         }
-        for row in urls { try forget(url: row[0], in: db) }
+        for row in urls { try Self.forget(url: row[0], in: db) }
         if events.count == step || urls.count == step { return .named }
         try db.cachedStatement(sql: "DELETE FROM files WHERE id = ?").execute(arguments: [id])
         return .removed
     }
 
     /// What is wanted stays, and is then downloaded from scratch.
-    private func forget(url: Int64, in db: Database) throws {
+    static func forget(url: Int64, in db: Database) throws {
         try db.cachedStatement(
             sql: """
                 UPDATE media SET sha256 = NULL, etag = NULL, last_modified = NULL

@@ -10,8 +10,8 @@ struct MediaCleanup: Sendable {
     private let store: MediaStore
     private let retention: SQLiteQueue.MediaRetention
 
-    /// What nobody knows may be about to be known: a file is on disk before the queue hears of it.
-    private static let unknownAge: TimeInterval = 3600
+    /// A file is on disk before the queue hears of it: what was kept a moment ago may be about to be known.
+    private static let youth: TimeInterval = 600
     /// Between two steps, so that others get at the queue.
     private static let breath: Duration = .milliseconds(20)
 
@@ -31,9 +31,9 @@ struct MediaCleanup: Sendable {
         return removed + (try await removeUnknown())
     }
 
-    /// Forgets files, and hands them to `remove` with the time before which they were decided to leave.
+    /// Forgets files, and hands them to `remove` with a time: those that were kept again since then stay on disk for now.
     func forget(_ remove: ([String], Date) async throws -> Void) async throws -> Int {
-        let limit = Date()
+        let limit = Date(timeIntervalSinceNow: -Self.youth)
         var gone: [String] = []
         let removed = try await queue.removeMedia(beyond: retention) {
             // Cut short by a stop: the next step ends it.
@@ -45,9 +45,10 @@ struct MediaCleanup: Sendable {
         return removed
     }
 
-    /// Removes files on disk that the queue does not know.
+    /// Removes files on disk that the queue does not know: what a crash left, and calendars of gateways before it knew them.
     func removeUnknown() async throws -> Int {
-        try await store.removeUnknown(olderThan: Date(timeIntervalSinceNow: -Self.unknownAge)) { digests in
+        let age = max(Self.youth, retention.unused / .seconds(1))
+        return try await store.removeUnknown(olderThan: Date(timeIntervalSinceNow: -age)) { digests in
             try await queue.knownFiles(of: digests)
         }
     }
