@@ -34,6 +34,12 @@ package struct MediaStore: Sendable {
         }
     }
 
+    /// For looking at files while their owner keeps some; whoever opens it so keeps none.
+    package init(besideOwnerOf directory: String) {
+        self.directory = directory
+        sync = Self.sync
+    }
+
     /// The file with this name; nil when there is none.
     package func find(_ name: String) -> StoredMedia? {
         guard Self.isName(name) else { return nil }

@@ -224,10 +224,11 @@ package struct OperationsAPI: Sendable {
 
     private func metrics(_ request: Request) async throws -> Response {
         try access.check(request)
-        let (hindrances, gauges) = try await asked { () throws(StoreError) in
-            (try await queue.hindrances(), try await queue.gauges())
+        let (hindrances, gauges, media) = try await asked { () throws(StoreError) in
+            (try await queue.hindrances(), try await queue.gauges(), try await queue.mediaGauges())
         }
-        let page = MetricsPage(gauges: gauges, hindrances: hindrances, destinations: destinations, now: Date())
+        let page = MetricsPage(
+            gauges: gauges, hindrances: hindrances, destinations: destinations, media: media, now: Date())
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))

@@ -120,8 +120,7 @@ extension MediaState {
         self = .pending
         guard !isWanted || isDone || isOver else { return }
         if let file = MediaFile(row) {
-            let codes: String = row[6] ?? ""
-            self = .stored(file, remarks: codes.split(separator: " ").compactMap { MediaRemark(rawValue: String($0)) })
+            self = .stored(file, remarks: [MediaRemark](codes: row[6]))
         } else if isDone || !isWanted {
             let (reason, words): (String?, String?) = (row[4], row[5])
             guard let code = reason.flatMap({ MediaFailure.Code(rawValue: $0) }) else { return }

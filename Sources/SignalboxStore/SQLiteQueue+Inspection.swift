@@ -124,8 +124,8 @@ extension SQLiteQueue {
     }
 
     /// Makes deliveries that are dead, or that wait for their next attempt, due now, with a fresh budget of attempts; but
-    /// none before a time that it is to wait for. Those that were delivered stay as they are, and so do those that wait for files. Returns how many
-    /// there were. A running gateway sees it at its next tick.
+    /// none before a time that it is to wait for. Those that were delivered stay as they are, and so do those that wait
+    /// for files. Returns how many there were. A running gateway sees it at its next tick.
     package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         let now = now()

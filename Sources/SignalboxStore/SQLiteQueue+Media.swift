@@ -65,6 +65,7 @@ extension SQLiteQueue {
 
     /// Records how a download ended. Durable when it returns; when it throws, nothing has changed.
     package func settle(media settlement: MediaSettlement) async throws(StoreError) {
+        if case .retry = settlement.end { clockNotes.note(media: settlement.job) }
         try await commit(.settleMedia(settlement))
     }
 

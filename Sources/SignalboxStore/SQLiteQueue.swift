@@ -20,7 +20,7 @@ package final class SQLiteQueue: Sendable {
     let knownCategories = KnownCategories()
     private let lastVersion = Mutex<Int?>(nil)
     let elapsed: @Sendable () -> Duration
-    let clockWatch = Mutex(ClockWatch())
+    let clockNotes: ClockNotes
     /// Under way, or cut short by a failure.
     let clockShift = Mutex<ClockShift?>(nil)
 
@@ -33,6 +33,7 @@ package final class SQLiteQueue: Sendable {
         path = directory + "/queue.db"
         self.now = now
         self.elapsed = elapsed
+        clockNotes = ClockNotes(now: now, elapsed: elapsed)
         do {
             pool = try Self.open(path)
             lanes.set(try pool.read { try DestinationState.all(in: $0) })
@@ -42,7 +43,7 @@ package final class SQLiteQueue: Sendable {
         }
         let writer = SQLiteWriter(
             pool: pool, path: path, lanes: lanes, now: now, health: health, known: knownCategories,
-            media: mediaWaker)
+            media: mediaWaker, clockNotes: clockNotes)
         commits = CommitGroup(limit: 512) { (writes) throws(StoreError) in try writer.commit(writes) }
     }
 
@@ -94,9 +95,7 @@ package final class SQLiteQueue: Sendable {
     /// Records how an attempt ended and gives the lease back. Durable when it returns; when it throws, the lease is
     /// still held.
     package func settle(_ settlement: Settlement) async throws(StoreError) {
-        if settlement.outcome.namesATime {
-            clockWatch.withLock { $0.note(settlement.lease.delivery, wall: now(), elapsed: elapsed()) }
-        }
+        if settlement.outcome.namesATime { clockNotes.note(delivery: settlement.lease.delivery) }
         _ = try await commits.write(.settle(settlement))
     }
 

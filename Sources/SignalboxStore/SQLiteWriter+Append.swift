@@ -76,31 +76,37 @@ extension SQLiteWriter {
         let goesOn =
             isNow && until == nil && lanes.state(of: destination) == nil
             && lanes.withHandOff { $0.hasRoom(for: size, to: destination) }
-        try statement.run { row in
-            row.bind(event.sequence)
-            row.bind(destination.name)
-            row.bind(due.milliseconds)
-            row.bind(order.notBefore?.milliseconds)
-            row.bind(order.notAfter?.milliseconds)
-            row.bind(order.orderKey)
-            row.bind(goesOn ? 1 : 0)
-            row.bind(event.variant)
-        }
+        try insert(order, of: event, due: due, isBegun: goesOn, by: statement)
+        let delivery = db.lastInsertedRowID
         transaction.accepted[destination, default: 0] += 1
         if let until, let isReady = event.hasFiles {
-            try hold(db.lastInsertedRowID, of: event.sequence, until: until, isReady: isReady, in: db, &transaction)
-            transaction.media.expected[destination] = min(transaction.media.expected[destination] ?? due, due)
-            return
+            try hold(delivery, of: event.sequence, until: until, isReady: isReady, in: db, &transaction)
+            return transaction.media.expect(destination, at: due)
         }
         guard goesOn else {
             transaction.spilled.insert(destination)
             return
         }
         let lease = Lease(
-            delivery: db.lastInsertedRowID, event: event.id, destination: destination, attempts: 0,
+            delivery: delivery, event: event.id, destination: destination, attempts: 0,
             body: body, payload: routed.payload, notAfter: order.notAfter)
         lanes.withHandOff { $0.reserve(lease) }
         transaction.fresh.append(lease)
+    }
+
+    private func insert(
+        _ order: DeliveryOrder, of event: EventRow, due: Date, isBegun: Bool, by statement: RowStatement
+    ) throws {
+        try statement.run { row in
+            row.bind(event.sequence)
+            row.bind(order.destination.name)
+            row.bind(due.milliseconds)
+            row.bind(order.notBefore?.milliseconds)
+            row.bind(order.notAfter?.milliseconds)
+            row.bind(order.orderKey)
+            row.bind(isBegun ? 1 : 0)
+            row.bind(event.variant)
+        }
     }
 
     /// An event's row, as those of its deliveries name it.

@@ -12,7 +12,11 @@ extension SQLiteWriter {
         /// Whether somebody should look: something is wanted, or held, or ready.
         var isChanged = false
         /// When deliveries that are held are sent all the same.
-        var expected: [DestinationName: Date] = [:]
+        private(set) var expected: [DestinationName: Date] = [:]
+
+        mutating func expect(_ destination: DestinationName, at due: Date) {
+            expected[destination] = min(expected[destination] ?? due, due)
+        }
     }
 
     struct KnownMedia {
@@ -55,6 +59,7 @@ extension SQLiteWriter {
         _ delivery: Int64, of event: Int64, until: Date, isReady: Bool, in db: Database,
         _ transaction: inout Transaction
     ) throws {
+        clockNotes.note(delivery: delivery)
         try mediaStatements(in: db, &transaction).wait.run { row in
             row.bind(delivery)
             row.bind(event)

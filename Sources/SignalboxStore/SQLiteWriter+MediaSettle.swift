@@ -37,18 +37,18 @@ extension SQLiteWriter {
 
     /// Tells the events that wait for it. Those that wait for nothing else are ready.
     private func finish(_ job: Int64, in db: Database, _ transaction: inout Transaction) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE media_waits SET ready = 1
-                WHERE ready = 0 AND event IN (SELECT event FROM media_events WHERE media = :job AND done = 0)
-                    AND NOT EXISTS (SELECT 1 FROM media_events o
-                        WHERE o.event = media_waits.event AND o.done = 0 AND o.media <> :job)
-                """
-        ).execute(arguments: ["job": job])
+        try db.cachedStatement(sql: Self.becomeReady).execute(arguments: ["job": job])
         if db.changesCount > 0 { transaction.media.isChanged = true }
-        try db.cachedStatement(sql: "UPDATE media_events SET done = 1 WHERE media = ? AND done = 0")
-            .execute(arguments: [job])
+        try db.cachedStatement(sql: Self.becomeDone).execute(arguments: [job])
     }
+
+    static let becomeReady = """
+        UPDATE media_waits SET ready = 1
+        WHERE ready = 0 AND event IN (SELECT event FROM media_events WHERE media = :job AND done = 0)
+            AND NOT EXISTS (SELECT 1 FROM media_events o
+                WHERE o.event = media_waits.event AND o.done = 0 AND o.media <> :job)
+        """
+    static let becomeDone = "UPDATE media_events SET done = 1 WHERE media = ? AND done = 0"
 
     private func store(
         _ job: Int64, _ file: MediaFile, _ freshness: MediaFreshness, _ remarks: [MediaRemark], in db: Database,

@@ -27,13 +27,13 @@ extension SQLiteWriter {
     /// A delivery waits for no file any more; what its event waits for goes with the last one.
     static func endWait(of delivery: Int64, event: Int64, in db: Database) throws {
         try db.cachedStatement(sql: "DELETE FROM media_waits WHERE delivery = ?").execute(arguments: [delivery])
-        try db.cachedStatement(
-            sql: """
-                DELETE FROM media_events
-                WHERE event = :event AND NOT EXISTS (SELECT 1 FROM media_waits WHERE event = :event)
-                """
-        ).execute(arguments: ["event": event])
+        try db.cachedStatement(sql: endEvent).execute(arguments: ["event": event])
     }
+
+    static let endEvent = """
+        DELETE FROM media_events
+        WHERE event = :event AND NOT EXISTS (SELECT 1 FROM media_waits WHERE event = :event)
+        """
 
     private struct Held {
         let event: Int64
@@ -41,8 +41,6 @@ extension SQLiteWriter {
         /// Whether it has neither ended nor been begun.
         let isWaiting: Bool
         let variant: Int64?
-        /// Whether it gets the event as it is stored.
-        let isPlain: Bool
         let notBefore: Int64?
     }
 
@@ -50,15 +48,14 @@ extension SQLiteWriter {
         try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT d.event, d.destination, d.state = 'waiting' AND d.begun = 0, d.variant,
-                        coalesce(v.plain, 1), d.not_before
-                    FROM media_waits w JOIN deliveries d ON d.id = w.delivery LEFT JOIN variants v ON v.id = d.variant
+                    SELECT d.event, d.destination, d.state = 'waiting' AND d.begun = 0, d.variant, d.not_before
+                    FROM media_waits w JOIN deliveries d ON d.id = w.delivery
                     WHERE w.delivery = ?
                     """), arguments: [delivery]
         ).map { row in
             Held(
                 event: row[0], destination: DestinationName(row[1]), isWaiting: row[2], variant: row[3],
-                isPlain: row[4], notBefore: row[5])
+                notBefore: row[4])
         }
     }
 
@@ -69,11 +66,11 @@ extension SQLiteWriter {
             db.cachedStatement(sql: "SELECT body = ? FROM events WHERE seq = ?"), arguments: [body, held.event])
         if isOwn == true { return nil }
         let same = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT id FROM variants WHERE event = ? AND plain = ? AND body = ?"),
-            arguments: [held.event, held.isPlain, body])
+            db.cachedStatement(sql: "SELECT id FROM variants WHERE event = ? AND body = ?"),
+            arguments: [held.event, body])
         if let same { return same }
-        try db.cachedStatement(sql: "INSERT INTO variants (event, body, plain) VALUES (?, ?, ?)")
-            .execute(arguments: [held.event, body, held.isPlain])
+        try db.cachedStatement(sql: "INSERT INTO variants (event, body) VALUES (?, ?)")
+            .execute(arguments: [held.event, body])
         return db.lastInsertedRowID
     }
 

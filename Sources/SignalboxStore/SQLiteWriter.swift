@@ -38,6 +38,7 @@ struct SQLiteWriter: Sendable {
     let health: CommitHealth
     let known: KnownCategories
     let media: MediaWaker
+    let clockNotes: ClockNotes
 
     func commit(_ writes: [Write]) throws(StoreError) -> [Output] {
         var transaction = Transaction(now: now())

@@ -45,15 +45,14 @@ struct Serve: AsyncParsableCommand {
             categories: CategoriesAPI(
                 queue: queue, sources: access, operators: operators, statics: config.categories.statics.records,
                 limit: config.categories.count),
-            media: MediaAPI(gateway.media),
+            media: MediaAPI(gateway.media, links: gateway.links),
             address: address, logger: logger,
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
         await gateway.reportStranded(to: logger)
-        let media = gateway.media
-        let janitor = Janitor(queue, retention: .init(config), logger: logger) { age in
-            try await media.remove(olderThan: Date(timeIntervalSinceNow: -(age / .seconds(1))))
-        }
+        let removal = MediaCleanup(
+            queue, gateway.media, retention: config.media.retention)
+        let janitor = Janitor(queue, retention: .init(config), logger: logger) { try await removal.run() }
         try await gateway.openDownloads()
         let services: [any Service] = [gateway.dispatcher, gateway.downloads, janitor, server]
         let interrupted = try await ServiceRun(services: services, logger: logger).run()
