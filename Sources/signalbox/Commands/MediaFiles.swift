@@ -141,7 +141,9 @@ struct MediaFiles: AsyncParsableCommand {
                 print("\(count) files are forgotten; the gateway that is running removes them within the hour.")
                 return
             }
-            let count = try await withExtendedLifetime(directory) { try await cleanup.run() }
+            let count = try await cleanup.run()
+            // Until here nobody else may begin.
+            withExtendedLifetime(directory) {}
             print("\(count) files are removed.")
         }
     }
