@@ -114,8 +114,10 @@ struct QueueReplay {
             }
         }
         chunk.end = block.end
-        // What comes through a pipe may be all that comes for long.
-        if chunk.isLarge || pace.isBounded || !session.hasPlainInputs { try await put(&chunk, &pace) }
+        // What comes through a pipe may be all that comes for long; that nothing was selected costs no commit.
+        if chunk.isLarge || chunk.events.isEmpty || pace.isBounded || !session.hasPlainInputs {
+            try await put(&chunk, &pace)
+        }
     }
 
     /// Makes a chunk durable, when its time has come, counts it, and begins the next one.
@@ -161,7 +163,7 @@ private struct QueueChunk {
         span = pace.spanTogether
     }
 
-    var isLarge: Bool { events.count >= Self.large.events || bytes >= Self.large.bytes }
+    var isLarge: Bool { max(events.count, rejections.count) >= Self.large.events || bytes >= Self.large.bytes }
 
     /// False when the event has to go with the next chunk.
     mutating func add(_ entry: Recording.Entry<RoutedEvent>, of input: Int) -> Bool {
