@@ -141,9 +141,9 @@ struct MediaFiles: AsyncParsableCommand {
                 print("\(count) files are forgotten; the gateway that is running removes them within the hour.")
                 return
             }
+            // It holds the lock for as long as it lives.
+            defer { withExtendedLifetime(directory) {} }
             let count = try await cleanup.run()
-            // Until here nobody else may begin.
-            withExtendedLifetime(directory) {}
             print("\(count) files are removed.")
         }
     }
