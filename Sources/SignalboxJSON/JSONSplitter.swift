@@ -88,7 +88,9 @@ package struct JSONSplitter {
     /// what stands before still counts.
     package var restart: (line: Int, offset: Int)? {
         let position = base + start
-        guard layout == .sequence, stretch == .between, !isAfterDamage, strictUntil <= position, lineStart == position
+        // A text that has begun there may be begun again.
+        guard layout == .sequence, stretch != .restOfText, stretch != .restOfLine, !isAfterDamage,
+            strictUntil <= position, lineStart == position
         else { return nil }
         return (line, position)
     }

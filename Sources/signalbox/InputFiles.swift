@@ -147,6 +147,13 @@ struct InputFile: ~Copyable {
         rest = UnsafeRawBufferPointer(rebasing: memory[..<count])
     }
 
+    /// Whether the next piece is not there yet.
+    var wouldWait: Bool {
+        guard mayStall, rest.isEmpty, !hasEnded else { return false }
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return Foundation.poll(&poll, 1, 0) == 0
+    }
+
     /// A read that waits for a pipe could not be stopped.
     private func waitForInput() throws(ExitCode) {
         guard mayStall else { return }

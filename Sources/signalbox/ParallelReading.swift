@@ -67,6 +67,8 @@ struct ParallelReading {
                     Finished(block: block, result: parsers.withParser { work(block, $0) })
                 }
                 if window.count > width { _ = try await consumeNext() }
+            } whileWaiting: {
+                while try await consumeNext() {}
             }
             while try await consumeNext() {}
         } catch {
@@ -76,7 +78,10 @@ struct ParallelReading {
         }
     }
 
-    private func forEachBlock(_ body: (Block) async throws -> Void) async throws {
+    /// `whileWaiting` is called when there is nothing to read yet: what was read must not wait for what comes.
+    private func forEachBlock(
+        _ body: (Block) async throws -> Void, whileWaiting: () async throws -> Void
+    ) async throws {
         for input in inputs.paths.indices where input >= position.input {
             let isFirst = input == position.input
             let restart = isFirst ? restart : nil
@@ -84,6 +89,7 @@ struct ParallelReading {
             var blocks = restart.map { PayloadBlocks(from: $0) } ?? PayloadBlocks()
             var hasMore = true
             while hasMore {
+                if file.wouldWait { try await whileWaiting() }
                 hasMore = try file.read { blocks.append($0) }
                 if !hasMore { blocks.finish() }
                 let payloads = blocks.take()

@@ -81,87 +81,101 @@ struct QueueReplay {
         guard !session.isComplete else { return }
         guard session.room > 0 else { throw ReplayEnd.limit }
         var pace = Pace(perSecond: command.rate, speed: command.speed)
+        var chunk = QueueChunk(pace)
         let recording = recording
-        try await session.reading().run { block, parser in
-            recording.events(of: block.recording, with: parser)
-        } consume: { block, entries in
-            if session.interruption.happened { throw ReplayEnd.interrupted }
-            session.noteReading(block)
-            try await take(entries, of: block, &pace)
+        do {
+            try await session.reading().run { block, parser in
+                recording.events(of: block.recording, with: parser)
+            } consume: { block, entries in
+                if session.interruption.happened { throw ReplayEnd.interrupted }
+                session.noteReading(block)
+                try await take(entries, of: block, into: &chunk, &pace)
+            }
+        } catch let code as ExitCode where code == .incomplete {
+            // Of an input that is damaged, what could be read still counts.
+            try await put(&chunk, &pace)
+            throw code
         }
+        try await put(&chunk, &pace)
     }
 
     private func take(
-        _ entries: [Recording.Entry<RoutedEvent>], of block: ParallelReading.Block, _ pace: inout Pace
+        _ entries: [Recording.Entry<RoutedEvent>], of block: ParallelReading.Block, into chunk: inout QueueChunk,
+        _ pace: inout Pace
     ) async throws {
-        let room = session.room
-        var taken = 0
-        var chunk = QueueChunk(pace)
         for entry in entries {
-            if !chunk.add(entry) {
-                try await put(chunk, of: block, &pace)
-                chunk = QueueChunk(pace)
-                _ = chunk.add(entry)
+            if !chunk.add(entry, of: block.input) {
+                try await put(&chunk, &pace)
+                _ = chunk.add(entry, of: block.input)
             }
-            if case .success = entry.value { taken += 1 }
-            if taken == room {
-                try await put(chunk, of: block, &pace)
+            if chunk.events.count >= session.room {
+                try await put(&chunk, &pace)
                 throw ReplayEnd.limit
             }
         }
-        try await put(chunk, of: block, &pace)
-        try session.reached(block.end)
+        chunk.end = block.end
+        // What comes through a pipe may be all that comes for long; that nothing was selected costs no commit.
+        if chunk.isLarge || chunk.events.isEmpty || pace.isBounded || !session.hasPlainInputs {
+            try await put(&chunk, &pace)
+        }
     }
 
-    /// Makes a chunk durable, when its time has come, and counts it.
-    private func put(_ chunk: QueueChunk, of block: ParallelReading.Block, _ pace: inout Pace) async throws {
-        if pace.isBounded, !chunk.events.isEmpty {
+    /// Makes a chunk durable, when its time has come, counts it, and begins the next one.
+    private func put(_ chunk: inout QueueChunk, _ pace: inout Pace) async throws {
+        let full = chunk
+        chunk = QueueChunk(pace)
+        if pace.isBounded, !full.events.isEmpty {
             try await session.wait(
-                pace.delay(of: chunk.events.count, recorded: chunk.recorded, at: session.elapsed()))
+                pace.delay(of: full.events.count, recorded: full.recorded, at: session.elapsed()))
         }
         let queue = gateway.queue
-        let result = try await orRefuse { () throws(StoreError) in try await queue.append(chunk.events) }
+        let result = try await orRefuse { () throws(StoreError) in try await queue.append(full.events) }
         guard case .appended(let repeats) = result else {
             preconditionFailure("An append without a request is no repeat of one.")
         }
-        for (position, routed) in chunk.events.enumerated() {
+        for (position, routed) in full.events.enumerated() {
             session.add(
                 vendor: routed.event.vendor.name, routes: routed.routes, warnings: routed.event.warnings,
                 isRepeat: repeats[position] != nil)
         }
-        for rejection in chunk.rejections { try session.add(rejection, of: block.input) }
-        if let last = chunk.last {
-            try session.reached(InputPosition(input: block.input, offset: last.offset + 1))
-        }
+        for (rejection, input) in full.rejections { try session.add(rejection, of: input) }
+        if let end = full.end { try session.reached(end) }
     }
 }
 
 /// Events that go into the queue together, and what was rejected between them.
 private struct QueueChunk {
     private(set) var events: [RoutedEvent] = []
-    private(set) var rejections: [Rejection] = []
+    private(set) var rejections: [(rejection: Rejection, input: Int)] = []
     /// Of its first event.
     private(set) var recorded: Timestamp?
-    /// Where the last text stood.
-    private(set) var last: Place?
+    /// All before it is in this chunk or in earlier ones.
+    var end: InputPosition?
+    private var bytes = 0
     private let most: Int
     private let span: Int64
+
+    /// Commits of this size cost little more than their rows; memory is bounded by either.
+    private static let large = (events: 2048, bytes: 4 * 1024 * 1024)
 
     init(_ pace: Pace) {
         most = pace.mostTogether
         span = pace.spanTogether
     }
 
+    var isLarge: Bool { max(events.count, rejections.count) >= Self.large.events || bytes >= Self.large.bytes }
+
     /// False when the event has to go with the next chunk.
-    mutating func add(_ entry: Recording.Entry<RoutedEvent>) -> Bool {
+    mutating func add(_ entry: Recording.Entry<RoutedEvent>, of input: Int) -> Bool {
         switch entry.value {
-        case .failure(let rejection): rejections.append(rejection)
-        case .success(let event):
+        case .failure(let rejection): rejections.append((rejection, input))
+        case .success(let routed):
             guard events.count < most, isNear(entry.recorded) else { return false }
             if events.isEmpty { recorded = entry.recorded }
-            events.append(event)
+            events.append(routed)
+            bytes += routed.event.body.count + (routed.payload?.count ?? 0)
         }
-        last = entry.place
+        end = InputPosition(input: input, offset: entry.place.offset + 1)
         return true
     }
 

@@ -89,6 +89,9 @@ final class ReplaySession {
     /// How many payloads may be taken besides those that were.
     var room: Int { command.selection.limit.map { max(0, $0 - taken) } ?? .max }
 
+    /// Whether all inputs are plain files, which never keep a reader waiting.
+    var hasPlainInputs: Bool { sizes != nil }
+
     var isComplete: Bool { state?.isComplete ?? false }
 
     var rejected: Int { rejectList.count }

@@ -108,7 +108,7 @@ import Testing
         for _ in 0..<2000 {
             var input: [UInt8] = []
             for _ in 0..<Int.random(in: 1...6, using: &random) {
-                var text = RandomDocument(using: &random).text(.minified)
+                var text = Array("{\"a\":".utf8) + RandomDocument(using: &random).text(.minified) + Array("}".utf8)
                 if Int.random(in: 0..<6, using: &random) == 0 { text = Array(text.prefix(text.count / 2)) }
                 input +=
                     text + Array(["\n", "\n", "\n", "\r\n", " ", ""].randomElement(using: &random)?.utf8 ?? "".utf8)

@@ -82,9 +82,10 @@ import Testing
             ])
     }
 
-    @Test func whatBeginsBeforeAPositionIsPassedOver() {
+    @Test func whatBeginsBeforeAPositionIsPassedOver() throws {
+        let envelope = RecordedEnvelope(token: try pointer("/token"))
         let input = "{\"a\":1}\n{\"a\":2} {\"a\":3}\n{\"a\":4}\n"
-        func from(_ first: Int) -> [String] { read(input, RecordedEnvelope(), from: first).map(\.payload) }
+        func from(_ first: Int) -> [String] { read(input, envelope, from: first).map(\.payload) }
         #expect(from(0) == [#"{"a":1}"#, #"{"a":2}"#, #"{"a":3}"#, #"{"a":4}"#])
         #expect(from(1) == [#"{"a":2}"#, #"{"a":3}"#, #"{"a":4}"#])
         #expect(from(9) == [#"{"a":3}"#, #"{"a":4}"#])

@@ -8,14 +8,16 @@ import Testing
     private let key = [UInt8](repeating: 7, count: 32)
 
     /// The digest is OpenSSL's: `printf 'event:0:40' | openssl dgst -sha256 -mac HMAC -macopt hexkey:0707…` begins with
-    /// 064107b17010bd96cb90968b74e49ffb, which is taken as two numbers of the machine's order. The first 48 bits are the time,
+    /// 064107b17010bd96cb90968b74e49ffb, whose second half is taken as a number of the machine's order. The first 48 bits are the time,
     /// 1795210140123, then stands the version, and 10 are the first bits of the fourth group.
     @Test func idsAreVersion7WithADigestOfThePosition() {
         let identity = RunIdentity(key: key, started: started)
         let id = identity.eventID(input: 0, offset: 40, recorded: nil).description
-        #expect(id == "01a1fadc-d9db-7106-bb9f-e4748b9690cb")
+        #expect(id == "01a1fadc-d9db-7000-bb9f-e4748b9690cb")
         #expect(id == identity.eventID(input: 0, offset: 40, recorded: nil).description)
         #expect(RunIdentity(key: key, started: started).eventID(input: 0, offset: 40, recorded: nil).description == id)
+        let later = identity.eventID(input: 0, offset: 5 << 20 | 7, recorded: nil).description
+        #expect(later.hasPrefix("01a1fadc-d9db-7005-"), "five mebibytes on")
         #expect(identity.requestKey(input: 0, offset: 40) == "replay-7518c30c4ebc3b7fdc40c9eb97b6aaee")
     }
 
