@@ -62,7 +62,10 @@ let package = Package(
                 "SignalboxModel", "SignalboxJSON", "SignalboxActions",
                 .product(name: "Mustache", package: "swift-mustache"),
             ],
-            resources: [.embedInCode("Samples/whole.json"), .embedInCode("Samples/least.json")],
+            resources: [
+                .embedInCode("Samples/whole.json"), .embedInCode("Samples/least.json"),
+                .embedInCode("Schema/routes.schema.json"),
+            ],
             swiftSettings: strict),
         .target(
             name: "SignalboxEgress",
@@ -71,7 +74,8 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "SignalboxMedia", dependencies: ["SignalboxModel", "SignalboxEgress"], swiftSettings: strict),
+            name: "SignalboxMedia", dependencies: ["SignalboxJSON", "SignalboxModel", "SignalboxEgress"],
+            swiftSettings: strict),
         .target(
             name: "SignalboxStore",
             dependencies: [
@@ -84,25 +88,31 @@ let package = Package(
             name: "SignalboxPipeline",
             dependencies: [
                 "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
-                "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxMedia", "SignalboxStore",
             ],
             resources: [
                 .embedInCode("Schemas/notification-1.json"), .embedInCode("Schemas/interaction-1.json"),
             ],
             swiftSettings: strict),
         .target(
+            name: "SignalboxReplay",
+            dependencies: [
+                "SignalboxModel", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress", "SignalboxPipeline",
+            ],
+            swiftSettings: strict),
+        .target(
             name: "SignalboxDelivery",
             dependencies: [
-                "CZlib", "SignalboxJSON", "SignalboxModel", "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
-                .product(name: "Logging", package: "swift-log"),
+                "CZlib", "SignalboxJSON", "SignalboxModel", "SignalboxRouting", "SignalboxEgress", "SignalboxMedia",
+                "SignalboxStore", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
         .target(
             name: "SignalboxServer",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxActions", "SignalboxEgress", "SignalboxMedia",
-                "SignalboxStore", "SignalboxPipeline",
+                "SignalboxModel", "SignalboxJSON", "SignalboxActions", "SignalboxRouting", "SignalboxEgress",
+                "SignalboxMedia", "SignalboxStore", "SignalboxPipeline",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -117,7 +127,7 @@ let package = Package(
                 "CZlib", "CZstd",
                 "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
                 "SignalboxRouting", "SignalboxEgress", "SignalboxMedia", "SignalboxStore", "SignalboxPipeline",
-                "SignalboxDelivery", "SignalboxServer",
+                "SignalboxReplay", "SignalboxDelivery", "SignalboxServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -128,9 +138,10 @@ let package = Package(
         .target(
             name: "SignalboxMeasures",
             dependencies: [
-                "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxPlatforms", "SignalboxVendors",
-                "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
-                .product(name: "Logging", package: "swift-log"),
+                "SignalboxEgress", "SignalboxJSON", "SignalboxMedia", "SignalboxModel", "SignalboxPlatforms",
+                "SignalboxVendors", "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
+                .product(name: "Hummingbird", package: "hummingbird"),
+                .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
@@ -187,7 +198,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "SignalboxMediaTests", dependencies: ["SignalboxMedia", "SignalboxTesting"], swiftSettings: strict),
+            name: "SignalboxMediaTests",
+            dependencies: [
+                "SignalboxMedia", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxServerTesting",
+                "SignalboxTesting",
+            ],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxStoreTests",
             dependencies: [
@@ -203,6 +219,13 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxReplayTests",
+            dependencies: [
+                "SignalboxReplay", "SignalboxEgress", "SignalboxModel", "SignalboxPipeline", "SignalboxRouting",
+                "SignalboxServerTesting", "SignalboxTesting", "SignalboxVendors",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "SignalboxServerTests", dependencies: ["SignalboxServer", "SignalboxModel"], swiftSettings: strict),
         .testTarget(

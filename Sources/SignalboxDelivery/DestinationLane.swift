@@ -10,7 +10,7 @@ struct DestinationLane: Sendable {
     let destination: Destination
     let sender: any Sender
     let queue: SQLiteQueue
-    private let deadLetters: DeadLetterEvents?
+    private let deadLetters: Current<DeadLetterEvents?>
     let logger: Logger
     private let clock: any Clock<Duration>
     let elapsed: @Sendable () -> Duration
@@ -20,7 +20,7 @@ struct DestinationLane: Sendable {
 
     /// `clock` and `elapsed` tell the same time: one is for waiting, the other counts from any start.
     init(
-        _ destination: Destination, sender: any Sender, queue: SQLiteQueue, deadLetters: DeadLetterEvents?,
+        _ destination: Destination, sender: any Sender, queue: SQLiteQueue, deadLetters: Current<DeadLetterEvents?>,
         logger: Logger, clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.destination = destination
@@ -51,12 +51,13 @@ struct DestinationLane: Sendable {
                     let foundAll = await begin(
                         &batches, { batch, asks in attempts.addTask { await attempt(batch, asking: asks) } },
                         wakingAt: { time in timers.addTask { await wake(at: time) } })
-                    if gate.isClosed || (isDraining && foundAll) { break }
+                    if gate.isClosed || gate.isRetired || (isDraining && foundAll) { break }
                 }
             }
             timers.cancelAll()
         }
         await giveBack(&batches)
+        if gate.isRetired { await closeLane() }
     }
 
     var name: DestinationName { destination.name }
@@ -75,6 +76,14 @@ struct DestinationLane: Sendable {
         gate.drain(isStop: isStop)
         signal.yield()
     }
+
+    /// Ends the lane now, but for what is under way, which is brought to its end: others go on.
+    func retire() {
+        gate.retire()
+        signal.yield()
+    }
+
+    var isRetired: Bool { gate.isRetired }
 
     /// Ends the lane now, but for what is under way.
     func close() {
@@ -122,6 +131,20 @@ struct DestinationLane: Sendable {
         let leases = batches.takeAll()
         await withDiscardingTaskGroup { group in
             for lease in leases { group.addTask { await settle(Settlement(lease, .returned)) } }
+        }
+    }
+
+    /// Until it is closed nobody may open it again: what is in memory would be nobody's.
+    private func closeLane() async {
+        while !gate.isClosed {
+            do throws(StoreError) {
+                return try await queue.closeLane(destination.name)
+            } catch {
+                logger.error(
+                    "A destination's deliveries cannot be given back; trying again.",
+                    metadata: ["destination": "\(destination.name)", "error": "\(error)"])
+            }
+            do { try await clock.sleep(for: .seconds(1)) } catch { return }
         }
     }
 
@@ -191,7 +214,7 @@ struct DestinationLane: Sendable {
         var settlement = Settlement(
             lease, outcome, attempt: result.attempt, disabling: RetryPolicy.disabling(result.answer))
         if case .dead(let status, let reason) = outcome {
-            settlement.successor = deadLetters?.event(about: lease, status: status, reason: reason, at: now)
+            settlement.successor = deadLetters.value?.event(about: lease, status: status, reason: reason, at: now)
         }
         return settlement
     }
@@ -226,67 +249,6 @@ struct DestinationLane: Sendable {
             // Given up only when the gateway stops: the delivery is then repeated after the next start.
             if gate.isClosed { return }
             do { try await clock.sleep(for: .seconds(1)) } catch { return }
-        }
-    }
-
-    // MARK: Words
-
-    /// Tells the gate what an answer says of the destination, and says once when it begins to fail and once when it takes
-    /// events again.
-    private func note(_ answer: RetryPolicy.Answer, of lease: Lease, now: Date) {
-        if let quiet = RetryPolicy.quiet(after: answer, now: now) {
-            gate.keepQuiet(until: elapsed() + .seconds(quiet))
-        }
-        let change =
-            switch RetryPolicy.health(by: answer) {
-            case .ill: gate.noteFailure(at: elapsed())
-            case .well: gate.noteAnswer(delivered: (200..<300).contains(answer.status ?? 0))
-            case .unknown: LaneGate.Change.none
-            }
-        if Handshake.isTakenBack(by: answer.status) { gate.takeBackPermission() }
-        if RetryPolicy.health(by: answer) == .unknown { gate.noteNothing(at: elapsed()) }
-        guard change != .none else { return }
-        let metadata: Logger.Metadata = ["destination": "\(destination.name)", "event": "\(lease.event)"]
-        switch change {
-        case .none: break
-        case .fails: logger.warning("The destination fails; deliveries wait.", metadata: metadata)
-        case .leftAlone:
-            logger.warning(
-                "The destination fails again and again; one attempt is made now and then until it answers.",
-                metadata: metadata)
-        case .takesAgain: logger.notice("The destination takes events again.", metadata: metadata)
-        }
-    }
-
-    /// Each attempt only in detail.
-    private func report(_ settlement: Settlement) {
-        // Nearly all of them, and their words would cost more than their signatures.
-        if case .delivered = settlement.outcome, logger.logLevel > .debug { return }
-        let lease = settlement.lease
-        var metadata: Logger.Metadata = [
-            "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.earlier + 1)",
-        ]
-        if let reason = settlement.disabling {
-            logger.warning(
-                "The destination takes nothing any more; its deliveries wait until it is resumed.",
-                metadata: ["destination": "\(lease.destination)", "reason": "\(reason)"])
-        }
-        switch settlement.outcome {
-        case .delivered: logger.debug("Delivered.", metadata: metadata)
-        case .retry(let at, _, let reason):
-            metadata["reason"] = "\(reason)"
-            metadata["next"] = "\(Timestamp(at).text)"
-            logger.info("Delivery failed; it will be tried again.", metadata: metadata)
-        case .postponed(_, let reason):
-            metadata["reason"] = "\(reason)"
-            // What a destination withholds is said once, by whoever asked it.
-            let level: Logger.Level = queue.isWithheld(by: name) ? .info : .error
-            logger.log(level: level, "An attempt could not be made.", metadata: metadata)
-        case .dead(_, let reason):
-            metadata["reason"] = "\(reason)"
-            logger.warning("Delivery is dead.", metadata: metadata)
-        case .expired: logger.info("Delivery expired before it was sent.", metadata: metadata)
-        case .returned: logger.debug("Delivery goes back into the queue.", metadata: metadata)
         }
     }
 }

@@ -1,14 +1,16 @@
 import Foundation
 package import Logging
 import ServiceLifecycle
-import SignalboxModel
+package import SignalboxModel
 package import SignalboxRouting
 package import SignalboxStore
 
 /// Runs a lane for every destination, and the timer that tells them what has become due.
 package struct Dispatcher: Service {
-    private let lanes: [DestinationLane]
+    private let roster: LaneRoster
     private let queue: SQLiteQueue
+    private let elapsed: @Sendable () -> Duration
+    private let deadLetters: Current<DeadLetterEvents?>
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let drainTime: Duration
@@ -26,11 +28,30 @@ package struct Dispatcher: Service {
         self.logger = logger
         self.clock = clock
         self.drainTime = drainTime
-        lanes = destinations.map {
+        self.elapsed = elapsed
+        let letters = Current(deadLetters)
+        self.deadLetters = letters
+        roster = LaneRoster(
+            destinations.map {
+                DestinationLane(
+                    $0.destination, sender: $0.sender, queue: queue, deadLetters: letters, logger: logger,
+                    clock: clock, elapsed: elapsed)
+            })
+    }
+
+    /// Delivers to these destinations from now on. Attempts that are under way end as they began, with the settings that
+    /// they began with; destinations that stay as they are, by `isSame` too, notice nothing.
+    package func replace(
+        _ destinations: [(destination: Destination, sender: any Sender)], deadLetters: DeadLetterEvents?,
+        isSame: (_ destination: DestinationName) -> Bool
+    ) {
+        self.deadLetters.replace(by: deadLetters)
+        let lanes = destinations.map {
             DestinationLane(
-                $0.destination, sender: $0.sender, queue: queue, deadLetters: deadLetters, logger: logger,
+                $0.destination, sender: $0.sender, queue: queue, deadLetters: self.deadLetters, logger: logger,
                 clock: clock, elapsed: elapsed)
         }
+        roster.replace(by: lanes) { old, new in old.destination == new.destination && isSame(new.name) }
     }
 
     /// Runs until a graceful shutdown, then until everything due was tried or `drainTime` has passed.
@@ -47,7 +68,12 @@ package struct Dispatcher: Service {
         await withTaskGroup { group in
             group.addTask { await self.keepTime() }
             await withDiscardingTaskGroup { lanes in
-                for lane in self.lanes { lanes.addTask { await lane.run() } }
+                for await lane in roster.starts {
+                    lanes.addTask {
+                        await lane.run()
+                        roster.ended(lane.name)
+                    }
+                }
             }
             group.cancelAll()
         }
@@ -65,12 +91,13 @@ package struct Dispatcher: Service {
     /// Lets the lanes end once nothing is due. With a time it is a stop: they end after it at the latest, and do not wait
     /// for what their rates do not allow yet.
     package func drain(within time: Duration? = nil) {
-        for lane in lanes { lane.drain(isStop: time != nil) }
+        roster.close()
+        for lane in roster.lanes { lane.drain(isStop: time != nil) }
         guard let time else { return }
         // Not structured: a shutdown handler cannot wait. It ends by itself and holds nothing but the lanes.
         Task {
             do { try await clock.sleep(for: time) } catch { return }
-            for lane in lanes { lane.close() }
+            for lane in roster.lanes { lane.close() }
         }
     }
 
@@ -103,7 +130,7 @@ extension Dispatcher {
             logger.error("The queue cannot be read.", metadata: ["error": "\(error)"])
             return
         }
-        for lane in lanes where !lane.isOrdered {
+        for lane in roster.lanes where !lane.isOrdered {
             let overdue = gauges[lane.name]?.oldestDue.map { Date().timeIntervalSince($0) }
             guard watchdog.isStalled(lane.name, overdue: overdue, isIdle: lane.isIdle) else { continue }
             logger.critical(

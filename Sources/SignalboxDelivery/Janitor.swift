@@ -6,7 +6,7 @@ package import SignalboxStore
 package struct Janitor: Service {
     private let queue: SQLiteQueue
     private let retention: SQLiteQueue.Retention
-    private let removeFiles: @Sendable (_ age: Duration) async throws -> Int
+    private let removeFiles: @Sendable () async throws -> Int
     private let logger: Logger
     private let clock: any Clock<Duration>
 
@@ -17,11 +17,11 @@ package struct Janitor: Service {
     /// Between two steps of one round, so that others get at the file.
     private static let breath: Duration = .milliseconds(20)
 
-    /// `removeFiles`: removes files that were not asked for so long, and says how many.
+    /// `removeFiles`: removes files that have been kept long enough, and says how many.
     package init(
         _ queue: SQLiteQueue, retention: SQLiteQueue.Retention, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
-        removeFiles: @escaping @Sendable (_ age: Duration) async throws -> Int
+        removeFiles: @escaping @Sendable () async throws -> Int
     ) {
         self.queue = queue
         self.retention = retention
@@ -57,11 +57,9 @@ package struct Janitor: Service {
         }
     }
 
-    /// No event is kept longer than both times together, but for those that wait; what they point to can be made again from
-    /// the event that was tapped.
     private func cleanFiles() async {
         do {
-            let removed = try await removeFiles(retention.dead + retention.ended)
+            let removed = try await removeFiles()
             if removed > 0 { logger.info("Old files were removed.", metadata: ["files": "\(removed)"]) }
         } catch {
             logger.error("Old files cannot be removed.", metadata: ["error": "\(error)"])

@@ -10,6 +10,7 @@ final class LaneGate: Sendable {
         var isDraining = false
         var isStopping = false
         var isClosed = false
+        var isRetired = false
         /// Attempts that are about to disable the destination.
         var shutters = 0
         var isFailing = false
@@ -49,7 +50,7 @@ final class LaneGate: Sendable {
     /// Takes all free places and says how many they are.
     func takePlaces(at now: Duration) -> Places {
         state.withLock { state in
-            guard !state.isClosed, state.shutters == 0 else { return .free(0) }
+            guard !state.isClosed, !state.isRetired, state.shutters == 0 else { return .free(0) }
             if let quiet = state.quietUntil, now < quiet { return .later(quiet - now, isLong: true) }
             state.quietUntil = nil
             var free = max(0, min(limit - state.sending, unsettledLimit - state.unsettled))
@@ -176,7 +177,7 @@ final class LaneGate: Sendable {
     /// True when nothing is under way and nothing but deliveries is wanting.
     func isIdle(at now: Duration) -> Bool {
         state.withLock { state in
-            state.sending == 0 && state.unsettled == 0 && !state.isClosed && state.breaker.isClosed
+            state.sending == 0 && state.unsettled == 0 && !state.isClosed && !state.isRetired && state.breaker.isClosed
                 && state.bucket == nil && (state.handshake?.isGiven ?? true)
                 && (state.quietUntil.map { $0 <= now } ?? true)
         }
@@ -224,9 +225,13 @@ final class LaneGate: Sendable {
         }
     }
 
+    /// From now on nothing more is begun here; another lane follows, or none, while the gateway goes on.
+    func retire() { state.withLock { $0.isRetired = true } }
+
     /// From now on nothing more is begun.
     func close() { state.withLock { $0.isClosed = true } }
 
     var isDraining: Bool { state.withLock { $0.isDraining } }
     var isClosed: Bool { state.withLock { $0.isClosed } }
+    var isRetired: Bool { state.withLock { $0.isRetired } }
 }

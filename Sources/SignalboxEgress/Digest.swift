@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 // Fetched once and never freed: without, OpenSSL looks the algorithm up under a lock for every digest. Nobody writes to it.
-nonisolated(unsafe) private let sha256Algorithm: OpaquePointer = {
+nonisolated(unsafe) let sha256Algorithm: OpaquePointer = {
     guard let algorithm = EVP_MD_fetch(nil, "SHA2-256", nil) else { preconditionFailure("OpenSSL has no SHA-256.") }
     return algorithm
 }()

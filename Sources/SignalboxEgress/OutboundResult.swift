@@ -24,7 +24,7 @@ package struct OutboundReply: Sendable, Equatable {
     /// `Retry-After` (RFC 9110, 10.2.3); nil when there is none or it is malformed.
     package let retryAfter: RetryAfter?
 
-    /// Of the headers that the request asked to keep, those that are there: the first of each name, 1 KiB of it at most.
+    /// Of the headers that the request asked to keep, those that are there, as much of each as it asked for.
     package let headers: [String: String]
 
     package init(

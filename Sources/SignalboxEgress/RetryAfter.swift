@@ -1,4 +1,3 @@
-internal import CCurl
 package import Foundation
 
 /// When a server wants to be asked again.
@@ -13,9 +12,8 @@ package enum RetryAfter: Sendable, Equatable {
             self = .seconds(Int(trimmed) ?? .max)
             return
         }
-        let seconds = curl_getdate(trimmed, nil)
-        guard seconds > 0 else { return nil }
-        self = .date(Date(timeIntervalSince1970: TimeInterval(seconds)))
+        guard let date = Date(http: trimmed) else { return nil }
+        self = .date(date)
     }
 
     /// The wait from `now` on, never negative.

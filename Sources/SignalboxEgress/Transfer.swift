@@ -11,24 +11,35 @@ final class Transfer: @unchecked Sendable {
     private let policy: AddressPolicy
     private let completion: CheckedContinuation<OutboundResult, Never>
     private let begun = ContinuousClock.now
+    /// libcurl's, while it is ours.
+    private var handle: UnsafeMutableRawPointer?
     private var headers: UnsafeMutablePointer<curl_slist>?
+    private var body = Body.awaited
     private var excerpt: [UInt8] = []
     private var received = 0
     private var headerBytes = 0
     private var headerLines = 0
     /// The last address that a socket was opened for.
     private var lastTried: String?
-    private var denial: String?
+    var denial: String?
     /// Whether any of the name's addresses might be connected to: then it was not the policy that failed the request.
-    private var wasAllowed = false
+    var wasAllowed = false
     /// Why the system gave us no socket.
-    private var exhaustion: String?
-    private var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
+    var exhaustion: String?
+    var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
+
+    /// Where the reply's body goes.
+    private enum Body {
+        case awaited, excerpt
+        case sink(ReplySink)
+        /// The sink has had enough.
+        case refused
+    }
 
     /// Of all the header lines of a reply; libcurl itself ends a line of 100 KiB.
     private static let maximumHeaderBytes = 64 * 1024
     private static let maximumHeaderLines = 256
-    /// A reply longer than this is cut: its status is known by then, and nobody reads the rest.
+    /// A reply longer than this is cut, unless a sink takes it: its status is known by then, and nobody reads the rest.
     private static let maximumBytes = 256 * 1024
 
     init(
@@ -50,6 +61,7 @@ final class Transfer: @unchecked Sendable {
                 throw .denied(Self.words(for: address, reason))
             }
         }
+        self.handle = handle
         let context = Unmanaged.passUnretained(self).toOpaque()
         var codes = [
             sb_curl_set_string(handle, CURLOPT_URL, request.url),
@@ -68,6 +80,10 @@ final class Transfer: @unchecked Sendable {
                 sb_curl_set_pointer(handle, CURLOPT_ERRORBUFFER, $0.baseAddress)
             },
         ]
+        if let slowest = request.slowest {
+            codes.append(sb_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, slowest.bytesPerSecond))
+            codes.append(sb_curl_set_long(handle, CURLOPT_LOW_SPEED_TIME, slowest.seconds))
+        }
         codes += request.way.apply(to: handle) + setHeaders(handle) + setBody(handle)
         guard codes.allSatisfy({ $0 == CURLE_OK }) else { throw .unusable("libcurl refused it") }
     }
@@ -104,9 +120,8 @@ final class Transfer: @unchecked Sendable {
 
     /// What libcurl says of the finished transfer; to be asked before the handle is reset.
     func result(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> OutboundResult {
-        var status = 0
-        sb_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
-        let wasCut = code == CURLE_WRITE_ERROR && received > Self.maximumBytes
+        let status = Self.status(of: handle)
+        let wasCut = code == CURLE_WRITE_ERROR && !takesMore
         let answer: Result<OutboundReply, TransportError> =
             code == CURLE_OK || wasCut
             ? .success(
@@ -129,20 +144,34 @@ final class Transfer: @unchecked Sendable {
 
     func fail(_ error: TransportError) { finish(result(.failure(error), remoteAddress: lastTried)) }
 
-    private func header(_ name: String, of handle: UnsafeMutableRawPointer) -> String? {
+    private static func status(of handle: UnsafeMutableRawPointer) -> Int {
+        var status = 0
+        sb_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
+        return status
+    }
+
+    private func header(_ name: String, of handle: UnsafeMutableRawPointer, number: Int = 0) -> String? {
         var found: UnsafeMutablePointer<curl_header>?
-        guard curl_easy_header(handle, name, 0, UInt32(CURLH_HEADER), -1, &found) == CURLHE_OK, let found else {
+        guard curl_easy_header(handle, name, number, UInt32(CURLH_HEADER), -1, &found) == CURLHE_OK, let found else {
             return nil
         }
-        return String(cString: found.pointee.value)
+        // Of a header without a value libcurl gives the line's end.
+        return String(cString: found.pointee.value).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     private func keptHeaders(of handle: UnsafeMutableRawPointer) -> [String: String] {
         var kept: [String: String] = [:]
-        for name in request.keptHeaders {
-            kept[name] = header(name, of: handle).map { String(decoding: $0.utf8.prefix(1024), as: UTF8.self) }
+        for name in request.keptHeaders { kept[name] = header(name, of: handle).map(shortened) }
+        for name in request.keptLists {
+            var lines: [String] = []
+            while let line = header(name, of: handle, number: lines.count) { lines.append(line) }
+            if !lines.isEmpty { kept[name] = shortened(lines.joined(separator: ", ")) }
         }
         return kept
+    }
+
+    private func shortened(_ text: String) -> String {
+        String(decoding: text.utf8.prefix(request.keptHeaderBytes), as: UTF8.self)
     }
 
     private static func remoteAddress(of handle: UnsafeMutableRawPointer) -> String? {
@@ -158,51 +187,7 @@ final class Transfer: @unchecked Sendable {
         address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 
-    private func error(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> TransportError {
-        let detail = String(decoding: errorText.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
-        if let denial, !wasAllowed { return .denied(denial) }
-        if let exhaustion { return .exhausted(exhaustion) }
-        if let proxy = proxyStatus(handle) { return .refused("the proxy answered \(proxy)") }
-        if headersAreTooMany { return .interrupted("the reply has too many headers") }
-        switch code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .unresolved(words)
-        case CURLE_COULDNT_CONNECT: return .refused(words)
-        case CURLE_OPERATION_TIMEDOUT:
-            return wasBegun(handle) ? .timeoutReplying(words) : .timeoutConnecting(words)
-        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
-            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
-            CURLE_SSL_PINNEDPUBKEYNOTMATCH, CURLE_SSL_CLIENTCERT:
-            return .tls(words)
-        // With TLS 1.3 a server says only after the handshake what it thinks of our certificate: by an alert.
-        case CURLE_RECV_ERROR where Self.isAlert(words), CURLE_SEND_ERROR where Self.isAlert(words):
-            return .tls(words)
-        case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT: return .unusable(words)
-        // Also what libcurl says of a reply that is no HTTP.
-        case CURLE_UNSUPPORTED_PROTOCOL: return wasBegun(handle) ? .interrupted(words) : .unusable(words)
-        default: return .interrupted(words)
-        }
-    }
-
-    /// The status with which a proxy declined to connect on.
-    private func proxyStatus(_ handle: UnsafeMutableRawPointer) -> Int? {
-        var status = 0
-        sb_curl_get_long(handle, CURLINFO_HTTP_CONNECTCODE, &status)
-        return status == 0 || (200..<300).contains(status) ? nil : status
-    }
-
-    private static func isAlert(_ words: String) -> Bool {
-        words.contains("SSL routines") && words.contains("alert")
-    }
-
-    /// Whether the request was begun to be sent, so that the server may have it.
-    private func wasBegun(_ handle: UnsafeMutableRawPointer) -> Bool {
-        var microseconds: curl_off_t = 0
-        sb_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds)
-        return microseconds > 0
-    }
-
-    private var headersAreTooMany: Bool {
+    var headersAreTooMany: Bool {
         headerBytes > Self.maximumHeaderBytes || headerLines > Self.maximumHeaderLines
     }
 
@@ -211,11 +196,33 @@ final class Transfer: @unchecked Sendable {
     private static let onWrite: curl_write_callback = { bytes, size, count, context in
         guard let bytes, let context else { return 0 }
         let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-        let length = size * count
-        transfer.received += length
-        let room = min(length, transfer.request.keptBytes - transfer.excerpt.count)
-        if room > 0 { transfer.excerpt.append(contentsOf: UnsafeRawBufferPointer(start: bytes, count: room)) }
-        return transfer.received > maximumBytes ? 0 : length
+        transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        return transfer.takesMore ? size * count : 0
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        if case .awaited = body { body = beginBody() }
+        switch body {
+        case .awaited, .refused: break
+        case .sink(let sink): if !sink.take(bytes) { body = .refused }
+        case .excerpt:
+            received += bytes.count
+            excerpt.append(contentsOf: bytes.prefix(max(0, request.keptBytes - excerpt.count)))
+        }
+    }
+
+    private func beginBody() -> Body {
+        guard let sink = request.sink, let handle, Self.status(of: handle) == 200 else { return .excerpt }
+        var announced: curl_off_t = -1
+        sb_curl_get_offset(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced)
+        let head = ReplySink.Head(
+            headers: keptHeaders(of: handle), announcedBytes: announced < 0 ? nil : Int(announced))
+        return sink.begin(head) ? .sink(sink) : .refused
+    }
+
+    private var takesMore: Bool {
+        if case .refused = body { return false }
+        return received <= Self.maximumBytes
     }
 
     private static let onHeader: curl_write_callback = { _, size, count, context in
@@ -243,29 +250,6 @@ final class Transfer: @unchecked Sendable {
             address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), address.pointee.protocol)
         if descriptor < 0, errno == EMFILE || errno == ENFILE { transfer.exhaustion = String(cString: strerror(errno)) }
         return descriptor
-    }
-}
-
-extension IPAddress {
-    fileprivate init?(socketAddress: UnsafePointer<sockaddr>) {
-        switch Int32(socketAddress.pointee.sa_family) {
-        case AF_INET:
-            self = socketAddress.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { address in
-                withUnsafeBytes(of: address.pointee.sin_addr) { IPAddress(bytes: Array($0)) }
-            }
-        case AF_INET6:
-            self = socketAddress.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
-                withUnsafeBytes(of: address.pointee.sin6_addr) { IPAddress(bytes: Array($0)) }
-            }
-        default: return nil
-        }
-    }
-}
-
-extension sockaddr {
-    /// In the same place in both families, in network order.
-    fileprivate var port: Int {
-        withUnsafeBytes(of: sa_data) { Int($0[0]) << 8 | Int($0[1]) }
     }
 }
 

@@ -6,8 +6,10 @@ package enum TransportError: Error, Sendable, Equatable {
     case unresolved(String)
     /// Nobody took the connection.
     case refused(String)
-    /// No secure connection came about; with libcurl's words about the certificate or the handshake.
+    /// No secure connection came about; with libcurl's words about the handshake.
     case tls(String)
+    /// The server has no certificate that says it is who was asked for; with libcurl's words about it.
+    case certificate(String)
     /// Too late, and nothing of the request had been sent.
     case timeoutConnecting(String)
     /// Too late, and the server may have had the request.
@@ -37,7 +39,7 @@ package enum TransportError: Error, Sendable, Equatable {
         case .denied: "denied"
         case .unresolved: "dns"
         case .refused: "refused"
-        case .tls: "tls"
+        case .tls, .certificate: "tls"
         case .timeoutConnecting: "timeout-connect"
         case .timeoutReplying: "timeout-reply"
         case .exhausted: "exhausted"
@@ -55,7 +57,7 @@ extension TransportError: CustomStringConvertible {
         case .denied(let why): "address denied: \(why)"
         case .unresolved(let why): "name not resolved: \(why)"
         case .refused(let why): "not connected: \(why)"
-        case .tls(let why): "TLS failed: \(why)"
+        case .tls(let why), .certificate(let why): "TLS failed: \(why)"
         case .timeoutConnecting(let why): "timed out before the request was sent: \(why)"
         case .timeoutReplying(let why): "timed out waiting for the reply: \(why)"
         case .exhausted(let why): "no connection could be opened here: \(why)"

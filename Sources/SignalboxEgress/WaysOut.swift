@@ -6,6 +6,7 @@ import Synchronization
 package final class WaysOut: Sendable {
     // A class because it is shared by all who send.
     private let clients = Mutex<[(policy: AddressPolicy, client: OutboundHTTP)]>([])
+    private let separate = Mutex<[OutboundHTTP]>([])
     private let allow: [AddressRange]
 
     /// `allow`: special-purpose ranges that everybody may connect to.
@@ -22,8 +23,16 @@ package final class WaysOut: Sendable {
         }
     }
 
+    /// A client that nobody else gets: what it does takes nothing from others but the processor.
+    package func separateClient(allowing ranges: [AddressRange]) -> OutboundHTTP {
+        let client = OutboundHTTP(policy: AddressPolicy(allow: allow + ranges.filter { !allow.contains($0) }))
+        separate.withLock { $0.append(client) }
+        return client
+    }
+
     /// Stops every client; see ``OutboundHTTP/stop()``.
     package func stop() {
+        for client in separate.withLock({ $0 }) { client.stop() }
         for (_, client) in clients.withLock({ $0 }) { client.stop() }
     }
 }

@@ -7,19 +7,43 @@ extension MediaStore {
     /// Not Swift's pool: its threads must not wait for disks.
     private static let removal = DispatchQueue(label: "signalbox.media.removal", qos: .utility)
 
-    /// Removes files that nobody asked to keep since then; returns how many. Folders stay, and what is no file of ours.
-    /// Done in steps of one folder of the directory; a cancelled task ends between two of them.
-    package func remove(olderThan limit: Date) async throws(MediaError) -> Int {
+    /// Removes files that nobody asked to keep since then; returns how many.
+    package func remove(_ digests: [String], olderThan limit: Date) async throws(MediaError) -> Int {
+        try await step { () throws(MediaError) in
+            var count = 0
+            for digest in digests where Self.isName(digest) {
+                if try remove(path(of: digest), olderThan: limit) { count += 1 }
+            }
+            return count
+        }
+    }
+
+    /// Removes files that nobody knows and that nobody asked to keep since then; returns how many. `known`: which of some
+    /// digests are known. Folders stay, and what is no file of ours. Done in steps of one folder of the directory; a
+    /// cancelled task ends between two of them.
+    package func removeUnknown(
+        olderThan limit: Date, known: ([String]) async throws -> Set<String>
+    ) async throws -> Int {
         var removed = 0
         for folder in try await step({ () throws(MediaError) in try folders(in: directory) }) {
             if Task.isCancelled { break }
-            removed += try await step { () throws(MediaError) in
-                var count = 0
-                for folder in try folders(in: folder) { count += try removeFiles(in: folder, olderThan: limit) }
-                return count
-            }
+            let old = try await step { () throws(MediaError) in try oldDigests(in: folder, olderThan: limit) }
+            guard !old.isEmpty else { continue }
+            let known = try await known(old)
+            removed += try await remove(old.filter { !known.contains($0) }, olderThan: limit)
         }
         return removed
+    }
+
+    /// Of files in the folders of a folder.
+    private func oldDigests(in folder: String, olderThan limit: Date) throws(MediaError) -> [String] {
+        var digests: [String] = []
+        for folder in try folders(in: folder) {
+            for name in try names(in: folder) where Self.isName(name) {
+                if Self.isOld(folder + "/" + name, olderThan: limit) { digests.append(name) }
+            }
+        }
+        return digests
     }
 
     private func step<R: Sendable>(_ body: @escaping @Sendable () throws(MediaError) -> R) async throws(MediaError) -> R
@@ -35,19 +59,14 @@ extension MediaStore {
         try names(in: folder).filter { $0.utf8.count == 2 }.map { folder + "/" + $0 }
     }
 
-    private func removeFiles(in folder: String, olderThan limit: Date) throws(MediaError) -> Int {
-        var removed = 0
-        for name in try names(in: folder) where Self.isName(name) {
-            if try remove(folder + "/" + name, olderThan: limit) { removed += 1 }
-        }
-        return removed
+    private static func isOld(_ path: String, olderThan limit: Date) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && Double(status.st_mtim.tv_sec) < limit.timeIntervalSince1970
     }
 
     private func remove(_ path: String, olderThan limit: Date) throws(MediaError) -> Bool {
         let failure: Int32? = shared.ages.withLock { _ in
-            var status = stat()
-            guard lstat(path, &status) == 0 else { return errno }
-            guard Double(status.st_mtim.tv_sec) < limit.timeIntervalSince1970 else { return nil }
+            guard Self.isOld(path, olderThan: limit) else { return nil }
             return unlink(path) == 0 ? 0 : errno
         }
         guard let failure, failure != ENOENT else { return false }

@@ -1,22 +1,22 @@
 import Foundation
-import SignalboxEgress
+package import SignalboxModel
 import Synchronization
 
 /// The files of a data directory that events point to, each under the SHA-256 of what it holds:
 /// `media/ab/cd/<64 hexadecimal digits>`.
 ///
-/// A file appears whole or not at all, is on disk when ``keep(_:)`` returns, and never changes; its modification time is
+/// A file appears whole or not at all, is on disk when it is kept, and never changes; its modification time is
 /// when it was last asked to be kept. What somebody asks for is
 /// looked up only when it has the form of such a name, so no path comes from outside.
 package struct MediaStore: Sendable {
     let directory: String
-    private let sync: @Sendable (_ folder: String) throws(MediaError) -> Void
+    let sync: @Sendable (_ folder: String) throws(MediaError) -> Void
     let shared = Shared()
 
     /// A class because all copies of the store share it.
     final class Shared: Sendable {
         /// Folders that are on disk, for this process did that or saw to it.
-        fileprivate let folders = Mutex<Set<String>>([])
+        let folders = Mutex<Set<String>>([])
         /// Held while a file is found old and removed, or found and made young.
         let ages = Mutex(())
     }
@@ -34,28 +34,10 @@ package struct MediaStore: Sendable {
         }
     }
 
-    /// Keeps a file, once however often it is asked to. Blocks until it is on disk.
-    package func keep(_ bytes: [UInt8]) throws(MediaError) -> StoredMedia {
-        let name = hexadecimal(sha256(bytes))
-        let folders = folders(of: name)
-        let stored = StoredMedia(sha256: name, bytes: bytes.count)
-        for folder in folders { try makeFolder(folder) }
-        if try touch(path(of: name)) {
-            // Who put it there may not be as far yet as to know that it is on disk.
-            try sync(folders[2])
-            return stored
-        }
-        guard mkdir(unfinished, 0o700) == 0 || errno == EEXIST else { throw .lastError }
-        let temporary = unfinished + "/" + hexadecimal(randomBytes(16))
-        do throws(MediaError) {
-            try Self.write(bytes, to: temporary)
-            guard rename(temporary, path(of: name)) == 0 else { throw .lastError }
-        } catch {
-            unlink(temporary)
-            throw error
-        }
-        try sync(folders[2])
-        return stored
+    /// For looking at files while their owner keeps some; whoever opens it so keeps none.
+    package init(besideOwnerOf directory: String) {
+        self.directory = directory
+        sync = Self.sync
     }
 
     /// The file with this name; nil when there is none.
@@ -106,65 +88,12 @@ package struct MediaStore: Sendable {
     }
 
     /// The directory, and the two folders in it that lead to a file.
-    private func folders(of name: String) -> [String] {
+    func folders(of name: String) -> [String] {
         let first = directory + "/" + name.prefix(2)
         return [directory, first, first + "/" + name.dropFirst(2).prefix(2)]
     }
 
-    private func path(of name: String) -> String { folders(of: name)[2] + "/" + name }
-}
-
-// MARK: On disk
-
-extension MediaStore {
-    /// Makes sure that a folder is there, also after a power cut: its parent is synced when it is new, and else once,
-    /// because who made it may have ended before.
-    private func makeFolder(_ path: String) throws(MediaError) {
-        if mkdir(path, 0o700) != 0 {
-            guard errno == EEXIST else { throw .lastError }
-            if shared.folders.withLock({ $0.contains(path) }) { return }
-        }
-        let slash = path.lastIndex(of: "/")
-        try sync(slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? ".")
-        shared.folders.withLock { _ = $0.insert(path) }
-    }
-
-    /// Makes a file young, on disk too; false when there is none.
-    private func touch(_ path: String) throws(MediaError) -> Bool {
-        let (file, failure) = shared.ages.withLock { _ in
-            let file = open(path, O_RDONLY | O_CLOEXEC)
-            let isYoung = file >= 0 && futimens(file, nil) == 0
-            return (file, isYoung ? 0 : errno)
-        }
-        if file < 0, failure == ENOENT { return false }
-        defer { if file >= 0 { close(file) } }
-        guard failure == 0 else { throw MediaError(reason: String(cString: strerror(failure))) }
-        guard fsync(file) == 0 else { throw .lastError }
-        return true
-    }
-
-    private static func write(_ bytes: [UInt8], to path: String) throws(MediaError) {
-        let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard file >= 0 else { throw .lastError }
-        defer { close(file) }
-        var written = 0
-        while written < bytes.count {
-            let count = bytes.withUnsafeBytes { buffer in
-                Foundation.write(file, buffer.baseAddress.map { $0 + written }, buffer.count - written)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw .lastError }
-            written += count
-        }
-        guard fsync(file) == 0 else { throw .lastError }
-    }
-
-    package static func sync(_ folder: String) throws(MediaError) {
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .lastError }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw .lastError }
-    }
+    func path(of name: String) -> String { folders(of: name)[2] + "/" + name }
 }
 
 /// A file cannot be kept or read; the disk is full, perhaps, or somebody else's.

@@ -53,8 +53,15 @@ package struct RoutedEvent: Sendable {
     package var payload: [UInt8]?
     /// The event as some destinations get it, where that is not as it is stored.
     package var variants: [[UInt8]] = []
+    /// The files that those deliveries wait for which say so; nil where none does.
+    package var media: MediaWait?
+    /// Files that are kept already and that it points to.
+    package var files: [MediaFile] = []
     /// What makes it the same as another one, and since when others count.
     package var dedupe: Dedupe?
+    /// Whether its id says where it comes from, so that an event of the same id that is there already is this one. All
+    /// other ids are new.
+    package var hasLastingID = false
     /// Events that are taken with this one, or not at all where it is a repeat.
     package var followers: [RoutedEvent] = []
 
@@ -102,6 +109,10 @@ package struct DeliveryOrder: Sendable, Equatable {
     package var orderKey: String?
     /// Position of the variant of the event that the destination gets; nil for the event as it is stored.
     package var variant: Int?
+    /// Until then it waits for the event's files; nil for one that does not.
+    package var mediaUntil: Date?
+    /// The route whose transformation the event gets when its files are there; nil where there is nothing left to do.
+    package var shape: String?
 
     package init(
         to destination: DestinationName, notBefore: Date? = nil, notAfter: Date? = nil, orderKey: String? = nil

@@ -245,14 +245,17 @@ extension JSONWriter {
         guard !warnings.isEmpty else { return }
         key("warnings" as StaticString)
         beginArray()
-        for warning in warnings {
-            beginObject()
-            member("code", warning.code)
-            member("path", warning.path)
-            member("message", warning.message)
-            endObject()
-        }
+        for warning in warnings { self.warning(warning) }
         endArray()
+    }
+
+    /// Writes a warning as events have it.
+    package mutating func warning(_ warning: Warning) {
+        beginObject()
+        member("code", warning.code)
+        member("path", warning.path)
+        member("message", warning.message)
+        endObject()
     }
 
     // MARK: Members

@@ -15,20 +15,22 @@ package struct Intake: Sendable {
     private let routes: RouteTable
     private let queue: SQLiteQueue
     private let sources: [SourceName: GatewayConfig.Source]
+    private let shaping: EventShaping
     private let payloadParsers = ParserPool.forPayloads()
     private let eventParsers = ParserPool.forEvents()
     private let now: @Sendable () -> Date
 
-    /// `sources`: what the config says of who hands payloads in.
+    /// `sources`: what the config says of who hands payloads in. `counts`: counts what routes took.
     package init(
         normalizer: Normalizer, routes: RouteTable, queue: SQLiteQueue,
-        sources: [SourceName: GatewayConfig.Source] = [:],
+        sources: [SourceName: GatewayConfig.Source] = [:], counts: RouteCounts = RouteCounts(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.normalizer = normalizer
         self.routes = routes
         self.queue = queue
         self.sources = sources
+        shaping = EventShaping(tokens: normalizer.tokens, counts: counts)
         self.now = now
     }
 
@@ -88,14 +90,16 @@ package struct Intake: Sendable {
         }
         let positions = read.acceptedPositions
         let request = repeatable.map { self.request($0, body, source, read, positions) }
+        let events = read.items.compactMap { try? $0.get() }
         let result: AppendResult
         do throws(StoreError) {
-            result = try await queue.append(read.items.compactMap { try? $0.get() }, of: request)
+            result = try await queue.append(events, of: request)
         } catch {
             throw .store(error)
         }
         switch result {
         case .appended(let duplicates):
+            shaping.count(events, without: duplicates)
             var report = read
             report.duplicates = Self.moved(duplicates, to: positions)
             return .report(report)
@@ -137,7 +141,9 @@ package struct Intake: Sendable {
         }
         if isTooLong { throw .tooManyPayloads }
         let dedupe = sources[source]?.dedupe
-        let routed = eventParsers.withParser { parser in items.map { routes.route($0, with: parser, dedupe: dedupe) } }
+        let routed = eventParsers.withParser { parser in
+            items.map { routes.route($0, with: parser, shaping: shaping, dedupe: dedupe) }
+        }
         return Report(items: routed, isBatch: blocks.isArray || items.count > 1)
     }
 }
@@ -146,38 +152,67 @@ extension RouteTable {
     /// Gives an event the destinations that the routes name, deciding over its bytes as they will be delivered; a
     /// rejection stays one. `parser`: from ``ParserPool/forEvents()``.
     package func route(
-        _ result: Result<Event, Rejection>, with parser: JSONParser, dedupe: GatewayConfig.Dedupe? = nil
+        _ result: Result<Event, Rejection>, with parser: JSONParser, shaping: EventShaping,
+        dedupe: GatewayConfig.Dedupe? = nil
     ) -> Result<RoutedEvent, Rejection> {
         result.flatMap { event in
-            parser.reset()
-            do throws(JSONError) {
-                let body = try parser.parse(event.body)
-                let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
-                return .success(RoutedEvent(event, decide(body), dedupe: dedupe))
-            } catch {
-                // Well-formed for certain: what is left is an event larger than any parser of ours takes.
-                return .failure(
-                    Rejection(.tooLarge, at: Place(), "The event made of this payload is too large: send less of it."))
+            Result { () throws(Rejection) in
+                try withBody(of: event, at: Place(), with: parser) { body in
+                    let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
+                    return RoutedEvent(event, decide(body), in: body, shaping: shaping, dedupe: dedupe)
+                }
             }
+        }
+    }
+
+    /// As above, for an event of a recording; nil when `filter` does not match it.
+    package func route(
+        _ event: Event, at place: Place, matching filter: Pattern?, with parser: JSONParser, shaping: EventShaping
+    ) throws(Rejection) -> RoutedEvent? {
+        try withBody(of: event, at: place, with: parser) { body in
+            filter.map { $0.matches(body) } ?? true ? RoutedEvent(event, decide(body), in: body, shaping: shaping) : nil
+        }
+    }
+
+    /// Hands `read` an event as it will be delivered. Fails when it is too large to be looked at.
+    package func withBody<R>(
+        of event: Event, at place: Place, with parser: JSONParser, _ read: (JSONValue) -> R
+    ) throws(Rejection) -> R {
+        parser.reset()
+        do throws(JSONError) {
+            return read(try parser.parse(event.body))
+        } catch {
+            // Well-formed for certain: what is left is an event larger than any parser of ours takes.
+            throw Rejection(.tooLarge, at: place, "The event made of this payload is too large: send less of it.")
         }
     }
 }
 
 extension RoutedEvent {
-    /// An event with the deliveries that a decision gives it.
-    init(_ event: Event, _ decision: RouteTable.Decision, dedupe: Dedupe? = nil) {
-        var orders = decision.targets.map { DeliveryOrder(of: event, to: $0) }
-        var variants: [[UInt8]] = []
-        if let shown = event.shown {
-            let takers = orders.indices.filter { decision.targets[$0].including.contains(.apns) }
-            if !takers.isEmpty { variants = [event.bytes(including: shown)] }
-            for position in takers { orders[position].variant = 0 }
+    /// An event with the deliveries that a decision gives it. `body`: the event, as it was read for the decision.
+    init(
+        _ event: Event, _ decision: RouteTable.Decision, in body: JSONValue, shaping: EventShaping,
+        dedupe: Dedupe? = nil
+    ) {
+        var orders: [DeliveryOrder] = []
+        orders.reserveCapacity(decision.targets.count)
+        var forms = EventForms(event, body, shaping: shaping)
+        let hasMedia = !decision.media.isEmpty
+        for target in decision.targets {
+            var order = DeliveryOrder(of: event, to: target)
+            if hasMedia, case .stored(let wait) = target.media {
+                order.mediaUntil = event.acceptedAt.addingTimeInterval(wait / .seconds(1))
+                if target.shape?.transform != nil { order.shape = target.route }
+            }
+            order.variant = forms.variant(for: target, awaitsMedia: order.mediaUntil != nil)
+            orders.append(order)
         }
         self.init(
             event: event, routes: decision.routes, deliveries: orders,
             payload: decision.wantsPayload ? event.payload : nil,
             dedupe: dedupe)
-        self.variants = variants
+        variants = forms.variants
+        if hasMedia { media = MediaWait(urls: decision.media) }
     }
 }
 

@@ -54,16 +54,16 @@ struct ShownPayload {
     }
 }
 
-extension Event {
-    /// The body with a payload as the last member of its data.
-    func bytes(including shown: JSONText) -> [UInt8] {
+extension JSONText {
+    /// An event with this payload as the last member of its data.
+    func asMember(ofEvent event: [UInt8]) -> [UInt8] {
         // Of our own writing: the data is the last member, and no empty object.
-        precondition(body.suffix(2) == Array("}}".utf8), "An event does not end with its data.")
+        precondition(event.suffix(2) == Array("}}".utf8), "An event does not end with its data.")
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(body.count + shown.bytes.count + 10)
-        bytes += body.dropLast(2)
+        bytes.reserveCapacity(event.count + self.bytes.count + 10)
+        bytes += event.dropLast(2)
         bytes += Array(#","apns":"#.utf8)
-        bytes += shown.bytes
+        bytes += self.bytes
         bytes += Array("}}".utf8)
         return bytes
     }

@@ -1,6 +1,6 @@
 /// A number of bytes as configs write it.
 package enum ByteCount {
-    /// Reads `512B`, `256KB`, `1MB` (thousands), `64KiB`, `1MiB` (1024): a whole number and a unit; nil for anything else,
+    /// Reads `512B`, `256KB`, `1MB`, `1GB` (thousands), `64KiB`, `1MiB`, `1GiB` (1024): a whole number and a unit; nil for anything else,
     /// overflow included.
     package static func read(_ text: String) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
@@ -9,15 +9,19 @@ package enum ByteCount {
         case "B": return count
         case "KB": return count * 1000
         case "MB": return count * 1_000_000
+        case "GB": return count * 1_000_000_000
         case "KiB": return count * 1024
         case "MiB": return count * 1024 * 1024
+        case "GiB": return count * 1024 * 1024 * 1024
         default: return nil
         }
     }
 
     /// In a unit that makes it a whole number, as ``read(_:)`` reads it.
     package static func text(_ count: Int) -> String {
-        let units = [("MB", 1_000_000), ("MiB", 1024 * 1024), ("KB", 1000), ("KiB", 1024)]
+        let units = [
+            ("GB", 1_000_000_000), ("GiB", 1 << 30), ("MB", 1_000_000), ("MiB", 1 << 20), ("KB", 1000), ("KiB", 1024),
+        ]
         for (name, size) in units where count > 0 && count.isMultiple(of: size) { return "\(count / size)\(name)" }
         return "\(count)B"
     }

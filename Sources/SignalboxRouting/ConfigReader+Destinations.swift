@@ -4,8 +4,8 @@ import SignalboxModel
 
 extension ConfigReader {
     /// `gateway`: whose destinations they are.
-    mutating func destinations(_ value: JSONValue, of gateway: GatewayConfig.Gateway) -> [Destination] {
-        namedObjects(value).compactMap { name, value in destination(DestinationName(name), value, of: gateway) }
+    mutating func destinations(_ lists: [JSONValue], of gateway: GatewayConfig.Gateway) -> [Destination] {
+        namedObjects(lists).compactMap { name, value in destination(DestinationName(name), value, of: gateway) }
     }
 
     private mutating func destination(
@@ -102,8 +102,11 @@ extension ConfigReader {
         return Destination.Ordering(key: key)
     }
 
-    private mutating func retry(_ value: JSONValue) -> Destination.Retry {
-        var retry = Destination.Retry()
+    /// `usual`: for what is left out.
+    mutating func retry(
+        _ value: JSONValue, default usual: Destination.Retry = Destination.Retry()
+    ) -> Destination.Retry {
+        var retry = usual
         guard isObject(value, keys: ["attempts", "base", "max"]) else { return retry }
         if let attempts = value["attempts"] { retry.attempts = whole(attempts, in: 1...100) ?? retry.attempts }
         if let base = value["base"] {

@@ -32,7 +32,7 @@ extension ConfigReader {
         var headers: [Destination.Header] = []
         for (name, member) in value.members {
             let name = String(decoding: name, as: UTF8.self).lowercased()
-            if headers.contains(where: { $0.name == name }) { note(member, Self.repeated(name)) }
+            if headers.contains(where: { $0.name == name }) { note(keyOf: member, Self.repeated(name)) }
             if let header = header(name, member) { headers.append(header) }
         }
         if headers.count > 32 { note(value, "these are more than 32 headers; remove some") }
@@ -82,7 +82,7 @@ extension ConfigReader {
 
     // MARK: TLS and proxy
 
-    private mutating func tls(_ value: JSONValue) -> WayOut.TLS {
+    mutating func tls(_ value: JSONValue) -> WayOut.TLS {
         var tls = WayOut.TLS()
         guard isObject(value, keys: ["ca", "certificate", "key", "pin", "minimum"]) else { return tls }
         tls.authorities = value["ca"].flatMap { text($0) }
@@ -120,7 +120,7 @@ extension ConfigReader {
         return text
     }
 
-    private mutating func proxy(_ value: JSONValue) -> WayOut.Proxy {
+    mutating func proxy(_ value: JSONValue) -> WayOut.Proxy {
         if value.equals("environment") { return .environment }
         guard let text = value.string, Self.isWebAddress(text) else {
             note(

@@ -22,10 +22,14 @@ package struct Audit: Sendable, Equatable {
     package let accounts: [Account]
     /// Deliveries whose event is gone.
     package let orphans: Int
+    /// Waits for files whose delivery is gone.
+    package let strayWaits: Int
     /// What SQLite finds wrong with the file itself.
     package let damage: [String]
 
-    package var isRight: Bool { orphans == 0 && damage.isEmpty && accounts.allSatisfy { $0.missing == 0 } }
+    package var isRight: Bool {
+        orphans == 0 && strayWaits == 0 && damage.isEmpty && accounts.allSatisfy { $0.missing == 0 }
+    }
 }
 
 extension SQLiteQueue {
@@ -54,8 +58,13 @@ extension SQLiteQueue {
             }
             let orphans = try Int.fetchOne(
                 db, sql: "SELECT count(*) FROM deliveries WHERE NOT EXISTS (SELECT 1 FROM events WHERE seq = event)")
+            let waits = try Int.fetchOne(
+                db,
+                sql: "SELECT count(*) FROM media_waits WHERE NOT EXISTS (SELECT 1 FROM deliveries WHERE id = delivery)")
             let findings = try String.fetchAll(db, sql: "PRAGMA quick_check(20)")
-            return Audit(accounts: accounts, orphans: orphans ?? 0, damage: findings.filter { $0 != "ok" })
+            return Audit(
+                accounts: accounts, orphans: orphans ?? 0, strayWaits: waits ?? 0,
+                damage: findings.filter { $0 != "ok" })
         }
     }
 }

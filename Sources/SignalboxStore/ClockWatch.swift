@@ -4,7 +4,7 @@ import Foundation
 /// both times come in.
 struct ClockWatch: Sendable {
     private var offset: TimeInterval?
-    /// Deliveries whose next attempt was set since the last look, with the offset that the clock had then.
+    /// Those whose next attempt was set since the last look, with the offset that the clock had then.
     private var written: [Int64: TimeInterval] = [:]
     /// Less than this is drift, which a clock service corrects all the time.
     private static let tolerance: TimeInterval = 2
@@ -12,13 +12,13 @@ struct ClockWatch: Sendable {
     /// That the wall clock was moved.
     struct Jump: Sendable, Equatable {
         let seconds: TimeInterval
-        /// Deliveries whose times were set by the moved clock.
+        /// Those whose times were set by the moved clock.
         let sparing: Set<Int64>
     }
 
-    /// Notes that the time of a delivery's next attempt is about to be written.
-    mutating func note(_ delivery: Int64, wall: Date, elapsed: Duration) {
-        written[delivery] = Self.offset(wall, elapsed)
+    /// Notes that the time of somebody's next attempt is about to be written.
+    mutating func note(_ id: Int64, wall: Date, elapsed: Duration) {
+        written[id] = Self.offset(wall, elapsed)
     }
 
     /// What was noted since the last look.

@@ -33,6 +33,8 @@ struct HandOff {
         private var bytes = 0
         private var claimsSinceRead = 0
         private var isReading = false
+        /// Nothing is handed over in memory any more.
+        fileprivate var isClosing = false
 
         fileprivate init(isOrdered: Bool) { self.isOrdered = isOrdered }
     }
@@ -41,6 +43,15 @@ struct HandOff {
     mutating func open(_ destination: DestinationName, isOrdered: Bool = false) {
         if lanes[destination] == nil { lanes[destination] = Lane(isOrdered: isOrdered) }
     }
+
+    /// Nothing is handed over in memory any more; what is fresh is to be given back.
+    mutating func beginClosing(_ destination: DestinationName) -> [Lease] {
+        lanes[destination]?.isClosing = true
+        return takeFresh(of: destination)
+    }
+
+    /// Ends a lane that nobody claims from any more.
+    mutating func close(_ destination: DestinationName) { lanes[destination] = nil }
 
     func isOrdered(_ destination: DestinationName) -> Bool { lanes[destination]?.isOrdered ?? false }
 
@@ -69,6 +80,9 @@ struct HandOff {
 
     /// After a commit of deliveries that found no room.
     mutating func leaveToFile(_ destination: DestinationName) { lanes[destination]?.leaveToFile() }
+
+    /// After a commit of deliveries that are not due before then.
+    mutating func expect(_ destination: DestinationName, at due: Date) { lanes[destination]?.expect(due) }
 
     enum Claim {
         case leases([Lease])
@@ -113,7 +127,7 @@ struct HandOff {
 
 extension HandOff.Lane {
     fileprivate func hasRoom(for size: Int) -> Bool {
-        !isOrdered && fresh.count + pending < HandOff.window && bytes + size <= HandOff.windowBytes
+        !isOrdered && !isClosing && fresh.count + pending < HandOff.window && bytes + size <= HandOff.windowBytes
     }
 
     fileprivate mutating func reserve(_ lease: Lease) {
@@ -134,6 +148,8 @@ extension HandOff.Lane {
     }
 
     fileprivate mutating func leaveToFile() { mayHaveMore = true }
+
+    fileprivate mutating func expect(_ due: Date) { note(due) }
 
     fileprivate mutating func claim(upTo limit: Int) -> HandOff.Claim {
         let isFilesTurn = fresh.isEmpty || claimsSinceRead >= HandOff.freshClaims

@@ -20,6 +20,11 @@ final class Lanes: Sendable {
         wake()
     }
 
+    func close(_ destination: DestinationName) {
+        handOff.withLock { $0.close(destination) }
+        wakers.withLock { $0[destination] = nil }
+    }
+
     func wake(_ destinations: some Collection<DestinationName>) {
         let wakers = wakers.withLock { wakers in destinations.compactMap { wakers[$0] } }
         for wake in wakers { wake() }

@@ -1,58 +1,100 @@
 import Foundation
 import GRDB
-import SignalboxModel
 import Synchronization
 
 /// Times of next attempts that are moved along with a clock that was set, as far as that has come.
 struct ClockShift: Sendable {
     let jump: ClockWatch.Jump
+    /// Downloads whose times were set by the moved clock.
+    let sparingMedia: Set<Int64>
     /// By the clock as it was when that was noticed.
     let noticedAt: Date
-    /// The last delivery that was looked at.
+    /// The last delivery that was looked at, and then the last download.
     var place: Int64 = 0
+    /// Downloads come after deliveries.
+    var isAtMedia = false
+
+    fileprivate var milliseconds: Int64 { Int64(jump.seconds * 1000) }
+
+    /// What is left once one step has looked at those up to `last`; nil when nothing is.
+    fileprivate func next(behind last: Int64?) -> ClockShift? {
+        var next = self
+        next.place = last ?? 0
+        next.isAtMedia = isAtMedia || last == nil
+        return isAtMedia && last == nil ? nil : next
+    }
 }
 
 /// What the queue does when the machine's clock is set.
 extension SQLiteQueue {
+    /// How many are moved in one step.
+    private static let step = 2000
+
     /// Moves the times of next attempts along with a clock that was set, so that waits stay as long as they were: set
-    /// back, it would stall them, set forward, all would come at once. What waits for a time of its own is left, and so is
-    /// what was written by the moved clock. True when something may have moved. When it throws, the next call goes on where
-    /// it came to.
+    /// back, it would stall them, set forward, all would come at once. So it is with those of downloads, and with waits for
+    /// them. What waits for a time of its own is left, and so is what was written by the moved clock. True when something
+    /// may have moved. When it throws, the next call goes on where it came to.
     func followClock(wall: Date, elapsed: Duration) async throws(StoreError) -> Bool {
         let isUnderWay = clockShift.withLock { shift in
-            if shift == nil, let jump = clockWatch.withLock({ $0.jump(wall: wall, elapsed: elapsed) }) {
-                shift = ClockShift(jump: jump, noticedAt: wall)
+            if shift == nil, let (jump, media) = clockNotes.jump(wall: wall, elapsed: elapsed) {
+                shift = ClockShift(jump: jump, sparingMedia: media, noticedAt: wall)
             }
             return shift != nil
         }
         while let shift = clockShift.withLock({ $0 }) {
-            let last = try await move(shift)
-            clockShift.withLock { current in
-                if let last { current?.place = last } else { current = nil }
-            }
+            let last = try await shift.isAtMedia ? moveMedia(shift) : move(shift)
+            clockShift.withLock { $0 = shift.next(behind: last) }
         }
         return isUnderWay
     }
 
     /// Moves some, and gives the last that was looked at; nil when there are no more.
     private func move(_ shift: ClockShift) async throws(StoreError) -> Int64? {
-        let milliseconds = Int64(shift.jump.seconds * 1000)
-        return try await write { db in
+        try await write { [clockNotes] db in
             let ids = try Int64.fetchAll(
-                db, sql: "SELECT id FROM deliveries WHERE state = 'waiting' AND id > ? ORDER BY id LIMIT 2000",
-                arguments: [shift.place])
+                db, sql: "SELECT id FROM deliveries WHERE state = 'waiting' AND id > ? ORDER BY id LIMIT ?",
+                arguments: [shift.place, Self.step])
             // Asked here, where nobody else writes: what is written from now on is noted before.
-            let spared = self.clockWatch.withLock { $0.noted }.union(shift.jump.sparing)
-            let statement = try db.cachedStatement(
+            let spared = clockNotes.deliveries.union(shift.jump.sparing)
+            let wait = try db.cachedStatement(sql: "UPDATE media_waits SET until = until + ? WHERE delivery = ?")
+            let held = try db.cachedStatement(
+                sql: """
+                    UPDATE deliveries
+                    SET due = iif(not_before IS NULL, due + :jump, max(not_before, :grace
+                        + (SELECT until FROM media_waits WHERE delivery = id)))
+                    WHERE id = :id AND begun = 0
+                    """)
+            let other = try db.cachedStatement(
                 sql: """
                     UPDATE deliveries
                     SET due = iif(attempts = 0, min(due + :jump, max(due, :now)), due + :jump)
                     WHERE id = :id AND (not_before IS NULL OR attempts > 0)
                     """)
+            let grace = Int64(SQLiteWriter.releaseGrace * 1000)
             for id in ids where !spared.contains(id) {
-                try statement.execute(arguments: [
-                    "jump": milliseconds, "now": shift.noticedAt.milliseconds, "id": id,
-                ])
+                try wait.execute(arguments: [shift.milliseconds, id])
+                if db.changesCount > 0 {
+                    try held.execute(arguments: ["jump": shift.milliseconds, "grace": grace, "id": id])
+                } else {
+                    try other.execute(arguments: [
+                        "jump": shift.milliseconds, "now": shift.noticedAt.milliseconds, "id": id,
+                    ])
+                }
+            }
+            return ids.last
+        }
+    }
+
+    /// As above, downloads that are to be tried again.
+    private func moveMedia(_ shift: ClockShift) async throws(StoreError) -> Int64? {
+        try await write { [clockNotes] db in
+            let ids = try Int64.fetchAll(
+                db, sql: "SELECT id FROM media WHERE state = 'resting' AND id > ? ORDER BY id LIMIT ?",
+                arguments: [shift.place, Self.step])
+            let spared = clockNotes.media.union(shift.sparingMedia)
+            let statement = try db.cachedStatement(sql: "UPDATE media SET due = due + ? WHERE id = ?")
+            for id in ids where !spared.contains(id) {
+                try statement.execute(arguments: [shift.milliseconds, id])
             }
             return ids.last
         }

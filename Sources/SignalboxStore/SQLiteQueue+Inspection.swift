@@ -107,27 +107,25 @@ extension SQLiteQueue {
     /// An event as it was taken; nil when there is no such event, or none any more.
     package func event(_ id: String) async throws(StoreError) -> StoredEvent? {
         try await read { db in
-            let row = try Row.fetchOne(
-                db.cachedStatement(
-                    sql: """
-                        SELECT source, subject, body, payload,
-                            (SELECT v.body FROM variants v WHERE v.event = e.seq ORDER BY v.id LIMIT 1)
-                        FROM events e WHERE id = ?
-                        """), arguments: [id])
-            return row.map { row in
-                let body: Data = row[2]
-                let payload: Data? = row[3]
-                let variant: Data? = row[4]
-                return StoredEvent(
-                    source: SourceName(row[0]), subject: row[1], body: Array(body), payload: payload.map { Array($0) },
-                    variant: variant.map { Array($0) })
-            }
+            guard
+                let row = try Row.fetchOne(
+                    db.cachedStatement(sql: "SELECT seq, source, subject, body, payload FROM events WHERE id = ?"),
+                    arguments: [id])
+            else { return nil }
+            let variants = try Data.fetchAll(
+                db.cachedStatement(sql: "SELECT body FROM variants WHERE event = ? AND NOT plain ORDER BY id"),
+                arguments: [row[0] as Int64])
+            let body: Data = row[3]
+            let payload: Data? = row[4]
+            return StoredEvent(
+                source: SourceName(row[1]), subject: row[2], body: Array(body), payload: payload.map { Array($0) },
+                variants: variants.map { Array($0) })
         }
     }
 
     /// Makes deliveries that are dead, or that wait for their next attempt, due now, with a fresh budget of attempts; but
-    /// none before a time that it is to wait for. Those that were delivered stay as they are. Returns how many there were. A running gateway sees it at its next
-    /// tick.
+    /// none before a time that it is to wait for. Those that were delivered stay as they are, and so do those that wait
+    /// for files. Returns how many there were. A running gateway sees it at its next tick.
     package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         let now = now()
@@ -135,7 +133,8 @@ extension SQLiteQueue {
             try db.execute(
                 sql: """
                     UPDATE deliveries AS d SET state = 'waiting', due = max(?, coalesce(not_before, 0)), forgiven = begun
-                    WHERE d.state IN ('dead', 'waiting') AND \(condition)
+                    WHERE \(condition) AND (d.state = 'dead' OR d.state = 'waiting'
+                        AND NOT EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND d.begun = 0))
                     """, arguments: [now.milliseconds] + arguments)
             return db.changesCount
         }

@@ -117,7 +117,9 @@ extension SQLiteQueue {
 
     /// An event that has no deliveries any more.
     private static func remove(_ event: Int64, in db: Database) throws {
-        try db.cachedStatement(sql: "DELETE FROM variants WHERE event = ?").execute(arguments: [event])
+        for table in ["variants", "media_waits", "media_events", "event_files"] {
+            try db.cachedStatement(sql: "DELETE FROM \(table) WHERE event = ?").execute(arguments: [event])
+        }
         try db.cachedStatement(sql: "DELETE FROM events WHERE seq = ?").execute(arguments: [event])
     }
 
@@ -157,6 +159,7 @@ extension SQLiteQueue {
                     let (id, event): (Int64, Int64) = (row[0], row[3])
                     try db.cachedStatement(sql: "DELETE FROM attempts WHERE delivery = ?").execute(arguments: [id])
                     try db.cachedStatement(sql: "DELETE FROM deliveries WHERE id = ?").execute(arguments: [id])
+                    try SQLiteWriter.endWait(of: id, event: event, in: db)
                     let hasOthers = try Bool.fetchOne(
                         db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM deliveries WHERE event = ?)"),
                         arguments: [event])

@@ -12,12 +12,15 @@ package final class SQLiteQueue: Sendable {
     let path: String
     let now: @Sendable () -> Date
     let lanes = Lanes()
+    let mediaWaker = MediaWaker()
+    /// The host whose downloads were given out last.
+    let mediaTurn = Mutex<String?>(nil)
     private let commits: CommitGroup<SQLiteWriter.Write, SQLiteWriter.Output>
     private let health = CommitHealth()
     let knownCategories = KnownCategories()
     private let lastVersion = Mutex<Int?>(nil)
     let elapsed: @Sendable () -> Duration
-    let clockWatch = Mutex(ClockWatch())
+    let clockNotes: ClockNotes
     /// Under way, or cut short by a failure.
     let clockShift = Mutex<ClockShift?>(nil)
 
@@ -30,6 +33,7 @@ package final class SQLiteQueue: Sendable {
         path = directory + "/queue.db"
         self.now = now
         self.elapsed = elapsed
+        clockNotes = ClockNotes(now: now, elapsed: elapsed)
         do {
             pool = try Self.open(path)
             lanes.set(try pool.read { try DestinationState.all(in: $0) })
@@ -38,7 +42,8 @@ package final class SQLiteQueue: Sendable {
             throw StoreError(error, path: path)
         }
         let writer = SQLiteWriter(
-            pool: pool, path: path, lanes: lanes, now: now, health: health, known: knownCategories)
+            pool: pool, path: path, lanes: lanes, now: now, health: health, known: knownCategories,
+            media: mediaWaker, clockNotes: clockNotes)
         commits = CommitGroup(limit: 512) { (writes) throws(StoreError) in try writer.commit(writes) }
     }
 
@@ -90,11 +95,12 @@ package final class SQLiteQueue: Sendable {
     /// Records how an attempt ended and gives the lease back. Durable when it returns; when it throws, the lease is
     /// still held.
     package func settle(_ settlement: Settlement) async throws(StoreError) {
-        if settlement.outcome.namesATime {
-            clockWatch.withLock { $0.note(settlement.lease.delivery, wall: now(), elapsed: elapsed()) }
-        }
+        if settlement.outcome.namesATime { clockNotes.note(delivery: settlement.lease.delivery) }
         _ = try await commits.write(.settle(settlement))
     }
+
+    /// A write to which there is no answer but that it is durable.
+    func commit(_ write: SQLiteWriter.Write) async throws(StoreError) { _ = try await commits.write(write) }
 
     /// As above, where there is nothing to say of the attempt but its outcome.
     package func settle(_ lease: Lease, _ outcome: Outcome) async throws(StoreError) {
@@ -139,6 +145,18 @@ package final class SQLiteQueue: Sendable {
         lanes.open(destination, isOrdered: isOrdered, wake: wake)
     }
 
+    /// Closes a destination again, once nobody claims from it any more and all leases were given back. What is in memory
+    /// goes back into the file, so that it is found by whoever opens it next.
+    package func closeLane(_ destination: DestinationName) async throws(StoreError) {
+        var fresh = lanes.withHandOff { $0.beginClosing(destination) }
+        // A commit that is under way may still hand something over; once a later one has ended, none does.
+        repeat {
+            _ = try await commits.write(.giveBack(fresh))
+            fresh = lanes.withHandOff { $0.takeFresh(of: destination) }
+        } while !fresh.isEmpty
+        lanes.close(destination)
+    }
+
     /// Leases deliveries that are due, at most `limit`; none when there are none, or while the destination is paused or
     /// disabled. From memory where possible.
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
@@ -169,21 +187,24 @@ package final class SQLiteQueue: Sendable {
             lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
             try await readDestinationStates()
             lanes.setWithheld(Set(try await withheldPermissions().keys))
+            mediaWaker.wake()
         }
         // Only now: what failed is seen again at the next tick.
         lastVersion.withLock { $0 = version }
         if try await followClock(wall: now, elapsed: elapsed) {
             lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
+            mediaWaker.wake()
         }
         try await giveBackIdle()
         lanes.wake(lanes.withHandOff { $0.wake(at: now, all: false) })
         try await expire(by: now)
     }
 
-    /// Has every lane look at the file again.
+    /// Has every lane look at the file again, and who downloads media.
     package func lookAgain() {
         let now = now()
         lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
+        mediaWaker.wake()
     }
 
     /// Ends waiting deliveries whose time is over, however long they would wait for their next attempt.

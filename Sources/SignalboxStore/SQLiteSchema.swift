@@ -9,6 +9,7 @@ enum SQLiteSchema {
         migrator.registerMigration("withheld") { try $0.execute(sql: withheld) }
         migrator.registerMigration("variants") { try $0.execute(sql: variants) }
         migrator.registerMigration("categories") { try $0.execute(sql: categories) }
+        migrator.registerMigration("media") { try $0.execute(sql: media) }
         return migrator
     }
 

@@ -11,16 +11,19 @@ extension SQLiteWriter {
         for (position, event) in events.enumerated() {
             if let earlier = try duplicate(event, in: db) {
                 duplicates[position] = earlier
-            } else {
-                try insert(event, in: db, &transaction)
+            } else if try insert(event, in: db, &transaction) {
                 for follower in event.followers { try insert(follower, in: db, &transaction) }
+            } else {
+                duplicates[position] = event.event.id.description
             }
         }
         if let request { try remember(request, request.answer(duplicates), at: transaction.now, in: db) }
         return .appended(duplicates: duplicates)
     }
 
-    func insert(_ routed: RoutedEvent, in db: Database, _ transaction: inout Transaction) throws {
+    /// False for an event with a lasting id that is there already: then nothing is written.
+    @discardableResult
+    func insert(_ routed: RoutedEvent, in db: Database, _ transaction: inout Transaction) throws -> Bool {
         let event = routed.event
         let id = event.id.description
         let inserts = try transaction.inserts ?? InsertStatements(db)
@@ -33,14 +36,28 @@ extension SQLiteWriter {
             row.bind(event.body)
             row.bind(routed.payload)
         }
+        if db.changesCount == 0 {
+            guard routed.hasLastingID else {
+                throw DatabaseError(resultCode: .SQLITE_CONSTRAINT_UNIQUE, message: "the id of an event is taken")
+            }
+            return false
+        }
         let sequence = db.lastInsertedRowID
         if let category = event.category { try note(category, in: db, &transaction) }
-        guard !routed.deliveries.isEmpty else { return }
+        if !routed.files.isEmpty { try note(routed.files, of: sequence, in: db, &transaction) }
+        var hasFiles: Bool?
+        if let media = routed.media {
+            let isHeld = routed.deliveries.contains { $0.mediaUntil != nil }
+            hasFiles = try note(media, of: sequence, isHeld: isHeld, in: db, &transaction)
+        }
+        guard !routed.deliveries.isEmpty else { return true }
         let variants = try routed.variants.map { try insert(variant: $0, of: sequence, in: db) }
         for order in routed.deliveries {
-            let row = EventRow(id: id, sequence: sequence, variant: order.variant.map { variants[$0] })
+            let row = EventRow(
+                id: id, sequence: sequence, variant: order.variant.map { variants[$0] }, hasFiles: hasFiles)
             try insert(order, of: routed, row, by: inserts.delivery, in: db, &transaction)
         }
+        return true
     }
 
     private func insert(
@@ -52,30 +69,44 @@ extension SQLiteWriter {
         let isNow = order.notBefore.map { $0 <= transaction.now } ?? true
         let body = order.variant.map { routed.variants[$0] } ?? routed.event.body
         let size = body.count + (routed.payload?.count ?? 0)
+        let until = event.hasFiles == nil ? nil : order.mediaUntil
+        var due = max(accepted, order.notBefore ?? accepted)
+        if let until { due = max(due, until + Self.releaseGrace, transaction.now + Self.releaseGrace) }
         // Only this thread takes room, so that there still is some afterwards. Who takes nothing begins nothing.
         let goesOn =
-            isNow && lanes.state(of: destination) == nil
+            isNow && until == nil && lanes.state(of: destination) == nil
             && lanes.withHandOff { $0.hasRoom(for: size, to: destination) }
-        try statement.run { row in
-            row.bind(event.sequence)
-            row.bind(destination.name)
-            row.bind(max(accepted, order.notBefore ?? accepted).milliseconds)
-            row.bind(order.notBefore?.milliseconds)
-            row.bind(order.notAfter?.milliseconds)
-            row.bind(order.orderKey)
-            row.bind(goesOn ? 1 : 0)
-            row.bind(event.variant)
-        }
+        try insert(order, of: event, due: due, isBegun: goesOn, by: statement)
+        let delivery = db.lastInsertedRowID
         transaction.accepted[destination, default: 0] += 1
+        if let until, let isReady = event.hasFiles {
+            try hold(delivery, of: event.sequence, until: until, isReady: isReady, in: db, &transaction)
+            return transaction.media.expect(destination, at: due)
+        }
         guard goesOn else {
             transaction.spilled.insert(destination)
             return
         }
         let lease = Lease(
-            delivery: db.lastInsertedRowID, event: event.id, destination: destination, attempts: 0,
+            delivery: delivery, event: event.id, destination: destination, attempts: 0,
             body: body, payload: routed.payload, notAfter: order.notAfter)
         lanes.withHandOff { $0.reserve(lease) }
         transaction.fresh.append(lease)
+    }
+
+    private func insert(
+        _ order: DeliveryOrder, of event: EventRow, due: Date, isBegun: Bool, by statement: RowStatement
+    ) throws {
+        try statement.run { row in
+            row.bind(event.sequence)
+            row.bind(order.destination.name)
+            row.bind(due.milliseconds)
+            row.bind(order.notBefore?.milliseconds)
+            row.bind(order.notAfter?.milliseconds)
+            row.bind(order.orderKey)
+            row.bind(isBegun ? 1 : 0)
+            row.bind(event.variant)
+        }
     }
 
     /// An event's row, as those of its deliveries name it.
@@ -84,6 +115,8 @@ extension SQLiteWriter {
         let sequence: Int64
         /// Row of the variant that this delivery carries.
         let variant: Int64?
+        /// Whether the files that deliveries wait for are all there; nil where none waits.
+        let hasFiles: Bool?
     }
 
     private func insert(variant: [UInt8], of event: Int64, in db: Database) throws -> Int64 {
@@ -145,7 +178,11 @@ struct InsertStatements {
 
     init(_ db: Database) throws {
         event = try RowStatement(
-            db, sql: "INSERT INTO events (id, source, subject, accepted_at, body, payload) VALUES (?, ?, ?, ?, ?, ?)")
+            db,
+            sql: """
+                INSERT INTO events (id, source, subject, accepted_at, body, payload) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (id) DO NOTHING
+                """)
         delivery = try RowStatement(
             db,
             sql: """

@@ -15,6 +15,9 @@ struct SQLiteWriter: Sendable {
         case expire([Overdue])
         /// Takes back what was handed over in memory and never begun.
         case giveBack([Lease])
+        case settleMedia(MediaSettlement)
+        /// Lets deliveries go that waited for files.
+        case release([MediaRelease])
     }
 
     struct Overdue: Sendable {
@@ -34,6 +37,8 @@ struct SQLiteWriter: Sendable {
     let now: @Sendable () -> Date
     let health: CommitHealth
     let known: KnownCategories
+    let media: MediaWaker
+    let clockNotes: ClockNotes
 
     func commit(_ writes: [Write]) throws(StoreError) -> [Output] {
         var transaction = Transaction(now: now())
@@ -73,6 +78,7 @@ struct SQLiteWriter: Sendable {
         var disabled: [DestinationName: DestinationState] = [:]
         /// New deliveries by destination.
         var accepted: [DestinationName: Int] = [:]
+        var media = MediaNotes()
     }
 
     struct ClaimedFromFile: Sendable {
@@ -103,6 +109,9 @@ struct SQLiteWriter: Sendable {
         case .giveBack(let leases):
             for lease in leases { try giveBack(lease, in: db) }
             transaction.released += leases.map { ($0, transaction.now) }
+        case .settleMedia(let settlement): try settle(settlement, in: db, &transaction)
+        case .release(let releases):
+            for held in releases { try release(held, in: db, &transaction) }
         }
         return .done
     }
@@ -124,6 +133,7 @@ struct SQLiteWriter: Sendable {
         lanes.withHandOff { handOff in
             for lease in transaction.fresh { handOff.deliver(lease) }
             for destination in transaction.spilled { handOff.leaveToFile(destination) }
+            for (destination, due) in transaction.media.expected { handOff.expect(destination, at: due) }
             for (lease, due) in transaction.released { handOff.release(lease, due: due) }
             for claim in transaction.claimed {
                 handOff.finishReading(
@@ -133,6 +143,7 @@ struct SQLiteWriter: Sendable {
         }
         for (destination, state) in transaction.disabled { lanes.set(state, of: destination) }
         lanes.wake(transaction.spilled.union(transaction.fresh.map(\.destination)))
+        if transaction.media.isChanged { media.wake() }
     }
 
     private func undoInMemory(_ transaction: Transaction, _ writes: [Write]) {
@@ -145,7 +156,7 @@ struct SQLiteWriter: Sendable {
                 // The file goes on saying that they were begun, which counts an attempt too many and loses nothing.
                 case .giveBack(let leases):
                     for lease in leases { handOff.release(lease, due: transaction.now) }
-                case .append, .settle, .expire: break
+                case .append, .settle, .expire, .settleMedia, .release: break
                 }
             }
         }

@@ -108,6 +108,7 @@ extension StoreConformance {
         },
         Self("aClockThatJumpsStallsNothingThatComesAtThatMoment", aClockThatJumps),
         Self("aClockThatJumpsChangesNoWaitThatBeginsAtThatMoment", aWaitBesideAJump),
+        Self("aClockThatIsSetChangesNoWaitForFiles", aWaitForFiles),
         Self("aClockThatIsSetMovesNoTimeOfAnEventsOwn") { bench in
             let queue = try bench.open()
             let notBefore = bench.clock.now.addingTimeInterval(7200)
@@ -119,6 +120,44 @@ extension StoreConformance {
             #expect(try await bench.claimNumbers(queue) == [1])
         },
     ]
+
+    /// Deliveries and downloads from before the jump, and those that come between the jump and the tick that notices it.
+    @Sendable private static func aWaitForFiles(_ bench: StoreBench) async throws {
+        for (round, jump) in [3600.0, -3600].enumerated() {
+            let queue = try bench.open()
+            let failure = MediaFailure(.timeout, "no answer")
+            let urls = ["a", "b"].map { "https://\($0).example/\(round)" }
+            var early = bench.event(0, to: [])
+            early.media = MediaWait(urls: urls)
+            try await queue.append([early, bench.event(1, waitingFor: [urls[0]])])
+            let jobs = try await queue.dueMedia(upTo: 2, perHost: 1)
+            #expect(jobs.map(\.url) == urls)
+            try await queue.tick()
+            for (step, job) in zip([0, jump], jobs) {
+                bench.clock.set(by: step)
+                if job.url == urls[1] { try await queue.append([bench.event(2, waitingFor: [job.url])]) }
+                let due = bench.clock.now.addingTimeInterval(30)
+                try await queue.settle(media: MediaSettlement(job.id, .retry(at: due, failure)))
+            }
+            try await queue.tick()
+            #expect(try await queue.nextMediaDue() == bench.clock.now.addingTimeInterval(30), "by \(jump)")
+            bench.clock.advance(by: 29)
+            #expect(try await queue.dueMedia(upTo: 2, perHost: 1).isEmpty, "by \(jump)")
+            bench.clock.advance(by: 1)
+            #expect(try await queue.dueMedia(upTo: 2, perHost: 1).count == 2, "by \(jump)")
+            bench.clock.advance(by: 29)
+            #expect(try await queue.heldDeliveries(upTo: 5).isEmpty, "by \(jump)")
+            bench.clock.advance(by: 1)
+            #expect(try await queue.heldDeliveries(upTo: 5).map(\.number) == [1, 2], "by \(jump)")
+            bench.clock.advance(by: 59)
+            #expect(try await bench.claimNumbers(queue).isEmpty, "by \(jump)")
+            bench.clock.advance(by: 1)
+            #expect(try await bench.claimNumbers(queue) == [1, 2], "by \(jump)")
+            for job in try await queue.dueMedia(upTo: 2, perHost: 1) {
+                try await queue.settle(media: MediaSettlement(job.id, .failed(failure)))
+            }
+        }
+    }
 
     /// An attempt that failed between the jump and the tick that notices it, and one that failed just before the jump.
     @Sendable private static func aWaitBesideAJump(_ bench: StoreBench) async throws {

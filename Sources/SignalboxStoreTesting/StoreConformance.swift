@@ -18,6 +18,7 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
 
     package static let all =
         appending + settling + attempts + schedules + orders + states + repeats + removal + categories + clock
+        + downloads + settledMedia + held + released + mediaRemoval + mediaInspection
 
     /// Checks one implementation in a directory of its own.
     package func run(_ backdoor: StoreBackdoor) async throws {

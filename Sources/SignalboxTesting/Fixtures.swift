@@ -15,12 +15,15 @@ package struct Fixture: Sendable, CustomStringConvertible {
     /// Every fixture below a test bundle's folder `Fixtures`, in alphabetical order. An input without its expected
     /// output is an error.
     package static func all(in bundle: Bundle) throws -> [Fixture] {
-        try folders(in: bundle).flatMap { folder in
-            let directory = try root(of: bundle).appendingPathComponent(folder, isDirectory: true)
-            return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
-                .filter { $0.hasSuffix(".json") && !$0.hasSuffix(".expected.json") }
-                .map { try Fixture(folder: folder, name: String($0.dropLast(".json".count)), in: directory) }
-        }
+        try folders(in: bundle).flatMap { try all(in: bundle, folder: $0) }
+    }
+
+    /// The same, of one folder.
+    package static func all(in bundle: Bundle, folder: String) throws -> [Fixture] {
+        let directory = try root(of: bundle).appendingPathComponent(folder, isDirectory: true)
+        return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+            .filter { $0.hasSuffix(".json") && !$0.hasSuffix(".expected.json") }
+            .map { try Fixture(folder: folder, name: String($0.dropLast(".json".count)), in: directory) }
     }
 
     /// The names of the folders, in alphabetical order.

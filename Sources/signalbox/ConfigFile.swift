@@ -2,29 +2,13 @@ import ArgumentParser
 import Foundation
 import SignalboxDelivery
 import SignalboxJSON
+import SignalboxMedia
 import SignalboxModel
 import SignalboxRouting
 import SignalboxVendors
 
 /// A config read from a file, or the sentence on standard error that says why it was not.
 enum ConfigFile {
-    static func load(_ path: String) throws(ExitCode) -> GatewayConfig {
-        guard let text = FileManager.default.contents(atPath: path) else {
-            let exists = FileManager.default.fileExists(atPath: path)
-            throw refuse(
-                exists
-                    ? "\(path) cannot be read."
-                    : "\(path): there is no such file. Write one, or name another with --config.")
-        }
-        do throws(InvalidConfig) {
-            return try GatewayConfig.read(
-                Array(text), detectors: Vendors.names, sourceVendors: Vendors.namedBySource, checkingEntries: mistakes)
-        } catch {
-            for mistake in error.mistakes { StandardError.write("\(path):\(mistake.description)\n") }
-            throw .unusable
-        }
-    }
-
     /// The chain that a config asks for.
     static func chain(_ config: GatewayConfig) throws(ExitCode) -> VendorChain {
         do throws(UnknownDetector) {
@@ -32,11 +16,6 @@ enum ConfigFile {
         } catch {
             throw refuse("detectors.chain names \(error.name); known are \(error.known.joined(separator: ", ")).")
         }
-    }
-
-    /// What is wrong in a user's own entries of the catalogue.
-    private static func mistakes(_ entries: JSONValue, _ parser: JSONParser) -> [ConfigReader.Finding] {
-        Catalogue.mistakes(in: entries, with: parser).map { ($0.pointer, $0.message) }
     }
 
     /// The tokens of all sources.
@@ -126,15 +105,29 @@ enum ConfigFile {
         return try secret(credentials.clientSecret, for: "/destinations/\(name)/oauth2/clientSecret", path: path)
     }
 
-    /// Refuses files that are not there: later they would only fail every delivery.
-    static func checkFiles(
-        of webhook: Destination.Webhook, named name: DestinationName, path: String
-    ) throws(ExitCode) {
-        let tls = webhook.way.tls
+    /// Refuses files that are not there: later they would only fail every request. `place`: of the setting.
+    static func checkFiles(of tls: WayOut.TLS, at place: String, path: String) throws(ExitCode) {
         for (key, file) in [("ca", tls.authorities), ("certificate", tls.certificate), ("key", tls.key)] {
             guard let file, !FileManager.default.isReadableFile(atPath: file) else { continue }
-            throw refuse("\(path): /destinations/\(name)/tls/\(key): the file \(file) cannot be read.")
+            throw refuse("\(path): \(place)/\(key): the file \(file) cannot be read.")
         }
+    }
+
+    /// Links to the gateway's own files, signed where the config asks for that.
+    static func mediaLinks(_ config: GatewayConfig, path: String) throws(ExitCode) -> MediaLinks {
+        guard let signed = config.media.signedUrls else { return MediaLinks(publicUrl: config.gateway.publicUrl) }
+        let place = "/media/signedUrls/secret"
+        var secrets: [String] = []
+        for reference in signed.secrets {
+            let secret = try secret(reference, for: place, path: path)
+            guard secret.utf8.count >= MediaLinks.shortestSecret else {
+                throw refuse(
+                    "\(path): \(place): what comes from \(reference) is shorter than \(MediaLinks.shortestSecret) bytes, so "
+                        + "it could be guessed; take what openssl rand -base64 32 prints.")
+            }
+            secrets.append(secret)
+        }
+        return MediaLinks(publicUrl: config.gateway.publicUrl, secrets: secrets, expiry: signed.expiry)
     }
 
     private static func secret(_ reference: SecretReference, for place: String, path: String) throws(ExitCode) -> String

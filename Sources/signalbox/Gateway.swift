@@ -19,9 +19,12 @@ struct Gateway {
     let normalizer: Normalizer
     let intake: Intake
     let interactions: InteractionIntake
+    let counts = RouteCounts()
     let media: MediaStore
+    let links: MediaLinks
     let ways: WaysOut
     let dispatcher: Dispatcher
+    let downloads: MediaService
     let senders: [DestinationName: any Sender]
     let directory: DataDirectory
 
@@ -41,17 +44,18 @@ struct Gateway {
             normalizer = Normalizer(
                 chain: chain, gateway: config.gateway.name, tokens: TokenHash(key: key),
                 keepsPayloads: !config.routes.payloadTakers.isEmpty,
-                showsPayloads: config.routes.includesPayloads, actions: config.actions,
+                showsPayloads: config.routes.includesPayloads, mediaStatus: .skipped, actions: config.actions,
                 categories: config.categories.statics)
         } catch {
             throw refuse("\(error)")
         }
+        links = try ConfigFile.mediaLinks(config, path: options.configPath)
         intake = Intake(
-            normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources)
+            normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources, counts: counts)
+        let shaping = EventShaping(tokens: normalizer.tokens, counts: counts)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: config.routes,
-            decider: Self.decider(types: config.actions, media: media, publicUrl: config.gateway.publicUrl),
-            queue: queue)
+            decider: Self.decider(types: config.actions, media: media, links: links), queue: queue, shaping: shaping)
         ways = WaysOut(allow: config.egressAllow)
         var senders: [(Destination, any Sender)] = []
         for destination in config.destinations {
@@ -61,7 +65,26 @@ struct Gateway {
         self.senders = Dictionary(uniqueKeysWithValues: senders.map { ($0.0.name, $0.1) })
         dispatcher = Dispatcher(
             senders, queue: queue,
-            deadLetters: DeadLetterEvents(gateway: config.gateway.name, routes: config.routes), logger: logger)
+            deadLetters: DeadLetterEvents(
+                gateway: config.gateway.name, routes: config.routes, shaper: shaping.shaper), logger: logger)
+        downloads = try Self.downloads(config, options.configPath, queue, media, links, ways, logger)
+    }
+
+    /// Downloads files, by a client of their own: they are large, and their servers are anybody's.
+    private static func downloads(
+        _ config: GatewayConfig, _ path: String, _ queue: SQLiteQueue, _ store: MediaStore, _ links: MediaLinks,
+        _ ways: WaysOut, _ logger: Logger
+    ) throws(ExitCode) -> MediaService {
+        try ConfigFile.checkFiles(of: config.media.way.tls, at: "/media/tls", path: path)
+        let client = ways.separateClient(allowing: config.media.allow)
+        let fetcher = MediaFetcher(MediaFetcher.Settings(config.media), http: client, store: store)
+        return MediaService(queue, settings: config.media, logger: logger) { file in
+            links.href(file.sha256, now: Date())
+        } cancel: {
+            client.stop()
+        } download: { job in
+            await fetcher.fetch(job.url, validators: job.validators)
+        }
     }
 
     static func sender(
@@ -70,7 +93,8 @@ struct Gateway {
         switch destination.endpoint {
         case .inbox: return InboxSender(color: StandardOutput.hasColor, show: show)
         case .webhook(let webhook):
-            try ConfigFile.checkFiles(of: webhook, named: destination.name, path: path)
+            try ConfigFile.checkFiles(
+                of: webhook.way.tls, at: "/destinations/\(destination.name)/tls", path: path)
             let keys = try ConfigFile.keys(of: webhook, named: destination.name, path: path)
             return WebhookSender(
                 webhook, keys: keys,
@@ -81,9 +105,8 @@ struct Gateway {
     }
 
     /// Decides about taps. Files are kept on a queue of their own: that blocks until they are on disk.
-    private static func decider(types: ActionTypes, media: MediaStore, publicUrl: String?) -> TapDecider {
+    private static func decider(types: ActionTypes, media: MediaStore, links: MediaLinks) -> TapDecider {
         let files = DispatchQueue(label: "signalbox.media")
-        let root = publicUrl.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
         return TapDecider(types: types) { bytes in
             try await withCheckedThrowingContinuation { done in
                 files.async {
@@ -91,11 +114,16 @@ struct Gateway {
                         with: Result {
                             let file = try media.keep(bytes)
                             return TapOutcome.CalendarMedia(
-                                sha256: file.sha256, bytes: file.bytes, href: root + "/media/" + file.sha256)
+                                sha256: file.sha256, bytes: file.bytes, href: links.href(file.sha256, now: Date()))
                         })
                 }
             }
         }
+    }
+
+    /// To be called before anything is delivered.
+    func openDownloads() async throws(ExitCode) {
+        do throws(StoreError) { try await downloads.open() } catch { throw refuse("\(error)") }
     }
 
     /// Says which deliveries wait for a destination that the config no longer has.
@@ -109,5 +137,18 @@ struct Gateway {
                 "Deliveries wait for a destination that the config does not have.",
                 metadata: ["destination": "\(name)", "waiting": "\(waiting)"])
         }
+    }
+}
+
+extension MediaFetcher.Settings {
+    fileprivate init(_ media: GatewayConfig.Media) {
+        self.init(userAgent: "signalbox/" + Version.current)
+        rules.allowsHTTP = media.allowHttp
+        rules.kinds = Set(MediaKind.allCases.filter { media.types.contains($0.contentType) })
+        rules.maxImageBytes = media.maxBytes.image
+        rules.maxAudioBytes = media.maxBytes.audio
+        rules.maxVideoBytes = media.maxBytes.video
+        timeout = media.timeout
+        way = media.way
     }
 }

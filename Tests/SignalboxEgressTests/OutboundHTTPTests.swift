@@ -134,12 +134,14 @@ import Testing
 
     @Test func codesOfErrorsStayAsTheyAre() {
         let errors: [TransportError] = [
-            .unresolved(""), .refused(""), .tls(""), .timeoutConnecting(""), .timeoutReplying(""), .interrupted(""),
+            .unresolved(""), .refused(""), .tls(""), .certificate(""), .timeoutConnecting(""), .timeoutReplying(""),
+            .interrupted(""),
             .denied(""), .unusable(""), .exhausted(""), .token(""), .stopped,
         ]
         #expect(
             errors.map(\.code) == [
-                "dns", "refused", "tls", "timeout-connect", "timeout-reply", "reset", "denied", "unusable", "exhausted",
+                "dns", "refused", "tls", "tls", "timeout-connect", "timeout-reply", "reset", "denied", "unusable",
+                "exhausted",
                 "token", "stopped",
             ])
     }

@@ -85,7 +85,8 @@ import Testing
     @Test func oldFilesLeaveUnlessTheyWereKeptAgain() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory + "/media")
-            #expect(try await store.remove(olderThan: Date()) == 0, "nothing is there yet")
+            let none: ([String]) async throws -> Set<String> = { _ in [] }
+            #expect(try await store.removeUnknown(olderThan: Date(), known: none) == 0, "nothing is there yet")
             let (old, again, young) = (try store.keep([1]), try store.keep([2]), try store.keep([3]))
             let foreign = directory + "/media/2c/README"
             try FileManager.default.createDirectory(
@@ -96,12 +97,41 @@ import Testing
                     [.modificationDate: Date(timeIntervalSinceNow: -1000)], ofItemAtPath: path)
             }
             _ = try store.keep([2])
-            #expect(try await store.remove(olderThan: Date(timeIntervalSinceNow: -500)) == 1)
+            let limit = Date(timeIntervalSinceNow: -500)
+            let all: ([String]) async throws -> Set<String> = { Set($0) }
+            #expect(try await store.removeUnknown(olderThan: limit, known: all) == 0, "who is known stays")
+            #expect(try await store.removeUnknown(olderThan: limit, known: none) == 1)
             #expect(store.find(old.sha256) == nil)
             #expect(store.find(again.sha256) == again && store.find(young.sha256) == young)
             #expect(FileManager.default.fileExists(atPath: foreign))
             #expect(try store.keep([1]) == old)
             #expect(try store.read(old) == [1])
+        }
+    }
+
+    @Test func namedFilesLeaveUnlessTheyWereKeptAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = MediaStore(directory: directory + "/media")
+            let (old, again) = (try store.keep([1]), try store.keep([2]))
+            for file in [old, again] {
+                try FileManager.default.setAttributes(
+                    [.modificationDate: Date(timeIntervalSinceNow: -1000)], ofItemAtPath: store.path(of: file))
+            }
+            _ = try store.keep([2])
+            let names = [old.sha256, again.sha256, String(repeating: "0", count: 64), "../../2c"]
+            #expect(try await store.remove(names, olderThan: Date(timeIntervalSinceNow: -500)) == 1)
+            #expect(store.find(old.sha256) == nil && store.find(again.sha256) == again)
+        }
+    }
+
+    /// Beside a gateway that writes there.
+    @Test func whoOnlyLooksLeavesWhatIsUnfinished() async throws {
+        try await withTemporaryDirectory { directory in
+            let unfinished = directory + "/unfinished"
+            try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: true)
+            try Data("hal".utf8).write(to: URL(fileURLWithPath: unfinished + "/" + Self.name))
+            _ = MediaStore(besideOwnerOf: directory)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: unfinished) == [Self.name])
         }
     }
 
@@ -154,11 +184,5 @@ import Testing
                 for try await media in group { #expect(try store.read(media) == Self.hello) }
             }
         }
-    }
-
-    @Test func aCalendarIsKnownByWhatItHolds() {
-        #expect(MediaKind(beginning: Array("BEGIN:VCALENDAR\r\n".utf8)) == .calendar)
-        #expect(MediaKind(beginning: Array("BEGIN:VCARD\r\nVER".utf8)) == .other)
-        #expect(MediaKind(beginning: []) == .other)
     }
 }

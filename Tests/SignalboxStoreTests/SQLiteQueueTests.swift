@@ -180,6 +180,7 @@ import Testing
             first.event.category = DefinedCategory("c", isNamedByDefinition: true) {
                 CategoryRecord(identifier: "c", definition: Array("{}".utf8))
             }
+            first.files = [MediaFile(sha256: String(repeating: "a", count: 64), bytes: 1, contentType: "text/calendar")]
             try await queue.append([first], of: request)
             for outcome in [Outcome.retry(at: clock.now, status: 503, reason: "x"), .delivered(status: 204)] {
                 try await queue.tick()
@@ -187,15 +188,30 @@ import Testing
                 let attempt = Attempt(startedAt: clock.now, duration: .zero)
                 try await queue.settle(Settlement(lease, outcome, attempt: attempt))
             }
+            try await queue.append([waiting(until: clock.now)])
+            for job in try await queue.dueMedia(upTo: 1, perHost: 1) {
+                try await queue.settle(media: MediaSettlement(job.id, .failed(MediaFailure(.dns, "no such host"))))
+            }
             let filled = try await rows(of: queue)
             let empty = filled.filter { $0.value == 0 }.keys.sorted()
             #expect(empty == ["destinations", "withheld"], "each of the others has something to lose")
             clock.advance(by: 100 * 86_400)
+            try await queue.tick()
             _ = try await queue.remove(
                 beyond: .init(ended: .seconds(7 * 86_400), dead: .seconds(30 * 86_400), bytes: .max))
+            _ = try await queue.removeMedia(beyond: .init(unused: .seconds(86_400), bytes: .max)) { _ in }
             let left = try await rows(of: queue)
             #expect(left.filter { $0.value > 0 }.keys.sorted() == ["grdb_migrations", "ledger"])
         }
+    }
+
+    /// An event with a delivery that waits for a file, and is over soon after.
+    private func waiting(until: Date) -> RoutedEvent {
+        var order = DeliveryOrder(to: crm, notAfter: until.addingTimeInterval(1))
+        order.mediaUntil = until
+        var waiting = RoutedEvent(event: makeEvent([3], at: until), routes: [], deliveries: [order])
+        waiting.media = MediaWait(urls: ["https://a.example/x"])
+        return waiting
     }
 
     private func rows(of queue: SQLiteQueue) async throws -> [String: Int] {

@@ -32,13 +32,14 @@ struct Bench {
                 try CommandBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
             case .queue: try await QueueBench(workspace: workspace, payloads: payloads, table: table).run()
             case .gateway: try await gateway.run()
+            case .media: try await MediaBench(binary: arguments[1], workspace: workspace, table: table).run()
             }
         }
     }
 
     /// What can be measured by itself.
     enum Part: String, CaseIterable {
-        case stages, commands, queue, gateway
+        case stages, commands, queue, gateway, media
 
         static var names: String { allCases.map(\.rawValue).joined(separator: " | ") }
     }

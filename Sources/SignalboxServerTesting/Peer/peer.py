@@ -5,6 +5,7 @@ standard input. Modes: see the functions at the end.
 """
 
 import argparse
+import base64
 import json
 import os
 import socket
@@ -21,11 +22,13 @@ options.add_argument("--client-authority")
 options.add_argument("--newest", choices=["1.1", "1.2"])
 options.add_argument("--alpn")
 options.add_argument("--reply", action="append", default=[])
+options.add_argument("--script")
 options.add_argument("--status", type=int, default=200)
 options = options.parse_args()
 
 output = threading.Lock()
 served = 0
+asked = {}
 
 
 def say(value):
@@ -53,7 +56,7 @@ def tls():
 
 
 def read_request(connection):
-    """One request of HTTP/1.1, announced on standard output; false when the connection ends instead."""
+    """One request of HTTP/1.1, announced on standard output; its first line, or false when the connection ends instead."""
     received = b""
     while b"\r\n\r\n" not in received:
         piece = connection.recv(65536)
@@ -66,7 +69,7 @@ def read_request(connection):
     while len(body) < int(headers.get("content-length", 0)):
         body += connection.recv(65536)
     say({"line": line, "headers": headers, "body": body.decode("latin-1")})
-    return True
+    return line
 
 
 def canned(connection):
@@ -76,6 +79,31 @@ def canned(connection):
         reply = options.reply[min(served, len(options.reply) - 1)]
         served += 1
         connection.sendall(reply.encode("latin-1").decode("unicode_escape").encode("latin-1"))
+
+
+def scripted(connection):
+    """Answers by path, as the file --script says: each request for one with the next of its replies, the last one again
+    and again; a path that is not there with 404.
+    """
+    script = json.load(open(options.script))
+    while line := read_request(connection):
+        path = line.split(" ")[1]
+        with output:
+            number = asked[path] = asked.get(path, -1) + 1
+        replies = script.get(path, [{"head": "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"}])
+        reply = replies[min(number, len(replies) - 1)]
+        connection.sendall(reply["head"].encode())
+        body = base64.b64decode(reply.get("body", ""))
+        left = reply.get("times", 1)
+        # Zero times is for ever.
+        while left != 0 or reply.get("times") == 0:
+            connection.sendall(body)
+            threading.Event().wait(reply.get("gap", 0))
+            left -= 1
+        if reply.get("end") == "reset":
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        if "end" in reply:
+            return
 
 
 def slowly(connection, start, piece):

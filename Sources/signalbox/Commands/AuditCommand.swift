@@ -45,6 +45,7 @@ extension Audit {
                     : "There are \(-account.missing) more deliveries to \(account.destination) than were made.")
         }
         if orphans > 0 { lines.append("\(orphans) deliveries belong to no event.") }
+        if strayWaits > 0 { lines.append("\(strayWaits) waits for files belong to no delivery.") }
         lines += damage.map { "The file is damaged: \($0)." }
         return lines
     }

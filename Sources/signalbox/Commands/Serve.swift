@@ -7,6 +7,7 @@ import SignalboxDelivery
 import SignalboxEgress
 import SignalboxMedia
 import SignalboxModel
+import SignalboxPipeline
 import SignalboxRouting
 import SignalboxServer
 import SignalboxStore
@@ -41,20 +42,21 @@ struct Serve: AsyncParsableCommand {
         let operators = try operators(config, address: address)
         let server = GatewayServer(
             intake: gateway.intake, interactions: InteractionsAPI(intake: gateway.interactions), access: access,
-            operations: operations(gateway, operators),
+            operations: operations(gateway, operators), routes: routes(gateway, operators),
             categories: CategoriesAPI(
                 queue: queue, sources: access, operators: operators, statics: config.categories.statics.records,
                 limit: config.categories.count),
-            media: MediaAPI(gateway.media),
+            media: MediaAPI(gateway.media, links: gateway.links),
             address: address, logger: logger,
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
         await gateway.reportStranded(to: logger)
-        let media = gateway.media
-        let janitor = Janitor(queue, retention: .init(config), logger: logger) { age in
-            try await media.remove(olderThan: Date(timeIntervalSinceNow: -(age / .seconds(1))))
-        }
-        let interrupted = try await ServiceRun(services: [gateway.dispatcher, janitor, server], logger: logger).run()
+        let removal = MediaCleanup(
+            queue, gateway.media, retention: config.media.retention)
+        let janitor = Janitor(queue, retention: .init(config), logger: logger) { try await removal.run() }
+        try await gateway.openDownloads()
+        let services: [any Service] = [gateway.dispatcher, gateway.downloads, janitor, server]
+        let interrupted = try await ServiceRun(services: services, logger: logger).run()
         gateway.ways.stop()
         Terminal.finish()
         if interrupted { throw ExitCode.interrupted }
@@ -87,6 +89,13 @@ struct Serve: AsyncParsableCommand {
             let result = await sender.ping(events.pingLease(to: name))
             return OperationsAPI.Ping(wasTaken: result.wasTaken, status: result.status, words: result.words)
         }
+    }
+
+    private func routes(_ gateway: Gateway, _ operators: AdminAccess) -> RoutesAPI {
+        let routes = gateway.config.routes
+        let trials = RouteTrials(
+            normalizer: gateway.normalizer, routes: routes, vendors: gateway.config.sourceVendors)
+        return RoutesAPI(routes: routes, trials: trials, counts: gateway.counts, access: operators)
     }
 
     private func access(_ config: GatewayConfig, address: ListenAddress) throws(ExitCode) -> SourceAccess {

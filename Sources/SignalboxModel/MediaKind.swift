@@ -1,0 +1,117 @@
+/// What a file is, by what it holds: whoever made or sent it is not asked.
+package enum MediaKind: String, Sendable, Hashable, CaseIterable {
+    case png, jpeg, gif, webp, heic, avif
+    case aiff, wav, mp3
+    /// MPEG-4 with sound only.
+    case m4a
+    /// MPEG-4 with pictures, as far as its brands tell.
+    case mp4
+    /// A program stream, or MPEG-1 video by itself.
+    case mpeg
+    /// MPEG-2 video by itself.
+    case mpeg2
+    /// An MPEG transport stream.
+    case transportStream
+    case quicktime, avi
+    /// iCalendar.
+    case calendar
+    case html, svg
+    /// XML that is neither HTML nor SVG, as far as its beginning tells.
+    case xml
+    case pdf
+    /// A program or script of any system.
+    case executable
+    /// Other files in one, perhaps compressed.
+    case archive
+    case other
+
+    /// What people see and hear; limits are set for each.
+    package enum Family: String, Sendable, Hashable, CaseIterable {
+        case image, audio, video
+    }
+
+    /// Nil for what is neither picture, sound nor film. SVG is a document with scripts, so it is none of them.
+    package var family: Family? {
+        switch self {
+        case .png, .jpeg, .gif, .webp, .heic, .avif: .image
+        case .aiff, .wav, .mp3, .m4a: .audio
+        case .mp4, .mpeg, .mpeg2, .transportStream, .quicktime, .avi: .video
+        case .calendar, .html, .svg, .xml, .pdf, .executable, .archive, .other: nil
+        }
+    }
+
+    /// The MIME type that it is served as.
+    package var contentType: String { contentTypes.first ?? Self.anyBytes }
+
+    /// Every MIME type that servers call it by, in lower case and without parameters; the first is ours.
+    package var contentTypes: [String] {
+        switch self {
+        case .png: ["image/png", "image/x-png", "image/apng"]
+        case .jpeg: ["image/jpeg", "image/jpg", "image/pjpeg"]
+        case .gif: ["image/gif"]
+        case .webp: ["image/webp"]
+        case .heic: ["image/heic", "image/heif", "image/heic-sequence", "image/heif-sequence"]
+        case .avif: ["image/avif", "image/avif-sequence"]
+        case .aiff: ["audio/aiff", "audio/x-aiff", "audio/aifc", "audio/x-aifc"]
+        case .wav: ["audio/wav", "audio/wave", "audio/x-wav", "audio/vnd.wave", "audio/x-pn-wav"]
+        case .mp3: ["audio/mpeg", "audio/mp3", "audio/mpeg3", "audio/x-mpeg", "audio/x-mp3", "audio/x-mpeg-3"]
+        case .m4a: ["audio/mp4", "audio/m4a", "audio/x-m4a", "audio/x-m4b", "audio/x-m4p"]
+        case .mp4: ["video/mp4", "video/x-m4v", "audio/mp4", "application/mp4"]
+        case .mpeg: ["video/mpeg", "video/mpg", "video/x-mpeg", "video/x-mpg", "video/mp2p"]
+        case .mpeg2: ["video/mpeg2", "video/x-mpeg2", "video/mpeg"]
+        case .transportStream: ["video/mp2t"]
+        case .quicktime: ["video/quicktime"]
+        case .avi: ["video/x-msvideo", "video/avi", "video/msvideo", "video/vnd.avi"]
+        case .calendar: ["text/calendar"]
+        case .html: ["text/html", "application/xhtml+xml"]
+        case .svg: ["image/svg+xml"]
+        case .xml: ["application/xml", "text/xml"]
+        case .pdf: ["application/pdf"]
+        case .executable, .archive, .other: [Self.anyBytes]
+        }
+    }
+
+    private static let anyBytes = "application/octet-stream"
+
+    /// The usual extension of a file's name, without a dot.
+    package var fileExtension: String { fileExtensions.first ?? "bin" }
+
+    /// Every usual extension, in lower case; the first is ours. None where they tell nothing.
+    package var fileExtensions: [String] {
+        switch self {
+        case .png: ["png", "apng"]
+        case .jpeg: ["jpg", "jpeg", "jpe", "jfif", "pjpeg", "pjp"]
+        case .gif: ["gif"]
+        case .webp: ["webp"]
+        case .heic: ["heic", "heif", "heics", "heifs", "hif"]
+        case .avif: ["avif", "avifs"]
+        case .aiff: ["aiff", "aif", "aifc"]
+        case .wav: ["wav", "wave"]
+        case .mp3: ["mp3", "mpga"]
+        case .m4a: ["m4a", "m4b", "m4p", "mp4"]
+        case .mp4: ["mp4", "m4v", "mpg4", "m4a"]
+        case .mpeg: ["mpg", "mpeg", "mpe", "m1v", "vob"]
+        case .mpeg2: ["m2v", "mpg", "mpeg"]
+        case .transportStream: ["ts", "m2t", "mts"]
+        case .quicktime: ["mov", "qt"]
+        case .avi: ["avi"]
+        case .calendar: ["ics", "ical", "ifb"]
+        case .html: ["html", "htm", "xhtml"]
+        case .svg: ["svg"]
+        case .xml: ["xml"]
+        case .pdf: ["pdf"]
+        case .executable, .archive, .other: []
+        }
+    }
+
+    /// The kind that is served as this MIME type, or that servers call so; nil for types that no picture, sound or film
+    /// goes by. In lower case, without parameters.
+    package init?(mediaType: String) {
+        let media = Self.allCases.filter { $0.family != nil }
+        guard
+            let kind = media.first(where: { $0.contentType == mediaType })
+                ?? media.first(where: { $0.contentTypes.contains(mediaType) })
+        else { return nil }
+        self = kind
+    }
+}

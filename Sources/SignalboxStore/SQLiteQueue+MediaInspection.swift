@@ -1,0 +1,157 @@
+package import Foundation
+import GRDB
+package import SignalboxModel
+
+/// A file as the queue keeps it.
+package struct MediaFileRecord: Sendable, Equatable {
+    /// By which the next page begins.
+    package let id: Int64
+    package let file: MediaFile
+    /// Where it was downloaded from, at most five of them; none of a file that was made here.
+    package let urls: [String]
+    package let keptAt: Date
+    /// By an event, to the hour.
+    package let usedAt: Date
+}
+
+/// A URL as the queue keeps it.
+package struct MediaURLRecord: Sendable, Equatable {
+    package enum State: String, Sendable, CaseIterable {
+        /// To be downloaded, now or at the next attempt.
+        case wanted, resting
+        case stored, failed
+    }
+
+    package let id: Int64
+    package let url: String
+    package let state: State
+    /// Failed ones since it was wanted.
+    package let attempts: Int
+    /// Of the next attempt, for one that is wanted.
+    package let due: Date
+    package let wantedAt: Date
+    /// When it was last stored, found unchanged, or given up; nil before.
+    package let checkedAt: Date?
+    /// Why the last attempt failed.
+    package let failure: MediaFailure?
+    /// Digest of the file that is kept of it, perhaps from before.
+    package let sha256: String?
+    /// What is odd about that file.
+    package let remarks: [MediaRemark]
+}
+
+/// Downloads and files as operators look at them.
+extension SQLiteQueue {
+    /// What is watched of them.
+    package struct MediaGauges: Sendable, Equatable {
+        /// URLs that wait for their download, those between two attempts included.
+        package var wanted = 0
+        package var stored = 0
+        package var failed = 0
+        package var files = 0
+        /// Of all files.
+        package var bytes: Int64 = 0
+        /// Deliveries that wait for files.
+        package var held = 0
+    }
+
+    /// Counted in indexes: cheap enough to be asked every few seconds.
+    package func mediaGauges() async throws(StoreError) -> MediaGauges {
+        try await read { db in
+            func count(_ state: MediaURLRecord.State) throws -> Int {
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM media WHERE state = '\(state.rawValue)'") ?? 0
+            }
+            var gauges = MediaGauges()
+            gauges.wanted = try count(.wanted) + count(.resting)
+            gauges.stored = try count(.stored)
+            gauges.failed = try count(.failed)
+            if let row = try Row.fetchOne(db, sql: "SELECT count(*), coalesce(sum(bytes), 0) FROM files") {
+                (gauges.files, gauges.bytes) = (row[0], row[1])
+            }
+            gauges.held = try Int.fetchOne(db, sql: "SELECT count(*) FROM media_waits") ?? 0
+            return gauges
+        }
+    }
+
+    /// Files, the one that was used last first, at most `limit`. `after`: the last one of the page before.
+    package func mediaFiles(
+        after: MediaFileRecord? = nil, limit: Int
+    ) async throws(StoreError) -> [MediaFileRecord] {
+        try await read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, sha256, bytes, type, width, height, duration, kept_at, used_at FROM files
+                    WHERE (used_at, id) < (?, ?) ORDER BY used_at DESC, id DESC LIMIT ?
+                    """, arguments: [after?.usedAt.milliseconds ?? .max, after?.id ?? .max, limit]
+            ).map { row in
+                let urls = try String.fetchAll(
+                    db.cachedStatement(sql: "SELECT url FROM media WHERE sha256 = ? LIMIT 5"),
+                    arguments: [row[1] as String])
+                return MediaFileRecord(row, urls: urls.sorted())
+            }
+        }
+    }
+
+    /// URLs in these states, the newest first, at most `limit`. `before`: the last one's id of the page before.
+    package func mediaURLs(
+        _ states: Set<MediaURLRecord.State> = [.wanted, .resting, .failed], before: Int64? = nil, limit: Int
+    ) async throws(StoreError) -> [MediaURLRecord] {
+        let words = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+        return try await read { db in
+            try Row.fetchAll(
+                db,
+                sql: """
+                    SELECT id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks
+                    FROM media WHERE state IN (\(words)) AND id < ? ORDER BY id DESC LIMIT ?
+                    """, arguments: [before ?? .max, limit]
+            ).map { MediaURLRecord($0) }
+        }
+    }
+
+    /// What is known of a file; nil when none with this digest is kept.
+    package func mediaFile(_ sha256: String) async throws(StoreError) -> MediaFile? {
+        try await read { db in
+            try Row.fetchOne(
+                db.cachedStatement(
+                    sql: "SELECT id, sha256, bytes, type, width, height, duration FROM files WHERE sha256 = ?"),
+                arguments: [sha256]
+            ).map { MediaFile(inspected: $0) }
+        }
+    }
+}
+
+extension MediaFile {
+    fileprivate init(inspected row: Row) {
+        self.init(
+            sha256: row[1], bytes: row[2], contentType: row[3], width: row[4], height: row[5], milliseconds: row[6])
+    }
+}
+
+extension MediaFileRecord {
+    fileprivate init(_ row: Row, urls: [String]) {
+        self.init(
+            id: row[0], file: MediaFile(inspected: row), urls: urls, keptAt: Date(milliseconds: row[7]),
+            usedAt: Date(milliseconds: row[8]))
+    }
+}
+
+extension MediaURLRecord {
+    fileprivate init(_ row: Row) {
+        let checkedAt: Int64? = row[6]
+        let (reason, words): (String?, String?) = (row[7], row[8])
+        let code = reason.flatMap { MediaFailure.Code(rawValue: $0) }
+        self.init(
+            id: row[0], url: row[1], state: State(rawValue: row[2]) ?? .wanted, attempts: row[3],
+            due: Date(milliseconds: row[4]), wantedAt: Date(milliseconds: row[5]),
+            checkedAt: checkedAt.map { Date(milliseconds: $0) }, failure: code.map { MediaFailure($0, words ?? "") },
+            sha256: row[9], remarks: [MediaRemark](codes: row[10]))
+    }
+}
+
+extension [MediaRemark] {
+    /// As a row has them.
+    init(codes: String?) {
+        self = codes?.split(separator: " ").compactMap { MediaRemark(rawValue: String($0)) } ?? []
+    }
+}

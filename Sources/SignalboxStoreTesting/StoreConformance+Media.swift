@@ -1,0 +1,269 @@
+import Foundation
+import SignalboxModel
+import SignalboxStore
+import SignalboxTesting
+import Synchronization
+import Testing
+
+extension StoreConformance {
+    static let downloads = [
+        Self("aURLIsWantedOnceHoweverManyEventsWaitForIt") { bench in
+            let queue = try bench.open()
+            try await queue.append((0..<3).map { bench.event($0, waitingFor: ["https://a.example/x.png"]) })
+            try await queue.append([
+                bench.event(3, waitingFor: ["https://a.example/x.png", "https://B.example:443/y.png"])
+            ])
+            for queue in [queue, try bench.open()] {
+                let jobs = try await queue.dueMedia(upTo: 10, perHost: 4)
+                #expect(jobs.map(\.url) == ["https://a.example/x.png", "https://B.example:443/y.png"])
+                #expect(jobs.map(\.host) == ["https://a.example", "https://b.example"])
+                #expect(jobs.map(\.attempts) == [0, 0])
+                #expect(jobs.allSatisfy { $0.validators == nil })
+            }
+        },
+        Self("aURLIsWantedThoughNoDeliveryWaitsForIt") { bench in
+            let queue = try bench.open()
+            var event = bench.event(1)
+            event.media = MediaWait(urls: ["https://a.example/x.png"])
+            try await queue.append([event])
+            #expect(try await bench.claimNumbers(queue) == [1])
+            #expect(try await queue.dueMedia(upTo: 10, perHost: 4).map(\.url) == ["https://a.example/x.png"])
+            #expect(try await queue.nextMediaUntil() == nil)
+        },
+        Self("aHostTakesNoMoreThanItsPlacesTheOldestFirst") { bench in
+            let queue = try bench.open()
+            for number in 0..<5 {
+                try await queue.append([bench.event(number, waitingFor: ["https://a.example/\(number)"])])
+                bench.clock.advance(by: 1)
+            }
+            let first = try await queue.dueMedia(upTo: 10, perHost: 2)
+            #expect(first.map(\.url) == ["https://a.example/0", "https://a.example/1"])
+            let second = try await queue.dueMedia(
+                upTo: 10, perHost: 2, busy: ["https://a.example": 1], excluding: [first[0].id])
+            #expect(second.map(\.url) == ["https://a.example/1"])
+            let full = try await queue.dueMedia(
+                upTo: 10, perHost: 2, busy: ["https://a.example": 2], excluding: Set(first.map(\.id)))
+            #expect(full.isEmpty)
+        },
+        Self("hostsTakeTurns") { bench in
+            let queue = try bench.open()
+            let urls = ["a", "b", "c"].flatMap { host in (0..<2).map { "https://\(host).example/\($0)" } }
+            try await queue.append([bench.event(1, waitingFor: urls)])
+            var seen: [MediaJob] = []
+            for _ in 0..<6 {
+                seen += try await queue.dueMedia(upTo: 1, perHost: 2, excluding: Set(seen.map(\.id)))
+            }
+            #expect(
+                seen.map(\.url) == [0, 1].flatMap { n in ["a", "b", "c"].map { "https://\($0).example/\(n)" } })
+            #expect(try await queue.dueMedia(upTo: 1, perHost: 2, excluding: Set(seen.map(\.id))).isEmpty)
+        },
+        Self("aDownloadThatIsToBeTriedAgainRestsUntilThenAcrossARestart") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1, waitingFor: ["https://a.example/x"])])
+            let job = try await bench.onlyJob(queue)
+            #expect(try await queue.nextMediaDue() == nil, "what is wanted is due")
+            let due = bench.clock.now.addingTimeInterval(30)
+            try await queue.settle(media: MediaSettlement(job.id, .retry(at: due, MediaFailure(.timeout, "slow"))))
+            // Another event that wants it changes nothing of that.
+            try await queue.append([bench.event(2, waitingFor: ["https://a.example/x"])])
+            for queue in [queue, try bench.open()] {
+                #expect(try await queue.nextMediaDue() == due)
+                #expect(try await queue.dueMedia(upTo: 5, perHost: 5).isEmpty)
+            }
+            bench.clock.advance(by: 29)
+            #expect(try await queue.dueMedia(upTo: 5, perHost: 5).isEmpty)
+            bench.clock.advance(by: 1)
+            #expect(try await bench.onlyJob(queue).attempts == 1)
+            #expect(try await queue.heldDeliveries(upTo: 5).isEmpty)
+        },
+        Self("whoDownloadsIsWokenWhenThereIsSomethingToDo") { bench in
+            let queue = try bench.open()
+            let count = Mutex(0)
+            func wakes(_ body: () async throws -> Void) async throws -> Bool {
+                count.withLock { $0 = 0 }
+                try await body()
+                return count.withLock { $0 } > 0
+            }
+            #expect(try await wakes { try await queue.openMedia { count.withLock { $0 += 1 } } })
+            try await queue.tick()
+            #expect(try await !wakes { try await queue.append([bench.event(1)]) })
+            #expect(try await wakes { try await queue.append([bench.event(2, waitingFor: ["https://a.example/x"])]) })
+            let job = try await bench.onlyJob(queue)
+            #expect(try await wakes { try await queue.settle(media: bench.stored(job, "a")) })
+            #expect(try await wakes { try await queue.append([bench.event(3, waitingFor: ["https://a.example/x"])]) })
+            #expect(try await !wakes { try await queue.tick() })
+            let other = try bench.open()
+            try await other.append([bench.event(4, waitingFor: ["https://a.example/y"])])
+            #expect(try await wakes { try await queue.tick() }, "another process wants something")
+        },
+    ]
+
+    static let settledMedia = [
+        Self("aFreshFileCountsAndAStaleOneIsAskedForAgain") { bench in
+            let queue = try bench.open()
+            let url = "https://a.example/x.png"
+            try await queue.append([bench.event(1, waitingFor: [url])])
+            let validators = MediaValidators(etag: "\"1\"", lastModified: "Mon, 23 Nov 2026 10:00:00 GMT")
+            try await queue.settle(
+                media: bench.stored(try await bench.onlyJob(queue), "a", validators: validators, for: 60))
+            bench.clock.advance(by: 59)
+            try await queue.append([bench.event(2, waitingFor: [url])])
+            #expect(try await queue.dueMedia(upTo: 5, perHost: 5).isEmpty)
+            #expect(try await queue.heldDeliveries(upTo: 5).map(\.number) == [1, 2])
+            bench.clock.advance(by: 1)
+            try await queue.append([bench.event(3, waitingFor: [url])])
+            let job = try await bench.onlyJob(queue)
+            #expect(job.validators == validators)
+            let held = try await queue.heldDeliveries(upTo: 5)
+            #expect(held.map(\.number) == [1, 2], "what was settled stays so for who waited before")
+            #expect(held.allSatisfy { $0.media == [url: .stored(bench.file("a"), remarks: [])] })
+            // The answer says only how long it is fresh: what else was said of it stays.
+            let freshness = MediaFreshness(until: bench.clock.now.addingTimeInterval(10))
+            try await queue.settle(media: MediaSettlement(job.id, .unchanged(freshness)))
+            #expect(try await queue.heldDeliveries(upTo: 5).map(\.number) == [1, 2, 3])
+            bench.clock.advance(by: 10)
+            try await queue.append([bench.event(4, waitingFor: [url])])
+            #expect(try await bench.onlyJob(queue).validators == validators)
+        },
+        Self("whatAClockThatWasAheadFoundFreshIsAskedForAgain") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1, waitingFor: ["https://a.example/x"])])
+            try await queue.settle(media: bench.stored(try await bench.onlyJob(queue), "a"))
+            bench.clock.set(by: -86_400)
+            try await queue.append([bench.event(2, waitingFor: ["https://a.example/x"])])
+            #expect(try await queue.dueMedia(upTo: 5, perHost: 5).count == 1)
+        },
+        Self("whatFailedCountsForAMinuteAndIsThenTriedAnew") { bench in
+            let queue = try bench.open()
+            let url = "https://a.example/x.png"
+            try await queue.append([bench.event(1, waitingFor: [url])])
+            let failure = MediaFailure(.timeout, "no answer for 20 s")
+            let job = try await bench.onlyJob(queue)
+            try await queue.settle(media: MediaSettlement(job.id, .retry(at: bench.clock.now, failure)))
+            try await queue.settle(media: MediaSettlement(try await bench.onlyJob(queue).id, .failed(failure)))
+            bench.clock.advance(by: 59)
+            try await queue.append([bench.event(2, waitingFor: [url])])
+            let held = try await queue.heldDeliveries(upTo: 5)
+            #expect(held.map(\.media) == [[url: .failed(failure)], [url: .failed(failure)]])
+            #expect(try await queue.dueMedia(upTo: 5, perHost: 5).isEmpty)
+            bench.clock.advance(by: 1)
+            try await queue.append([bench.event(3, waitingFor: [url])])
+            #expect(try await bench.onlyJob(queue).attempts == 0)
+            #expect(try await queue.heldDeliveries(upTo: 5).map(\.number) == [1, 2])
+        },
+        Self("aFileThatTheServerHasNoMoreIsForgotten") { bench in
+            let queue = try bench.open()
+            let job = try await bench.staleJob(queue)
+            let failure = MediaFailure(.notFound, "answered 404")
+            try await queue.settle(media: MediaSettlement(job.id, .failed(failure)))
+            #expect(try await queue.heldDeliveries(upTo: 5).map(\.media) == [[job.url: .failed(failure)]])
+            bench.clock.advance(by: 60)
+            try await queue.append([bench.event(9, waitingFor: [job.url])])
+            #expect(try await bench.onlyJob(queue).validators == nil)
+        },
+        Self("aFileThatCannotBeAskedForCountsAsItIs") { bench in
+            let queue = try bench.open()
+            let job = try await bench.staleJob(queue)
+            let failure = MediaFailure(.refused, "not connected")
+            let until = bench.clock.now.addingTimeInterval(60)
+            try await queue.settle(media: MediaSettlement(job.id, .keptStale(failure, until: until)))
+            let stored = MediaState.stored(bench.file("old"), remarks: [])
+            #expect(try await queue.heldDeliveries(upTo: 5).map(\.media) == [[job.url: stored]])
+            try await queue.append([bench.event(8, waitingFor: [job.url])])
+            #expect(try await queue.dueMedia(upTo: 5, perHost: 5).isEmpty)
+            bench.clock.advance(by: 60)
+            try await queue.append([bench.event(9, waitingFor: [job.url])])
+            #expect(try await bench.onlyJob(queue).validators?.etag == "\"old\"")
+        },
+        Self("whereNothingIsKeptNothingOldCounts") { bench in
+            let queue = try bench.open()
+            let failure = MediaFailure(.refused, "not connected")
+            try await queue.append([bench.event(1, waitingFor: ["https://a.example/x"])])
+            let job = try await bench.onlyJob(queue)
+            // A server that says so though it was not asked whether anything changed.
+            let freshness = MediaFreshness(until: bench.clock.now.addingTimeInterval(60))
+            try await queue.settle(media: MediaSettlement(job.id, .unchanged(freshness)))
+            #expect(try await bench.onlyJob(queue) == job)
+            #expect(try await queue.heldDeliveries(upTo: 5).isEmpty)
+            try await queue.settle(media: MediaSettlement(job.id, .keptStale(failure, until: bench.clock.now)))
+            #expect(try await queue.heldDeliveries(upTo: 5).map(\.media) == [[job.url: .failed(failure)]])
+        },
+        Self("aSettlementOfWhatIsForgottenChangesNothing") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1, waitingFor: ["https://a.example/x"])])
+            let job = try await bench.onlyJob(queue)
+            let end = MediaSettlement.End.failed(MediaFailure(.dns, "no such host"))
+            try await queue.settle(media: MediaSettlement(job.id + 1, end))
+            #expect(try await bench.onlyJob(queue) == job)
+        },
+        Self("oneFileMakesTenThousandEventsReady") { bench in
+            let queue = try bench.open()
+            for start in stride(from: 0, to: 10_000, by: 500) {
+                try await queue.append(
+                    (start..<start + 500).map { bench.event($0, waitingFor: ["https://a.example/x"]) })
+            }
+            try await queue.settle(media: bench.stored(try await bench.onlyJob(queue), "a"))
+            var seen: Set<Int> = []
+            while case let held = try await queue.heldDeliveries(upTo: 1000), !held.isEmpty {
+                seen.formUnion(held.map(\.number))
+                try await queue.release(held.map { MediaRelease($0, body: nil, files: []) })
+            }
+            #expect(seen == Set(0..<10_000))
+            #expect(try await queue.nextMediaUntil() == nil)
+            #expect(try await queue.audit().isRight)
+        },
+    ]
+}
+
+extension StoreBench {
+    /// An event to `crm` that waits a minute for these.
+    func event(
+        _ number: Int, waitingFor urls: [String], notBefore: Date? = nil, notAfter: Date? = nil,
+        orderKey: String? = nil
+    ) -> RoutedEvent {
+        var order = DeliveryOrder(to: crm, notBefore: notBefore, notAfter: notAfter, orderKey: orderKey)
+        order.mediaUntil = clock.now.addingTimeInterval(60)
+        var routed = event(number, to: [order])
+        routed.media = MediaWait(urls: urls)
+        return routed
+    }
+
+    /// One that is known by a word.
+    func file(_ word: String) -> MediaFile {
+        let digits = word.utf8.map { String($0, radix: 16) }.joined()
+        return MediaFile(
+            sha256: digits + String(repeating: "0", count: 64 - digits.count), bytes: 1000, contentType: "image/png",
+            width: 640, height: 480)
+    }
+
+    func stored(
+        _ job: MediaJob, _ word: String, validators: MediaValidators = MediaValidators(), for seconds: Double = 3600
+    ) -> MediaSettlement {
+        let freshness = MediaFreshness(validators: validators, until: clock.now.addingTimeInterval(seconds))
+        return MediaSettlement(job.id, .stored(file(word), freshness, remarks: []))
+    }
+
+    /// The only download that is due.
+    func onlyJob(_ queue: SQLiteQueue) async throws -> MediaJob {
+        let jobs = try await queue.dueMedia(upTo: 2, perHost: 2)
+        #expect(jobs.count == 1)
+        return try #require(jobs.first)
+    }
+
+    /// A download of which an older file is kept, and for which event 2 waits.
+    func staleJob(_ queue: SQLiteQueue) async throws -> MediaJob {
+        try await queue.append([event(1, waitingFor: ["https://a.example/x"])])
+        try await queue.settle(
+            media: stored(try await onlyJob(queue), "old", validators: MediaValidators(etag: "\"old\""), for: 1))
+        let held = try await queue.heldDeliveries(upTo: 5)
+        try await queue.release(held.map { MediaRelease($0, body: nil, files: []) })
+        clock.advance(by: 10)
+        try await queue.append([event(2, waitingFor: ["https://a.example/x"])])
+        return try await onlyJob(queue)
+    }
+}
+
+extension HeldDelivery {
+    /// Of its event.
+    var number: Int { Int(String(decoding: body, as: UTF8.self)) ?? -1 }
+}

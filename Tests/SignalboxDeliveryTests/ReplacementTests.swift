@@ -1,0 +1,166 @@
+import SignalboxDelivery
+import SignalboxModel
+import SignalboxRouting
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+/// Destinations that change while deliveries are made.
+@Suite(.timeLimit(.minutes(1))) struct ReplacementTests {
+    private let bench = LaneBench()
+
+    private func taking() -> ScriptedSender { ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) } }
+
+    /// A sender that answers once it is let.
+    private func hanging() -> (ScriptedSender, release: AsyncStream<Void>.Continuation) {
+        let (never, release) = AsyncStream.makeStream(of: Void.self)
+        return (
+            ScriptedSender { _, _ in
+                for await _ in never {}
+                return .replied(status: 200, retryAfter: nil)
+            }, release
+        )
+    }
+
+    @Test func whatIsUnderWayEndsWithTheOldSettingsAndTheRestGoesByTheNew() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let (old, release) = hanging()
+            let new = taking()
+            let dispatcher = bench.dispatcher(bench.destination(concurrency: 2), old, queue)
+            async let running: Void = dispatcher.runUntilDrained()
+            try await queue.append(bench.events(1...5))
+            await old.begun(2)
+            dispatcher.replace([(bench.destination(concurrency: 3), new)], deadLetters: nil) { _ in true }
+            try await queue.append(bench.events(6...8))
+            #expect(new.attempts == 0, "one lane at a time")
+            release.finish()
+            await new.begun(6)
+            dispatcher.drain()
+            await running
+            #expect(try await queue.counts() == [bench.crm: [.delivered: 8]])
+            #expect(old.attempts == 2 && new.attempts == 6 && Set(old.events + new.events).count == 8)
+        }
+    }
+
+    @Test func aDestinationThatStaysNoticesNothing() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let (old, new) = (taking(), taking())
+            let dispatcher = bench.dispatcher(bench.destination(), old, queue)
+            async let running: Void = dispatcher.runUntilDrained()
+            dispatcher.replace([(bench.destination(), new)], deadLetters: nil) { _ in true }
+            try await queue.append(bench.events(1...3))
+            dispatcher.drain()
+            await running
+            #expect(old.attempts == 3 && new.attempts == 0)
+        }
+    }
+
+    @Test func aNewSecretIsAChange() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let (old, new) = (taking(), taking())
+            let dispatcher = bench.dispatcher(bench.destination(), old, queue)
+            async let running: Void = dispatcher.runUntilDrained()
+            dispatcher.replace([(bench.destination(), new)], deadLetters: nil) { _ in false }
+            try await queue.append(bench.events(1...3))
+            await new.begun(3)
+            dispatcher.drain()
+            await running
+            #expect(old.attempts == 0)
+        }
+    }
+
+    @Test func whatADestinationThatIsGoneDidNotGetWaitsAndIsSentOnceWhenItIsBack() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let (old, release) = hanging()
+            let dispatcher = bench.dispatcher(bench.destination(), old, queue)
+            async let running: Void = dispatcher.runUntilDrained()
+            try await queue.append(bench.events(1...4))
+            await old.begun(1)
+            dispatcher.replace([], deadLetters: nil) { _ in true }
+            release.finish()
+            try await queue.append(bench.events(5...6))
+            let back = taking()
+            dispatcher.replace([(bench.destination(), back)], deadLetters: nil) { _ in true }
+            await back.begun(5)
+            dispatcher.drain()
+            await running
+            #expect(try await queue.counts() == [bench.crm: [.delivered: 6]])
+            #expect(old.attempts == 1 && Set(old.events + back.events).count == 6)
+            for record in try await queue.deliveries(DeliveryFilter(), limit: 10) { #expect(record.attempts == 1) }
+        }
+    }
+
+    @Test func ofManyChangesInARowTheLastCounts() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let (old, release) = hanging()
+            let senders = (0..<5).map { _ in taking() }
+            let dispatcher = bench.dispatcher(bench.destination(), old, queue)
+            async let running: Void = dispatcher.runUntilDrained()
+            try await queue.append(bench.events(1...4))
+            await old.begun(1)
+            for sender in senders {
+                dispatcher.replace([(bench.destination(concurrency: 2), sender)], deadLetters: nil) { _ in true }
+            }
+            release.finish()
+            await senders[4].begun(3)
+            dispatcher.drain()
+            await running
+            #expect(senders.map(\.attempts) == [0, 0, 0, 0, 3])
+        }
+    }
+
+    @Test func aLaneThatIsToBeOrderedHasNothingInMemoryAnyMore() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let (old, release) = hanging()
+            let dispatcher = bench.dispatcher(bench.destination(), old, queue)
+            async let running: Void = dispatcher.runUntilDrained()
+            try await queue.append(bench.events(1...20))
+            await old.begun(1)
+            var ordered = bench.destination(concurrency: 4)
+            ordered.ordering = .init()
+            let new = taking()
+            dispatcher.replace([(ordered, new)], deadLetters: nil) { _ in true }
+            release.finish()
+            await new.begun(19)
+            dispatcher.drain()
+            await running
+            #expect(try await queue.counts() == [bench.crm: [.delivered: 20]])
+            #expect(Set(old.events + new.events).count == 20)
+        }
+    }
+
+    /// Appends, changes and answers meet in every order.
+    @Test func nothingIsLostOrSentTwiceHoweverOftenItChanges() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let sender = ScriptedSender { _, _ in
+                await Task.yield()
+                return .replied(status: 200, retryAfter: nil)
+            }
+            let dispatcher = bench.dispatcher(bench.destination(concurrency: 4), sender, queue)
+            async let running: Void = dispatcher.runUntilDrained()
+            async let changing: Void = {
+                for round in 0..<60 {
+                    dispatcher.replace(
+                        round % 7 == 2 ? [] : [(bench.destination(concurrency: 3 + round % 3), sender)],
+                        deadLetters: nil
+                    ) { _ in round % 2 == 0 }
+                    for _ in 0..<20 { await Task.yield() }
+                }
+            }()
+            for step in 0..<50 { try await queue.append(bench.events((step * 20 + 1)...(step * 20 + 20))) }
+            await changing
+            await sender.begun(1000)
+            dispatcher.drain()
+            await running
+            #expect(try await queue.counts() == [bench.crm: [.delivered: 1000]])
+            #expect(sender.attempts == 1000 && Set(sender.events).count == 1000)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import SignalboxEgress
+import SignalboxModel
+import SignalboxServerTesting
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ReplySinkTests {
+    /// What a sink got. A class because the client's thread and the test share it.
+    private final class Recorder: Sendable {
+        let heads = Mutex<[ReplySink.Head]>([])
+        let bytes = Mutex<[UInt8]>([])
+        private let limit: Int
+        private let takesAny: Bool
+
+        init(limit: Int = .max, takesAny: Bool = true) {
+            self.limit = limit
+            self.takesAny = takesAny
+        }
+
+        var sink: ReplySink {
+            ReplySink(
+                begin: { head in
+                    self.heads.withLock { $0.append(head) }
+                    return self.takesAny
+                },
+                take: { piece in
+                    self.bytes.withLock {
+                        $0.append(contentsOf: piece)
+                        return $0.count <= self.limit
+                    }
+                })
+        }
+    }
+
+    private func ask(
+        _ mode: [String], into recorder: Recorder, lists: [String] = [], slowest: OutboundRequest.Pace? = nil
+    ) async throws -> OutboundResult {
+        try await Peer.run(mode) { peer in
+            let http = OutboundHTTP(policy: try loopback())
+            defer { http.stop() }
+            var request = OutboundRequest(
+                method: .get, url: "http://127.0.0.1:\(peer.port)/", timeout: .seconds(60), keptHeaders: ["x-a"])
+            request.sink = recorder.sink
+            request.keptLists = lists
+            request.slowest = slowest
+            return await http.attempt(request)
+        }
+    }
+
+    private func reply(_ text: String) -> [String] { ["canned", "--reply", text] }
+
+    @Test func theWholeBodyGoesToTheSink() async throws {
+        let recorder = Recorder()
+        let text = #"HTTP/1.1 200 OK\r\nx-a: b\r\ncontent-length: 5\r\n\r\nhello"#
+        let answer = try await ask(reply(text), into: recorder).answer.get()
+        #expect(answer == OutboundReply(status: 200, headers: ["x-a": "b"]))
+        #expect(recorder.bytes.withLock { $0 } == Array("hello".utf8))
+        #expect(recorder.heads.withLock { $0 } == [ReplySink.Head(headers: ["x-a": "b"], announcedBytes: 5)])
+    }
+
+    @Test func aLengthThatIsNotSaidIsNotKnown() async throws {
+        let recorder = Recorder()
+        let text = #"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"#
+        #expect(try await ask(reply(text), into: recorder).answer.get().status == 200)
+        #expect(recorder.bytes.withLock { $0 } == Array("hi".utf8))
+        #expect(recorder.heads.withLock { $0 } == [ReplySink.Head()])
+    }
+
+    @Test func anEmptyBodyIsNotBegun() async throws {
+        let recorder = Recorder()
+        let text = #"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"#
+        #expect(try await ask(reply(text), into: recorder).answer.get().status == 200)
+        #expect(recorder.heads.withLock { $0.isEmpty })
+    }
+
+    /// Longer than what is read of an excerpt; the sink says when it is enough.
+    @Test func aSinkTakesAsMuchAsItWants() async throws {
+        let recorder = Recorder(limit: 1 << 20)
+        let answer = try await ask(["endless-body"], into: recorder).answer.get()
+        #expect(answer == OutboundReply(status: 200))
+        #expect(recorder.bytes.withLock { $0.count } > 1 << 20)
+        #expect(recorder.bytes.withLock { $0.allSatisfy { $0 == UInt8(ascii: "a") } })
+    }
+
+    @Test func aSinkMayWantNothingOfIt() async throws {
+        let recorder = Recorder(takesAny: false)
+        #expect(try await ask(["endless-body"], into: recorder).answer.get().status == 200)
+        #expect(recorder.bytes.withLock { $0.isEmpty })
+        #expect(recorder.heads.withLock { $0.count } == 1)
+    }
+
+    @Test func otherStatusesAreExcerpts() async throws {
+        let recorder = Recorder()
+        let text = #"HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\ngone"#
+        let answer = try await ask(reply(text), into: recorder).answer.get()
+        #expect(answer == OutboundReply(status: 404, excerpt: Array("gone".utf8)))
+        #expect(recorder.heads.withLock { $0.isEmpty })
+    }
+
+    @Test func aBodyThatBreaksOffIsAFailure() async throws {
+        let recorder = Recorder()
+        let text = #"HTTP/1.1 200 OK\r\ncontent-length: 99\r\nconnection: close\r\n\r\nhello"#
+        let result = try await ask(reply(text), into: recorder, slowest: .init(bytesPerSecond: 1 << 20, seconds: 1))
+        guard case .failure(.timeoutReplying) = result.answer else {
+            Issue.record("\(result.answer)")
+            return
+        }
+        #expect(recorder.bytes.withLock { $0 } == Array("hello".utf8))
+    }
+
+    @Test func listsAreJoined() async throws {
+        let text = #"HTTP/1.1 200 OK\r\nx-a: 1\r\nx-a: 2\r\nX-B: 1\r\nx-b: 2, 3\r\nx-b:\r\ncontent-length: 0\r\n\r\n"#
+        let answer = try await ask(reply(text), into: Recorder(), lists: ["x-b", "x-c"]).answer.get()
+        #expect(answer.headers == ["x-a": "1", "x-b": "1, 2, 3, "])
+    }
+}

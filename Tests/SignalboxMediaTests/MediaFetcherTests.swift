@@ -1,0 +1,272 @@
+import Foundation
+import SignalboxMedia
+import SignalboxModel
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// What comes, and what of it is kept.
+@Suite(.timeLimit(.minutes(2))) struct MediaFetcherTests {
+    @Test func aFileOverTLSIsOnDiskUnderItsDigest() async throws {
+        let replies = ["/a.png": [ScriptedReply.file(Sample.png, ["content-type: image/png"])]]
+        try await MediaServer.run(replies, certificate: "good.pem", host: "localhost") { server in
+            let outcome = await server.fetch("/a.png")
+            let file = try #require(outcome.file, "\(outcome)")
+            #expect(file.sha256 == Sample.pngDigest)
+            #expect(file.bytes == Sample.png.count && file.contentType == "image/png")
+            #expect(file.width == 1 && file.height == 1 && file.milliseconds == nil)
+            #expect(outcome.remarks == [])
+            let kept = try #require(server.store.find(Sample.pngDigest))
+            #expect(try server.store.read(kept) == Sample.png)
+            #expect(server.leftovers.isEmpty)
+        }
+    }
+
+    @Test func asksForTheFileAsItIsAndTellsNothingElse() async throws {
+        try await MediaServer.run(["/a.png?size=2": [.file(Sample.png)]]) { server in
+            #expect(await server.fetch("/a.png?size=2#top").word == "stored")
+            let request = try #require(try await server.peer.next())
+            #expect(request.line == "GET /a.png?size=2 HTTP/1.1")
+            #expect(
+                request.headers == [
+                    "host": "127.0.0.1:\(server.peer.port)", "accept-encoding": "identity",
+                    "user-agent": "signalbox/test",
+                    "accept": "image/png, image/jpeg, image/gif, image/webp, audio/aiff, audio/wav, audio/mpeg, "
+                        + "audio/mp4, video/mp4, video/mpeg, video/mpeg2, video/x-msvideo, */*;q=0.1",
+                ])
+        }
+    }
+
+    @Test func takesEveryTypeThatIsAllowed() async throws {
+        let files: [String: ([UInt8], String)] = [
+            "/jpeg": (Sample.jpeg, "image/jpeg"), "/gif": (Sample.gif, "image/gif"),
+            "/webp": (Sample.webp, "image/webp"), "/aiff": (Sample.aiff, "audio/aiff"),
+            "/wav": (Sample.wav, "audio/wav"), "/mp3": (Sample.mp3, "audio/mpeg"), "/m4a": (Sample.m4a, "audio/mp4"),
+            "/mp4": (Sample.mp4, "video/mp4"), "/mpeg": (Sample.mpeg, "video/mpeg"),
+            "/avi": (Sample.avi, "video/x-msvideo"),
+        ]
+        try await MediaServer.run(files.mapValues { [.file($0.0)] }) { server in
+            for (path, (bytes, type)) in files {
+                let outcome = await server.fetch(path)
+                let file = try #require(outcome.file, "\(path): \(outcome)")
+                #expect(file.contentType == type && file.bytes == bytes.count)
+                #expect(try server.store.read(try #require(server.store.find(file.sha256))) == bytes)
+            }
+        }
+    }
+
+    @Test func aSoundHasItsLength() async throws {
+        // RIFF, PCM, one channel, 8,000 bytes a second; 4,000 bytes of sound.
+        let format: [UInt8] = [16, 0, 0, 0, 1, 0, 1, 0, 0x40, 0x1F, 0, 0, 0x40, 0x1F, 0, 0, 1, 0, 8, 0]
+        let sound =
+            Array("RIFF".utf8) + [0xC4, 0x0F, 0, 0] + Array("WAVEfmt ".utf8) + format + Array("data".utf8)
+            + [0xA0, 0x0F, 0, 0] + [UInt8](repeating: 0x80, count: 4000)
+        try await MediaServer.run(["/": [.file(sound)]]) { server in
+            let file = await server.fetch("/").file
+            #expect(file?.milliseconds == 500 && file?.width == nil)
+        }
+    }
+
+    @Test func whatIsNoMediumIsRefusedWhateverTheServerCallsIt() async throws {
+        let files: [String: ([UInt8], String)] = [
+            "/html": (Sample.html, "html!"), "/svg": (Sample.svg, "svg!"), "/elf": (Sample.elf, "executable!"),
+            "/script": (Array("#!/bin/sh\nrm -rf /\n".utf8), "executable!"),
+            "/pdf": (Array("%PDF-1.7\n".utf8), "type!"),
+            "/text": (Array("no such picture".utf8), "type!"), "/empty": ([], "empty!"),
+            "/mov": ([0, 0, 0, 0x14] + Array("ftypqt  ".utf8) + [0, 0, 2, 0] + Array("qt  ".utf8), "type!"),
+        ]
+        let replies = files.mapValues { [ScriptedReply.file($0.0, ["content-type: image/png"])] }
+        try await MediaServer.run(replies) { server in
+            for (path, (_, word)) in files { #expect(await server.fetch(path).word == word, "\(path)") }
+            #expect(server.leftovers.isEmpty)
+            #expect(server.kept.isEmpty)
+        }
+    }
+
+    @Test func onlyTypesThatAreNamedAreTaken() async throws {
+        try await MediaServer.run(["/gif": [.file(Sample.gif)], "/png": [.file(Sample.png)]]) {
+            $0.rules.kinds = [.gif]
+        } _: { server in
+            #expect(await server.fetch("/gif").word == "stored")
+            #expect(await server.fetch("/png").word == "type!")
+        }
+    }
+
+    /// Whole in one chunk.
+    private func chunked(_ bytes: [UInt8], _ encoding: String) -> ScriptedReply {
+        ScriptedReply(
+            head: "HTTP/1.1 200 OK\r\ntransfer-encoding: \(encoding)\r\n\r\n",
+            body: Data(Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n0\r\n\r\n".utf8)))
+    }
+
+    // MARK: Size
+
+    /// The limit is that of what the content is; the length that was announced may be none or a lie.
+    @Test func eachKindHasALimitOfItsOwn() async throws {
+        func padded(_ bytes: [UInt8], _ count: Int) -> [UInt8] {
+            bytes + [UInt8](repeating: 7, count: count - bytes.count)
+        }
+        let samples: [(name: String, bytes: [UInt8], most: Int)] = [
+            ("gif", Sample.gif, 6000), ("wav", Sample.wav, 5000), ("mp4", Sample.mp4, 70_000),
+        ]
+        var replies: [String: [ScriptedReply]] = [:]
+        for (name, bytes, most) in samples {
+            replies["/\(name)/most"] = [.file(padded(bytes, most))]
+            replies["/\(name)/more"] = [.file(padded(bytes, most + 1))]
+            replies["/\(name)/most-chunked"] = [chunked(padded(bytes, most), "chunked")]
+            replies["/\(name)/more-chunked"] = [chunked(padded(bytes, most + 1), "chunked")]
+        }
+        try await MediaServer.run(replies) {
+            $0.rules.maxImageBytes = 6000
+            $0.rules.maxAudioBytes = 5000
+            $0.rules.maxVideoBytes = 70_000
+        } _: { server in
+            for (name, _, most) in samples {
+                #expect(await server.fetch("/\(name)/most").file?.bytes == most)
+                #expect(await server.fetch("/\(name)/most-chunked").file?.bytes == most)
+                #expect(await server.fetch("/\(name)/more").word == "too-large!")
+                #expect(await server.fetch("/\(name)/more-chunked").word == "too-large!")
+            }
+            #expect(server.leftovers.isEmpty)
+            #expect(server.kept.count == 3)
+        }
+    }
+
+    /// The server waits for ever behind what it sent: nothing but the announced length can have ended the download.
+    @Test func anAnnouncedLengthOverTheLimitFailsAtOnce() async throws {
+        let replies: [String: [ScriptedReply]] = [
+            // More than any kind may have: the first byte is enough.
+            "/any": [.file([0x47], length: 60 << 20)],
+            // More than a picture may have: known with its kind.
+            "/gif": [.file(Sample.gif + [UInt8](repeating: 0, count: 5000), length: 20 << 20)],
+        ]
+        try await MediaServer.run(replies) { server in
+            #expect(await server.fetch("/any").word == "too-large!")
+            #expect(await server.fetch("/gif").word == "too-large!")
+            #expect(server.leftovers.isEmpty)
+        }
+    }
+
+    @Test func anEndlessFileIsCut() async throws {
+        let chunk = Array("1000\r\n".utf8) + [UInt8](repeating: 7, count: 0x1000) + Array("\r\n".utf8)
+        let first = Array("\(String(Sample.gif.count, radix: 16))\r\n".utf8) + Sample.gif + Array("\r\n".utf8)
+        let head =
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n" + String(decoding: first[..<3], as: UTF8.self)
+        let reply = ScriptedReply(
+            head: head + first[3...].map { String(UnicodeScalar($0)) }.joined(), body: Data(chunk), times: 0)
+        try await MediaServer.run(["/": [reply]]) { server in
+            #expect(await server.fetch("/").word == "too-large!")
+            #expect(server.leftovers.isEmpty)
+        }
+    }
+
+    @Test func whatIsShorterThanAnnouncedMayPass() async throws {
+        let replies: [String: [ScriptedReply]] = [
+            "/short": [.file(Sample.png, length: Sample.png.count + 1, end: .close), .file(Sample.png)],
+            "/none": [.file([], length: 1, end: .close)],
+        ]
+        try await MediaServer.run(replies) { server in
+            #expect(await server.fetch("/short").word == "reset")
+            #expect(await server.fetch("/none").word == "reset")
+            #expect(server.leftovers.isEmpty)
+            #expect(server.kept.isEmpty)
+            #expect(await server.fetch("/short").word == "stored")
+        }
+    }
+
+    /// In HTTP/1.1 the length says where the body ends (RFC 9112, 6.3); what follows is no reply to the next request.
+    @Test func whatComesAfterTheAnnouncedLengthIsNotOfTheFile() async throws {
+        let more = Array("HTTP/1.1 200 OK\r\ncontent-length: 4\r\n\r\nfake".utf8)
+        let replies: [String: [ScriptedReply]] = [
+            "/a": [.file(Sample.png + more, length: Sample.png.count)], "/b": [.file(Sample.gif)],
+        ]
+        try await MediaServer.run(replies) { server in
+            #expect(await server.fetch("/a").file?.sha256 == Sample.pngDigest)
+            #expect(await server.fetch("/b").file?.contentType == "image/gif")
+        }
+    }
+
+    // MARK: Encoding
+
+    @Test func whatIsCompressedIsNeitherUnpackedNorKept() async throws {
+        // 10 MB of zeros, by `head -c 10000000 /dev/zero | gzip -9`, begin so.
+        let bomb: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xEC, 0xC1, 1, 1, 0, 0]
+        // The pixel, by Python's `gzip.compress`.
+        let packed = Array(
+            Data(
+                base64Encoded:
+                    "H4sIAAAAAAACA+sM8HPn5ZLiYmBg4PX0cAkC0owgzMEGJOVFj3SCJVwcQypuJaf8OB/Az8DcxtgQZVKbDZRg8HT1c1nnlNAEAJMgSRxGAAAA"
+            )
+                ?? Data())
+        let replies: [String: [ScriptedReply]] = [
+            "/gzip": [.file(bomb, ["content-encoding: gzip"])],
+            "/twice": [.file(bomb, ["content-encoding: identity", "content-encoding: gzip"])],
+            "/transfer": [chunked(packed, "gzip, chunked")], "/transfer-bomb": [chunked(bomb, "gzip, chunked")],
+            "/chunked": [chunked(Sample.png, "Chunked")],
+            "/picture": [.file(Sample.png, ["content-encoding: br"])],
+            "/identity": [.file(Sample.png, ["content-encoding: Identity"])],
+            "/unsaid": [.file(bomb)],
+        ]
+        try await MediaServer.run(replies) { server in
+            for path in ["/gzip", "/twice", "/picture"] { #expect(await server.fetch(path).word == "encoding!") }
+            // libcurl unpacks it, and fails when it cannot.
+            #expect(await server.fetch("/transfer").word == "encoding!")
+            #expect(["encoding!", "reset"].contains(await server.fetch("/transfer-bomb").word))
+            #expect(await server.fetch("/chunked").word == "stored")
+            #expect(await server.fetch("/identity").word == "stored")
+            #expect(await server.fetch("/unsaid").word == "type!")
+            #expect(server.leftovers.isEmpty)
+            #expect(server.kept.count == 1)
+        }
+    }
+
+    // MARK: What is odd
+
+    @Test func saysWhatIsOddAndKeepsItAllTheSame() async throws {
+        let replies: [String: [ScriptedReply]] = [
+            "/a.png": [.file(Sample.png, ["content-type: image/jpeg; charset=utf-8"])],
+            "/a.gif": [.file(Sample.png, ["content-type: Image/PNG"])],
+            "/a.mp4?f=a.png": [.file(Sample.png, ["content-type: text/html"])],
+            "/a.PNG": [.file(Sample.png, ["content-type: application/octet-stream"])],
+            "/picture.php": [.file(Sample.png)],
+            "/a.jpeg": [.file(Sample.jpeg, ["content-type: image/jpg"])],
+        ]
+        let expected: [String: [MediaRemark]] = [
+            "/a.png": [.contentType], "/a.gif": [.fileExtension], "/a.mp4?f=a.png": [.contentType, .fileExtension],
+            "/a.PNG": [], "/picture.php": [], "/a.jpeg": [],
+        ]
+        try await MediaServer.run(replies) { server in
+            for (path, remarks) in expected { #expect(await server.fetch(path).remarks == remarks, "\(path)") }
+        }
+    }
+
+    // MARK: The disk
+
+    @Test func aDiskThatFailsIsNobodysFaultOutside() async throws {
+        let sync: @Sendable (String) throws(MediaError) -> Void = { _ throws(MediaError) in
+            throw MediaError(reason: "no space left")
+        }
+        try await MediaServer.run(["/": [.file(Sample.png)]], sync: sync) { server in
+            let outcome = await server.fetch("/")
+            #expect(outcome.word == "storage")
+            guard case .interrupted(let failure, _) = outcome else { return }
+            #expect(failure.words == "The file cannot be kept or read: no space left.")
+            #expect(server.leftovers.isEmpty)
+        }
+        try await MediaServer.run(["/": [.file(Sample.png)]]) { server in
+            try Data().write(to: URL(fileURLWithPath: server.folder))
+            #expect(await server.fetch("/").word == "storage")
+        }
+    }
+
+    @Test func equalFilesAtOnceAreOne() async throws {
+        try await MediaServer.run(["/": [.file(Sample.png)]]) { server in
+            await withTaskGroup(of: MediaOutcome.self) { group in
+                for _ in 0..<24 { group.addTask { await server.fetch("/") } }
+                for await outcome in group { #expect(outcome.file?.sha256 == Sample.pngDigest) }
+            }
+            #expect(server.kept == [Sample.pngDigest])
+            #expect(server.leftovers.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import SignalboxEgress
+import SignalboxMedia
+import SignalboxModel
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// A reply as a server on loopback sends it, byte by byte.
+struct ScriptedReply: Encodable {
+    /// What to do after it.
+    enum End: String, Encodable { case close, reset }
+
+    var head: String
+    var body = Data()
+    /// How often the body is sent; zero is for ever.
+    var times = 1
+    var end: End?
+    /// Seconds after each body.
+    var gap = 0.0
+
+    /// The file, with its length unless another is said.
+    static func file(
+        _ bytes: [UInt8], _ headers: [String] = [], status: String = "200 OK", length: Int? = nil,
+        end: End? = nil
+    ) -> ScriptedReply {
+        let headers = headers + ["content-length: \(length ?? bytes.count)"]
+        return ScriptedReply(
+            head: "HTTP/1.1 \(status)\r\n" + headers.map { $0 + "\r\n" }.joined() + "\r\n", body: Data(bytes), end: end)
+    }
+
+    static func redirect(to place: String, _ headers: [String] = [], status: String = "302 Found") -> ScriptedReply {
+        file([], ["location: \(place)"] + headers, status: status)
+    }
+}
+
+/// One server, a folder for media and a fetcher, for one test.
+struct MediaServer {
+    let peer: Peer
+    let store: MediaStore
+    /// The folder of the store.
+    let folder: String
+    let fetcher: MediaFetcher
+    let origin: String
+
+    /// What the tests set the clock to: 2026-11-20 21:29:00 UTC.
+    static let now = Date(timeIntervalSince1970: 1_795_210_140)
+
+    func fetch(_ path: String, validators: MediaValidators? = nil) async -> MediaOutcome {
+        await fetcher.fetch(origin + path, validators: validators)
+    }
+
+    /// Names of files that were begun and not removed.
+    var leftovers: [String] { names { $0.hasPrefix("unfinished/") } }
+
+    /// Every file that is kept, by its name.
+    var kept: [String] {
+        names { !$0.hasPrefix("unfinished") }.compactMap { $0.split(separator: "/").last.map { String($0) } }
+            .filter { $0.utf8.count == 64 }
+    }
+
+    private func names(where isWanted: (String) -> Bool) -> [String] {
+        let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        return names.filter(isWanted)
+    }
+
+    /// Runs a server on 127.0.0.1, which alone may be connected to, for as long as `body` does. `certificate`: the file
+    /// of one of ``TestCertificates``; without, it speaks http.
+    static func run(
+        _ replies: [String: [ScriptedReply]], certificate: String? = nil, host: String = "127.0.0.1",
+        settings: (inout MediaFetcher.Settings) -> Void = { _ in },
+        sync: (@Sendable (String) throws(MediaError) -> Void)? = nil,
+        _ body: (MediaServer) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let script = directory + "/script.json"
+            try JSONEncoder().encode(replies).write(to: URL(fileURLWithPath: script))
+            var chosen = MediaFetcher.Settings(userAgent: "signalbox/test")
+            chosen.rules.allowsHTTP = certificate == nil
+            var arguments = ["scripted", "--script", script]
+            if let certificate {
+                let files = try await TestCertificates(in: directory)
+                chosen.way.tls.authorities = files.path("ca.pem")
+                arguments += ["--certificate", files.path(certificate), "--key", files.path("server.key")]
+            }
+            settings(&chosen)
+            let folder = directory + "/media"
+            let store = sync.map { MediaStore(directory: folder, sync: $0) } ?? MediaStore(directory: folder)
+            let policy = AddressPolicy(allow: [try #require(AddressRange("127.0.0.1/32"))])
+            let http = OutboundHTTP(policy: policy)
+            defer { http.stop() }
+            let fetcher = MediaFetcher(chosen, http: http, store: store, now: { now })
+            try await Peer.run(arguments) { peer in
+                let scheme = certificate == nil ? "http" : "https"
+                try await body(
+                    MediaServer(
+                        peer: peer, store: store, folder: folder, fetcher: fetcher,
+                        origin: "\(scheme)://\(host):\(peer.port)"))
+            }
+        }
+    }
+}
+
+extension MediaOutcome {
+    /// The failure's code, with an exclamation mark when it is for good; else what it is.
+    var word: String {
+        switch self {
+        case .stored: "stored"
+        case .unchanged: "unchanged"
+        case .failed(let failure): failure.code.rawValue + "!"
+        case .interrupted(let failure, _): failure.code.rawValue
+        }
+    }
+
+    var file: MediaFile? { if case .stored(let file, _, _) = self { file } else { nil } }
+
+    var remarks: [MediaRemark]? { if case .stored(_, _, let remarks) = self { remarks } else { nil } }
+
+    var freshness: MediaFreshness? {
+        switch self {
+        case .stored(_, let freshness, _), .unchanged(let freshness): freshness
+        case .failed, .interrupted: nil
+        }
+    }
+}
+
+/// Beginnings of files, as their formats' specifications have them.
+enum Sample {
+    /// One transparent pixel, whole; its digest is by `sha256sum`.
+    static let png: [UInt8] = Array(
+        Data(
+            base64Encoded:
+                "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==")
+            ?? Data())
+    static let pngDigest = "6b7fa434f92a8b80aab02d9bf1a12e49ffcae424e4013a1c4f68b67e3d2bbcd0"
+    static let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 0x10] + Array("JFIF\0".utf8) + [1, 1, 0, 0, 1, 0, 1, 0, 0]
+    static let gif: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0, 0, 0, 0, 0x3B]
+    static let webp: [UInt8] = Array("RIFF".utf8) + [0x1A, 0, 0, 0] + Array("WEBPVP8L".utf8) + [0x0D, 0, 0, 0, 0x2F]
+    static let aiff: [UInt8] = Array("FORM".utf8) + [0, 0, 0, 4] + Array("AIFF".utf8)
+    static let wav: [UInt8] = Array("RIFF".utf8) + [4, 0, 0, 0] + Array("WAVE".utf8)
+    static let mp3: [UInt8] = Array("ID3".utf8) + [3, 0, 0, 0, 0, 0, 0, 0xFF, 0xFB, 0x90, 0]
+    static let m4a: [UInt8] = [0, 0, 0, 0x14] + Array("ftypM4A ".utf8) + [0, 0, 2, 0] + Array("M4A ".utf8)
+    static let mp4: [UInt8] = [0, 0, 0, 0x14] + Array("ftypisom".utf8) + [0, 0, 2, 0] + Array("mp41".utf8)
+    static let mpeg: [UInt8] = [0, 0, 1, 0xBA, 0x44, 0, 4, 0, 4, 1]
+    static let avi: [UInt8] = Array("RIFF".utf8) + [4, 0, 0, 0] + Array("AVI ".utf8)
+    static let html: [UInt8] = Array("<!DOCTYPE html><title>Sign in</title>".utf8)
+    static let svg: [UInt8] = Array("<svg xmlns=\"http://www.w3.org/2000/svg\"/>".utf8)
+    static let elf: [UInt8] = [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1, 0]
+}
