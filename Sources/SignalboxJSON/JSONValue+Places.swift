@@ -6,23 +6,6 @@ extension JSONValue {
     /// What stands at a place of this value's document.
     @inlinable
     package func value(at place: Int) -> JSONValue { at(place) }
-
-    /// Hands `body` the members of an object in the order of the text, repeated keys included, with the heads of their
-    /// keys.
-    @inlinable
-    package func forEachHead(
-        _ body: (_ head: JSONKeyHead, _ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void
-    ) {
-        guard isObject else { return }
-        let end = next - 1
-        var cursor = index + 1
-        while cursor < end {
-            let key = at(cursor)
-            let value = at(cursor + 1)
-            body(JSONKeyHead(at: strings + key.payload), key.stringBytes, value)
-            cursor = value.next
-        }
-    }
 }
 
 extension JSONKeyHead {
@@ -34,6 +17,13 @@ extension JSONKeyHead {
             guard let start = text.baseAddress else { preconditionFailure("There are eight bytes.") }
             return JSONKeyHead(at: start)
         }
+    }
+
+    /// The head of a key that a parsed object has.
+    @inlinable @inline(__always)
+    package init(parsed key: UnsafeBufferPointer<UInt8>) {
+        guard let start = key.baseAddress else { preconditionFailure("Every key has an address.") }
+        self.init(at: start - 4)
     }
 
     /// A number that is the same for the same head; its upper bits tell heads apart.

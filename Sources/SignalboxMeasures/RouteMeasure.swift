@@ -9,26 +9,24 @@ public struct RouteMeasure {
     private let table: RouteTable
     private let matcher: RouteMatcher
 
-    /// What there is to ask for of each field: there are as many apps, campaigns and prices.
-    private static let variety = 10_000
     /// How many kinds of routes there are; every tenth route is of one kind.
     public static let kinds = 10
 
     /// `routes`: how many. `kind`: of one kind only.
     public init(routes: Int, kind: Int? = nil) throws {
         let texts = (0..<routes).map { number in
-            "{\"name\":\"r\(number)\",\"to\":[\"i\"],\"match\":\(Self.pattern(number, kind: kind ?? number % Self.kinds))}"
+            "{\"name\":\"r\(number)\",\"to\":[\"i\"],\"match\":{\(Self.type),\(Self.pattern(number, kind: kind ?? number % Self.kinds))}}"
         }
         let config =
             "{\"destinations\":{\"i\":{\"builtin\":\"inbox\"}},\"routes\":[\(texts.joined(separator: ","))]}"
         table = try GatewayConfig.read(Array(config.utf8), detectors: []).routes
         matcher = RouteMatcher(table.routes.map(\.match))
         var parsers: [JSONParser] = []
-        // From one campaign to the next, in an order that no cache foresees.
-        events = try (0..<512).map { number in
+        // Each matches one route. In an order that no cache foresees.
+        events = try (0..<32).map { number in
             let parser = JSONParser()
             parsers.append(parser)
-            return try parser.parse(Array(Self.event(number &* 7_919 % Self.variety).utf8))
+            return try parser.parse(Array(Self.event(number &* 7_919 % routes).utf8))
         }
         self.parsers = parsers
     }
@@ -66,25 +64,34 @@ public struct RouteMeasure {
     public static var eventBytes: Int { event(0).utf8.count }
 
     private static func pattern(_ number: Int, kind: Int) -> String {
-        let id = String(format: "%05d", number % variety)
+        let id = String(format: "%05d", number)
         let app = "\"source\":[\"/signalbox/demo/app-\(id)\"]"
         let vendor = vendors[number % vendors.count]
+        let (push, link) = ("\"type\":[\"push\"]", "\"type\":[\"deepLink\"]")
         switch kind {
-        case 0, 1: return "{\(app),\"data\":{\"vendor\":[\"\(vendor)\"],\"kind\":[\"alert\"]}}"
-        case 2, 3: return "{\"data\":{\"vendor\":[\"\(vendor)\"],\"campaign\":{\"id\":[\"cmp-\(id)\"]}}}"
+        case 0, 1: return "\(app),\"data\":{\"vendor\":[\"\(vendor)\"],\"kind\":[\"alert\"],\"campaign\":{\(push)}}"
+        case 2, 3: return "\"data\":{\"vendor\":[\"\(vendor)\"],\"campaign\":{\"id\":[\"cmp-\(id)\"],\(push)}}"
         case 4:
             return
-                "{\"data\":{\"campaign\":{\"id\":[\"cmp-\(id)\",\"old-\(id)\"]},\"kind\":[{\"anything-but\":\"silent\"}]}}"
-        case 5: return "{\"data\":{\"platform\":[\"apns\"],\"campaign\":{\"name\":[{\"prefix\":\"spring-\(id)-\"}]}}}"
-        case 6: return "{\"data\":{\"custom\":{\"price\":[{\"numeric\":[\">=\",\(number),\"<\",\(number + 1)]}]}}}"
-        case 7: return "{\"data\":{\"action\":{\"value\":[{\"wildcard\":\"shop://*sku=\(id)*\"}]}}}"
-        case 8: return "{\"data\":{\"tag\":[{\"equals-ignore-case\":\"Daily-Show-\(id)\"}]}}"
+                "\"data\":{\"campaign\":{\"id\":[\"cmp-\(id)\",\"old-\(id)\"]},\"kind\":[{\"anything-but\":\"silent\"}],\"action\":{\(link)}}"
+        case 5:
+            return
+                "\"data\":{\"platform\":[\"apns\"],\"campaign\":{\"name\":[{\"prefix\":\"spring-\(id)-\"}]},\"custom\":{\"cohort\":[\"a\",\"b\"]}}"
+        case 6:
+            return
+                "\"data\":{\"vendor\":[\"\(vendor)\"],\"custom\":{\"price\":[{\"numeric\":[\">=\",\(number),\"<\",\(number + 1)]}]},\"action\":{\(link)}}"
+        case 7:
+            return
+                "\"data\":{\"campaign\":{\(push)},\"action\":{\(link),\"value\":[{\"wildcard\":\"shop://*sku=\(id)*\"}]}}"
+        case 8: return "\"data\":{\"tag\":[{\"equals-ignore-case\":\"Daily-Show-\(id)\"}],\"campaign\":{\(push)}}"
         default:
             return
-                "{\(app),\"data\":{\"kind\":[{\"anything-but\":\"silent\"}],\"campaign\":{\"id\":[{\"exists\":true}]}}}"
+                "\(app),\"data\":{\"kind\":[{\"anything-but\":\"silent\"}],\"campaign\":{\"id\":[{\"exists\":true}]},\"action\":{\(link)}}"
         }
     }
 
+    /// What keeps taps out.
+    private static let type = "\"type\":[\"io.signalbox.notification.received\"]"
     private static let vendors = ["synerise", "sourse", "mce", "braze", "granify", "airship", "onesignal", "unknown"]
 
     private static func event(_ number: Int) -> String {

@@ -43,6 +43,43 @@ import Testing
         return limits
     }
 
+    /// Texts longer than the steps in which indexes read them; of few and of many lengths and beginnings.
+    @Test(arguments: [(["a", "b"], [3, 9]), (["a", "b", "A"], Array(1...40)), (["a", "b", "c", "é"], [4, 17, 33])])
+    func longTextsAreFoundAsOneByOne(_ alphabet: [String], _ lengths: [Int]) throws {
+        print("seed \(Self.seed)")
+        var random = SeededGenerator(seed: Self.seed)
+        func text(_ length: Int) -> String {
+            (0..<length).map { _ in alphabet.randomElement(using: &random) ?? "" }.joined()
+        }
+        var pieces: [String] = []
+        var patterns: [Pattern] = []
+        for number in 0..<400 {
+            let piece = "a" + text((lengths.randomElement(using: &random) ?? 1) - 1)
+            pieces.append(piece)
+            let entry = [
+                "\"\(piece)\"", "{\"prefix\":\"\(piece)\"}", "{\"suffix\":\"\(piece)\"}",
+                "{\"wildcard\":\"*\(piece)*\"}", "{\"equals-ignore-case\":\"\(piece)\"}",
+                "{\"suffix\":{\"equals-ignore-case\":\"\(piece)\"}}", "{\"wildcard\":\"b*\(piece)*a\"}",
+            ][number % 7]
+            patterns.append(try PatternTests.pattern("{\"v\":[\(entry)]}"))
+        }
+        let table = RouteTable(
+            routes: patterns.enumerated().map { Route(name: String($0), match: $1, destinations: []) })
+        let parser = JSONParser()
+        var matches = 0
+        for number in 0..<800 {
+            let piece = pieces[number % pieces.count]
+            let value = [piece, piece.uppercased(), text(number % 40) + piece, "b" + text(5) + piece + text(30) + "a"][
+                number % 4]
+            parser.reset()
+            let event = try parser.parse(Array("{\"v\":\"\(value)\"}".utf8))
+            let expected = patterns.indices.filter { patterns[$0].matches(event) }
+            matches += expected.count
+            #expect(table.decide(event).routes == expected.map { String($0) }, "seed \(Self.seed), \(value)")
+        }
+        #expect(matches > 800, "\(matches)")
+    }
+
     @Test func aMismatchIsFoundExactlyWhereAPatternDoesNotMatch() throws {
         print("seed \(Self.seed)")
         var random = RandomPattern(seed: Self.seed)

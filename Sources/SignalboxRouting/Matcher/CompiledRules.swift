@@ -22,28 +22,40 @@ final class CompiledRules: @unchecked Sendable {
     }
 
     struct Condition: BitwiseCopyable {
-        /// Less than nought: a text. Otherwise the place in ``CompiledRules/others``.
+        /// The place in ``CompiledRules/others``, or one of the two below.
         let other: Int32
         let offset: Int32
         let length: Int32
+
+        static let text: Int32 = -1
+        static let anythingButText: Int32 = -2
+    }
+
+    /// Everything that is asked about every event, without references to count.
+    struct Memory: BitwiseCopyable {
+        let tree: KeyTree
+        let index: ValueIndex
+        let rules: UnsafeBufferPointer<Rule>
+        let fields: UnsafeBufferPointer<Field>
+        let conditions: UnsafeBufferPointer<Condition>
+        let texts: UnsafeBufferPointer<UInt8>
+        let routes: UnsafeBufferPointer<Int32>
+        /// Rules that ask for no value, and so are asked about every event.
+        let always: UnsafeBufferPointer<Int32>
     }
 
     private let arena = Arena()
-    let tree: KeyTree
-    let indexes: UnsafeBufferPointer<FieldIndex>
-    let rules: UnsafeBufferPointer<Rule>
-    let fields: UnsafeBufferPointer<Field>
-    let conditions: UnsafeBufferPointer<Condition>
-    let texts: UnsafeBufferPointer<UInt8>
-    let routes: UnsafeBufferPointer<Int32>
-    /// Rules that ask for no value, and so are asked about every event.
-    let always: UnsafeBufferPointer<Int32>
+    private let kept: UnsafeBufferPointer<Memory>
+    /// Conditions other than texts.
     let others: [Pattern.Condition]
     let ways: [Pattern.Way]
-    /// For each edge the keys that lead to it.
+    /// For each edge the keys that lead to it, where a rule asks for something there.
     let paths: [[[UInt8]]]
 
-    var ruleCount: Int { rules.count }
+    var memory: UnsafePointer<Memory> {
+        guard let memory = kept.baseAddress else { preconditionFailure("Memory has an address.") }
+        return memory
+    }
 
     init(_ patterns: [Pattern]) {
         var draft = RuleDraft(patterns)
@@ -62,16 +74,16 @@ final class CompiledRules: @unchecked Sendable {
                 entries[edge, default: FieldEntries()].add(condition, of: rule)
             }
         }
-        let indexed = entries.sorted { $0.key < $1.key }
-        let numbers = Dictionary(uniqueKeysWithValues: indexed.enumerated().map { ($1.key, $0) })
-        tree = KeyTree(keys, indexes: numbers, in: arena)
-        indexes = arena.keep(indexed.map { [arena] in FieldIndex($0.value, in: arena) })
-        rules = arena.keep(draft.rules)
-        fields = arena.keep(draft.fields)
-        conditions = arena.keep(draft.conditions)
-        texts = arena.keep(draft.texts)
-        routes = arena.keep(draft.routes)
-        self.always = arena.keep(always)
+        var index = ValueIndex.Draft()
+        var probes: [Int: ValueIndex.Probes] = [:]
+        for (edge, entries) in entries { probes[edge] = index.add(entries, in: arena) }
+        kept = arena.keep([
+            Memory(
+                tree: KeyTree(keys, probes: probes, in: arena), index: index.index(in: arena),
+                rules: arena.keep(draft.rules), fields: arena.keep(draft.fields),
+                conditions: arena.keep(draft.conditions), texts: arena.keep(draft.texts),
+                routes: arena.keep(draft.routes), always: arena.keep(always))
+        ])
         others = draft.others
         ways = draft.ways
         paths = draft.paths(keys)
@@ -124,14 +136,24 @@ private struct RuleDraft {
     }
 
     private mutating func add(_ condition: Pattern.Condition) {
-        if case .string(let text) = condition {
-            conditions.append(
-                CompiledRules.Condition(other: -1, offset: Int32(texts.count), length: Int32(text.count)))
-            texts += text
-        } else {
-            conditions.append(CompiledRules.Condition(other: Int32(others.count), offset: 0, length: 0))
-            others.append(condition)
+        switch condition {
+        case .string(let text): add(text, as: CompiledRules.Condition.text)
+        case .anythingBut(let unwanted):
+            guard unwanted.count == 1, case .string(let text) = unwanted[0] else { return add(other: condition) }
+            add(text, as: CompiledRules.Condition.anythingButText)
+        default: add(other: condition)
         }
+    }
+
+    private mutating func add(_ text: [UInt8], as kind: Int32) {
+        conditions.append(
+            CompiledRules.Condition(other: kind, offset: Int32(texts.count), length: Int32(text.count)))
+        texts += text
+    }
+
+    private mutating func add(other condition: Pattern.Condition) {
+        conditions.append(CompiledRules.Condition(other: Int32(others.count), offset: 0, length: 0))
+        others.append(condition)
     }
 
     func paths(_ keys: KeyPaths) -> [[[UInt8]]] {

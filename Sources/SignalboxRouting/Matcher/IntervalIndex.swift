@@ -11,11 +11,14 @@ struct IntervalIndex<Key: FixedWidthInteger & BitwiseCopyable>: BitwiseCopyable 
     private let intervals: UnsafeBufferPointer<Interval>
     /// The furthest end of the half of intervals around each middle; see ``forEach(holding:from:to:_:)``.
     private let ends: UnsafeBufferPointer<Key>
+    /// No number lies in two of them.
+    private let areApart: Bool
 
     /// Nil for no intervals.
     init?(_ intervals: [Interval], in arena: Arena) {
         guard !intervals.isEmpty else { return nil }
         let sorted = intervals.sorted { ($0.first, $0.last) < ($1.first, $1.last) }
+        areApart = zip(sorted, sorted.dropFirst()).allSatisfy { $0.last < $1.first }
         var ends = sorted.map(\.last)
         Self.spread(&ends, sorted, from: 0, to: sorted.count)
         self.intervals = arena.keep(sorted)
@@ -32,7 +35,14 @@ struct IntervalIndex<Key: FixedWidthInteger & BitwiseCopyable>: BitwiseCopyable 
     }
 
     func forEach(holding key: Key, _ body: (UInt32) -> Void) {
-        forEach(holding: key, from: 0, to: intervals.count, body)
+        guard areApart else { return forEach(holding: key, from: 0, to: intervals.count, body) }
+        var (low, count) = (0, intervals.count)
+        while count > 1 {
+            let half = count / 2
+            low = intervals[low + half].first <= key ? low + half : low
+            count -= half
+        }
+        if intervals[low].first <= key, key <= intervals[low].last { body(intervals[low].candidate) }
     }
 
     private func forEach(holding key: Key, from start: Int, to end: Int, _ body: (UInt32) -> Void) {
@@ -40,7 +50,9 @@ struct IntervalIndex<Key: FixedWidthInteger & BitwiseCopyable>: BitwiseCopyable 
         while start < end {
             let middle = (start + end) / 2
             guard ends[middle] >= key else { return }
-            forEach(holding: key, from: start, to: middle, body)
+            if start < middle, ends[(start + middle) / 2] >= key {
+                forEach(holding: key, from: start, to: middle, body)
+            }
             guard intervals[middle].first <= key else { return }
             if intervals[middle].last >= key { body(intervals[middle].candidate) }
             start = middle + 1

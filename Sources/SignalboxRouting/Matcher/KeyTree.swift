@@ -9,13 +9,15 @@ struct KeyTree: BitwiseCopyable {
         let table: Int32
         /// The edge after all that are below this one.
         let end: Int32
-        /// The index of values under this path; less than nought for none.
-        let index: Int32
+        /// Where to look for the value that stands here; nowhere for most.
+        let probes: ValueIndex.Probes
     }
 
     private struct Table: BitwiseCopyable {
         let first: Int32
         let mask: Int32
+        /// A bit for each length that a key here has, the last one for all longer ones.
+        let lengths: UInt64
     }
 
     let edges: UnsafeBufferPointer<Edge>
@@ -23,8 +25,8 @@ struct KeyTree: BitwiseCopyable {
     /// Edges by the codes of their keys; less than nought where there is none.
     private let slots: UnsafeBufferPointer<Int32>
 
-    /// `indexes`: the number of the index of each path that has one.
-    init(_ paths: KeyPaths, indexes: [Int: Int], in arena: Arena) {
+    /// `probes`: of each edge that has some.
+    init(_ paths: KeyPaths, probes: [Int: ValueIndex.Probes], in arena: Arena) {
         var tables: [Table] = []
         var slots: [Int32] = []
         var numbers: [Int: Int32] = [:]
@@ -33,7 +35,8 @@ struct KeyTree: BitwiseCopyable {
             var capacity = 2
             while capacity < children.count * 2 { capacity *= 2 }
             numbers[node] = Int32(tables.count)
-            tables.append(Table(first: Int32(slots.count), mask: Int32(capacity - 1)))
+            let lengths = children.reduce(UInt64(0)) { $0 | Self.bit(ofLength: paths.key(of: $1).count) }
+            tables.append(Table(first: Int32(slots.count), mask: Int32(capacity - 1), lengths: lengths))
             var own = [Int32](repeating: -1, count: capacity)
             for child in children {
                 var place = Self.place(of: JSONKeyHead(paths.key(of: child)), mask: capacity - 1)
@@ -47,7 +50,7 @@ struct KeyTree: BitwiseCopyable {
                 let key = paths.key(of: edge)
                 return Edge(
                     head: JSONKeyHead(key), key: arena.keep(key), table: numbers[edge] ?? -1,
-                    end: Int32(paths.end(of: edge)), index: Int32(indexes[edge] ?? -1))
+                    end: Int32(paths.end(of: edge)), probes: probes[edge] ?? ValueIndex.Probes())
             })
         self.tables = arena.keep(tables)
         self.slots = arena.keep(slots)
@@ -58,10 +61,15 @@ struct KeyTree: BitwiseCopyable {
         Int(truncatingIfNeeded: head.code >> 40) & mask
     }
 
-    /// The edge of a key in a table; less than nought for a key that no pattern names there.
     @inline(__always)
-    func edge(in table: Int, _ head: JSONKeyHead, _ key: UnsafeBufferPointer<UInt8>) -> Int {
+    private static func bit(ofLength length: Int) -> UInt64 { 1 << UInt64(truncatingIfNeeded: min(length, 63)) }
+
+    /// The edge of an event's key in a table; less than nought for a key that no pattern names there.
+    @inline(__always)
+    func edge(in table: Int, _ key: UnsafeBufferPointer<UInt8>) -> Int {
         let table = tables[table]
+        guard table.lengths & Self.bit(ofLength: key.count) != 0 else { return -1 }
+        let head = JSONKeyHead(parsed: key)
         var place = Self.place(of: head, mask: Int(table.mask))
         while true {
             let number = Int(slots[Int(table.first) + place])

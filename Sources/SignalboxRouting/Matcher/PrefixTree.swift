@@ -65,13 +65,32 @@ struct PrefixTree: BitwiseCopyable {
             guard depth < text.count, let child = child(of: node, byte(depth, of: text)) else { return }
             node = nodes[child]
             let count = Int(node.labelCount)
-            guard text.count - depth >= count else { return }
-            for position in 1..<max(count, 1)
-            where labels[Int(node.label) + position] != byte(depth + position, of: text) {
-                return
-            }
+            guard text.count - depth >= count, has(node, count, text, at: depth) else { return }
             depth += count
         }
+    }
+
+    /// Whether a label stands in a text, of which the first byte is known to. Four bytes at a time where they stand in
+    /// the text's order.
+    @inline(__always)
+    private func has(_ node: Node, _ count: Int, _ text: UnsafeBufferPointer<UInt8>, at depth: Int) -> Bool {
+        let label = Int(node.label)
+        var position = 1
+        if !isReversed {
+            let (own, other) = (UnsafeRawBufferPointer(labels), UnsafeRawBufferPointer(text))
+            while position + 4 <= count {
+                let word = own.loadUnaligned(fromByteOffset: label + position, as: UInt32.self)
+                guard word == other.loadUnaligned(fromByteOffset: depth + position, as: UInt32.self) else {
+                    return false
+                }
+                position += 4
+            }
+        }
+        while position < count {
+            guard labels[label + position] == byte(depth + position, of: text) else { return false }
+            position += 1
+        }
+        return true
     }
 
     @inline(__always)
@@ -82,6 +101,10 @@ struct PrefixTree: BitwiseCopyable {
     @inline(__always)
     private func child(of node: Node, _ byte: UInt8) -> Int? {
         var (low, high) = (Int(node.firstChild), Int(node.firstChild + node.childCount))
+        guard low < high, firsts[low] <= byte else { return nil }
+        // Where every byte between the first and the last is there, as of digits, this is its place.
+        let guess = low + Int(byte - firsts[low])
+        if guess < high, firsts[guess] == byte { return guess }
         while low < high {
             let middle = (low + high) / 2
             if firsts[middle] == byte { return middle }

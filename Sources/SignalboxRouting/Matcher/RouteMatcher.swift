@@ -11,17 +11,18 @@ package import SignalboxJSON
 ///
 /// A class because many tasks share one; nothing in it changes.
 package final class RouteMatcher: Sendable {
-    private let memory: CompiledRules
+    private let compiled: CompiledRules
 
-    package init(_ patterns: [Pattern]) { memory = CompiledRules(patterns) }
+    package init(_ patterns: [Pattern]) { compiled = CompiledRules(patterns) }
 
     /// The places of the patterns that match, in order. `namingType`: only by ways that ask for the event's `type`.
     package func matches(of event: JSONValue, namingType: Bool = false) -> [Int] {
-        guard event.isObject, memory.ruleCount > 0 else { return [] }
-        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(2 * memory.tree.edges.count, 1)) { space in
-            var search = RuleSearch(memory, event, namingType: namingType, space)
+        guard event.isObject else { return [] }
+        let count = compiled.memory.pointee.tree.edges.count
+        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(2 * count, 1)) { space in
+            var search = RuleSearch(compiled, event, namingType: namingType, space)
             search.run()
-            return search.matches()
+            return search.finish()
         }
     }
 }

@@ -2,7 +2,9 @@ import SignalboxJSON
 
 /// The search for the rules that one event matches.
 struct RuleSearch {
-    private let compiled: CompiledRules
+    /// Kept by who searches.
+    private unowned(unsafe) let compiled: CompiledRules
+    private let memory: UnsafePointer<CompiledRules.Memory>
     private let event: JSONValue
     private let namingType: Bool
     /// For each edge the place of its value in the event: see ``nothing`` and ``many``.
@@ -11,7 +13,7 @@ struct RuleSearch {
     private let met: UnsafeMutablePointer<Int32>
     private var metCount = 0
     /// Routes, perhaps several times.
-    private var found: [Int32] = []
+    private var found: [Int] = []
     /// Rules that have been asked: kept only for arrays, whose elements may lead to one rule again and again.
     private var asked: Set<UInt32> = []
 
@@ -25,10 +27,11 @@ struct RuleSearch {
         _ compiled: CompiledRules, _ event: JSONValue, namingType: Bool, _ space: UnsafeMutableBufferPointer<Int32>
     ) {
         self.compiled = compiled
+        memory = compiled.memory
         self.event = event
         self.namingType = namingType
         guard let start = space.baseAddress else { preconditionFailure("Space has an address.") }
-        let count = compiled.tree.edges.count
+        let count = memory.pointee.tree.edges.count
         places = start
         met = start + count
         places.initialize(repeating: Self.nothing, count: count)
@@ -38,26 +41,31 @@ struct RuleSearch {
         walk(event, table: 0)
         for number in 0..<metCount {
             let edge = Int(met[number])
-            let index = Int(compiled.tree.edges[edge].index)
-            guard index >= 0, places[edge] != Self.nothing else { continue }
+            let probes = memory.pointee.tree.edges[edge].probes
+            guard probes.count > 0, places[edge] != Self.nothing else { continue }
             guard places[edge] == Self.many else {
-                look(for: event.value(at: Int(places[edge])), in: index)
+                look(for: event.value(at: Int(places[edge])), probes)
                 continue
             }
             Pattern.anyValue(at: compiled.paths[edge][...], in: event) { value in
-                lookOnce(for: value, in: index)
+                lookOnce(for: value, probes)
                 return false
             }
         }
-        for rule in compiled.always { ask(UInt32(rule) << 1 | 1) }
+        for rule in memory.pointee.always { ask(UInt32(rule) << 1 | 1) }
     }
 
     /// The routes that were found, each once, in order.
-    func matches() -> [Int] {
-        guard found.count > 1 else { return found.map { Int($0) } }
-        var matches: [Int] = []
-        for route in found.sorted() where matches.last != Int(route) { matches.append(Int(route)) }
-        return matches
+    consuming func finish() -> [Int] {
+        var found = found
+        guard found.count > 1 else { return found }
+        found.sort()
+        var last = -1
+        found.removeAll { route in
+            defer { last = route }
+            return route == last
+        }
+        return found
     }
 
     // MARK: The event
@@ -65,12 +73,12 @@ struct RuleSearch {
     /// Notes where values stand; of repeated keys, the last one counts.
     private mutating func walk(_ object: JSONValue, table: Int) {
         let start = metCount
-        let tree = compiled.tree
+        let tree = memory.pointee.tree
         var count = metCount
         let (places, met) = (places, met)
-        object.forEachHead { head, key, value in
-            let edge = tree.edge(in: table, head, key)
-            guard edge >= 0 else { return }
+        for (key, value) in object.members {
+            let edge = tree.edge(in: table, key)
+            guard edge >= 0 else { continue }
             if places[edge] == Self.nothing {
                 met[count] = Int32(edge)
                 count += 1
@@ -98,7 +106,7 @@ struct RuleSearch {
             return
         }
         places[edge] = Self.many
-        for below in (edge + 1)..<Int(compiled.tree.edges[edge].end) {
+        for below in (edge + 1)..<Int(memory.pointee.tree.edges[edge].end) {
             places[below] = Self.many
             met[metCount] = Int32(below)
             metCount += 1
@@ -108,12 +116,12 @@ struct RuleSearch {
     // MARK: Rules
 
     @inline(__always)
-    private mutating func look(for value: JSONValue, in index: Int) {
-        compiled.indexes[index].forEachCandidate(of: value) { ask($0) }
+    private mutating func look(for value: JSONValue, _ probes: ValueIndex.Probes) {
+        memory.pointee.index.forEachCandidate(of: value, probes) { ask($0) }
     }
 
-    private mutating func lookOnce(for value: JSONValue, in index: Int) {
-        compiled.indexes[index].forEachCandidate(of: value) { candidate in
+    private mutating func lookOnce(for value: JSONValue, _ probes: ValueIndex.Probes) {
+        memory.pointee.index.forEachCandidate(of: value, probes) { candidate in
             if asked.insert(candidate >> 1).inserted { ask(candidate) }
         }
     }
@@ -121,11 +129,11 @@ struct RuleSearch {
     /// Adds the routes of a rule if all of its fields match.
     private mutating func ask(_ candidate: UInt32) {
         let number = Int(candidate >> 1)
-        let rule = compiled.rules[number]
+        let rule = memory.pointee.rules[number]
         if namingType, !rule.namesType { return }
         var hasMany = false
         for place in Int(rule.firstField)..<Int(rule.firstField + rule.fieldCount) {
-            let field = compiled.fields[place]
+            let field = memory.pointee.fields[place]
             let value = places[Int(field.edge)]
             if value == Self.many {
                 hasMany = true
@@ -139,17 +147,18 @@ struct RuleSearch {
         }
         guard !hasMany || compiled.ways[number].matches(event) else { return }
         for route in Int(rule.firstRoute)..<Int(rule.firstRoute + rule.routeCount) {
-            found.append(compiled.routes[route])
+            found.append(Int(memory.pointee.routes[route]))
         }
     }
 
     private func matches(_ field: CompiledRules.Field, _ value: JSONValue) -> Bool {
         for place in Int(field.firstCondition)..<Int(field.firstCondition + field.conditionCount) {
-            let condition = compiled.conditions[place]
+            let condition = memory.pointee.conditions[place]
             if condition.other >= 0 {
                 if compiled.others[Int(condition.other)].matches(value) { return true }
-            } else if let text = value.utf8, text.equals(self.text(of: condition)) {
-                return true
+            } else {
+                let isText = value.utf8.map { $0.equals(text(of: condition)) } ?? false
+                if isText != (condition.other == CompiledRules.Condition.anythingButText) { return true }
             }
         }
         return false
@@ -158,6 +167,6 @@ struct RuleSearch {
     @inline(__always)
     private func text(of condition: CompiledRules.Condition) -> UnsafeBufferPointer<UInt8> {
         let start = Int(condition.offset)
-        return UnsafeBufferPointer(rebasing: compiled.texts[start..<(start + Int(condition.length))])
+        return UnsafeBufferPointer(rebasing: memory.pointee.texts[start..<(start + Int(condition.length))])
     }
 }

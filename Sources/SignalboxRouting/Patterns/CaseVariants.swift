@@ -55,19 +55,37 @@ struct CaseVariants: Sendable, Hashable {
 
     /// Hands `body` a text in which all variants of a character have become one, and some others too: what is equal
     /// without regard to case is equal when folded, and what is no prefix when folded is none.
+    @inline(__always)
     static func withFolded<Result>(
         _ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result
     ) -> Result {
-        guard text.allSatisfy({ $0 < 0x80 }) else {
+        guard isASCII(text) else {
             return folded(String(decoding: text, as: UTF8.self)).withUnsafeBufferPointer(body)
         }
-        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count) { folded in
-            for (position, byte) in text.enumerated() {
-                let isUpper = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-                folded.initializeElement(at: position, to: isUpper ? byte | 0x20 : byte)
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(text.count, 1)) { folded in
+            for place in 0..<text.count {
+                let byte = text[place]
+                folded[place] = byte | (byte &- UInt8(ascii: "A") < 26 ? 0x20 : 0)
             }
             return body(UnsafeBufferPointer(rebasing: folded[..<text.count]))
         }
+    }
+
+    /// Whether no character is beyond ASCII; eight bytes at a time.
+    @inline(__always)
+    static func isASCII(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        let raw = UnsafeRawBufferPointer(text)
+        var cursor = 0
+        var all: UInt64 = 0
+        while cursor + 8 <= text.count {
+            all |= raw.loadUnaligned(fromByteOffset: cursor, as: UInt64.self)
+            cursor += 8
+        }
+        while cursor < text.count {
+            all |= UInt64(text[cursor])
+            cursor += 1
+        }
+        return all & 0x8080_8080_8080_8080 == 0
     }
 
     /// Scalar by scalar, so that a prefix folds into a prefix. Twice, because `ẞ` becomes `ß` first and `ss` then.

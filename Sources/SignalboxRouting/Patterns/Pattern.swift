@@ -4,7 +4,7 @@ import SignalboxJSON
 /// what the field may be. All fields must match, any entry of an array will do.
 ///
 /// What decides is AWS's open-source implementation, Event Ruler (github.com/aws/event-ruler), where EventBridge's
-/// documentation says something else or nothing: docs/decisions/0019-event-patterns-as-ruler-decides-them.md lists it.
+/// documentation says something else or nothing: docs/decisions/0020-event-patterns-as-ruler-decides-them.md lists it.
 /// Source: docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
 package struct Pattern: Sendable, Hashable {
     /// The ways on which it can match: one, or as many as its `$or`s make when they are multiplied out.

@@ -26,4 +26,13 @@ enum PatternNumber: Equatable {
         let bits = number.bitPattern
         return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
     }
+
+    /// Hands `body` bytes that are the same for the same number: eight of a double, sixteen of another.
+    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+        switch self {
+        case .double(let number):
+            withUnsafeBytes(of: number.bitPattern) { $0.withMemoryRebound(to: UInt8.self, body) }
+        case .wide(let number): withUnsafeBytes(of: number) { $0.withMemoryRebound(to: UInt8.self, body) }
+        }
+    }
 }
