@@ -44,6 +44,8 @@ test: deps-test
 	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson" swift test --skip-build
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxPipeline/Schemas/*.json .build/events.ndjson
+	/usr/bin/python3 Tests/validate-configs.py Sources/SignalboxRouting/Schema/routes.schema.json routes.json Examples/configs/*.json \
+	    Tests/SignalboxRoutingTests/Fixtures/configs/good/*.json --bad Tests/SignalboxRoutingTests/Fixtures/configs/bad
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
 	.build/test-venv/bin/python Tests/verify-calendars.py .build/calendars.ndjson
 

@@ -62,7 +62,10 @@ let package = Package(
                 "SignalboxModel", "SignalboxJSON", "SignalboxActions",
                 .product(name: "Mustache", package: "swift-mustache"),
             ],
-            resources: [.embedInCode("Samples/whole.json"), .embedInCode("Samples/least.json")],
+            resources: [
+                .embedInCode("Samples/whole.json"), .embedInCode("Samples/least.json"),
+                .embedInCode("Schema/routes.schema.json"),
+            ],
             swiftSettings: strict),
         .target(
             name: "SignalboxEgress",
@@ -108,8 +111,8 @@ let package = Package(
         .target(
             name: "SignalboxServer",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxActions", "SignalboxEgress", "SignalboxMedia",
-                "SignalboxStore", "SignalboxPipeline",
+                "SignalboxModel", "SignalboxJSON", "SignalboxActions", "SignalboxRouting", "SignalboxEgress",
+                "SignalboxMedia", "SignalboxStore", "SignalboxPipeline",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),

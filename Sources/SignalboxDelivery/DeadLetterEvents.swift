@@ -10,10 +10,13 @@ import SignalboxStore
 package struct DeadLetterEvents: Sendable {
     private let events: OperationalEvent
     private let routes: RouteTable
+    private let shaper: EventShaper
 
-    package init(gateway: String, routes: RouteTable) {
+    /// `shaper`: makes what routes ask for of events.
+    package init(gateway: String, routes: RouteTable, shaper: EventShaper) {
         events = OperationalEvent(gateway: gateway)
         self.routes = routes
+        self.shaper = shaper
     }
 
     /// Nil when no route wants it.
@@ -43,9 +46,24 @@ package struct DeadLetterEvents: Sendable {
         guard let root = try? parser.parse(event.body) else { return nil }
         let decision = routes.decideOperational(root)
         guard !decision.targets.isEmpty else { return nil }
-        return RoutedEvent(
-            event: event, routes: decision.routes,
-            deliveries: decision.targets.map { DeliveryOrder(to: $0.destination, orderKey: $0.orderKey) })
+        shaper.counts.countMatch(of: decision.routes)
+        return routed(event, decision)
+    }
+
+    private func routed(_ event: Event, _ decision: RouteTable.Decision) -> RoutedEvent {
+        var variants: [[UInt8]] = []
+        let parser = JSONParser()
+        let orders = decision.targets.map { target in
+            var order = DeliveryOrder(to: target.destination, orderKey: target.orderKey)
+            if let shaped = shaper.shaped(event.body, for: target, with: parser) {
+                order.variant = variants.count
+                variants.append(shaped)
+            }
+            return order
+        }
+        var routed = RoutedEvent(event: event, routes: decision.routes, deliveries: orders)
+        routed.variants = variants
+        return routed
     }
 
     private func isOperational(_ event: JSONValue) -> Bool {

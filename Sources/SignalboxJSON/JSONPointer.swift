@@ -1,7 +1,8 @@
 /// A JSON Pointer as RFC 6901 writes it.
 package struct JSONPointer: Sendable, Equatable {
     package let text: String
-    private let tokens: [String]
+    /// The parts between the slashes, unescaped.
+    package let tokens: [String]
 
     /// Nil for what is no pointer: it is empty, or begins with a slash, and behind a `~` comes `0` or `1`.
     package init?(_ text: String) {

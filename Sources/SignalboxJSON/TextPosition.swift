@@ -22,6 +22,12 @@ package struct TextPosition: Sendable, Equatable {
 
     /// The position of the value that a JSON Pointer names; where there is none, of the nearest value around it.
     package init?(of pointer: String, in text: [UInt8]) {
+        guard let offset = Self.offset(of: pointer, in: text) else { return nil }
+        self.init(offset: offset, in: text)
+    }
+
+    /// Where that value begins, in bytes.
+    static func offset(of pointer: String, in text: [UInt8]) -> Int? {
         var pointer = pointer
         while true {
             var searched = pointer
@@ -30,10 +36,7 @@ package struct TextPosition: Sendable, Equatable {
                     sb_json_value_offset(text, text.count, $0.baseAddress, $0.count)
                 }
             }
-            if offset >= 0 {
-                self.init(offset: offset, in: text)
-                return
-            }
+            if offset >= 0 { return offset }
             guard let slash = pointer.lastIndex(of: "/") else { return nil }
             pointer = String(pointer[..<slash])
         }

@@ -111,6 +111,8 @@ package struct DeliveryOrder: Sendable, Equatable {
     package var variant: Int?
     /// Until then it waits for the event's files; nil for one that does not.
     package var mediaUntil: Date?
+    /// The route whose transformation the event gets when its files are there; nil where there is nothing left to do.
+    package var shape: String?
 
     package init(
         to destination: DestinationName, notBefore: Date? = nil, notAfter: Date? = nil, orderKey: String? = nil

@@ -1,7 +1,6 @@
 package import Foundation
 import SignalboxEgress
 package import SignalboxJSON
-import SignalboxMedia
 package import SignalboxModel
 package import SignalboxRouting
 package import SignalboxStore
@@ -16,20 +15,22 @@ package struct Intake: Sendable {
     private let routes: RouteTable
     private let queue: SQLiteQueue
     private let sources: [SourceName: GatewayConfig.Source]
+    private let shaping: EventShaping
     private let payloadParsers = ParserPool.forPayloads()
     private let eventParsers = ParserPool.forEvents()
     private let now: @Sendable () -> Date
 
-    /// `sources`: what the config says of who hands payloads in.
+    /// `sources`: what the config says of who hands payloads in. `counts`: counts what routes took.
     package init(
         normalizer: Normalizer, routes: RouteTable, queue: SQLiteQueue,
-        sources: [SourceName: GatewayConfig.Source] = [:],
+        sources: [SourceName: GatewayConfig.Source] = [:], counts: RouteCounts = RouteCounts(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.normalizer = normalizer
         self.routes = routes
         self.queue = queue
         self.sources = sources
+        shaping = EventShaping(tokens: normalizer.tokens, counts: counts)
         self.now = now
     }
 
@@ -89,14 +90,16 @@ package struct Intake: Sendable {
         }
         let positions = read.acceptedPositions
         let request = repeatable.map { self.request($0, body, source, read, positions) }
+        let events = read.items.compactMap { try? $0.get() }
         let result: AppendResult
         do throws(StoreError) {
-            result = try await queue.append(read.items.compactMap { try? $0.get() }, of: request)
+            result = try await queue.append(events, of: request)
         } catch {
             throw .store(error)
         }
         switch result {
         case .appended(let duplicates):
+            shaping.count(events, without: duplicates)
             var report = read
             report.duplicates = Self.moved(duplicates, to: positions)
             return .report(report)
@@ -138,7 +141,9 @@ package struct Intake: Sendable {
         }
         if isTooLong { throw .tooManyPayloads }
         let dedupe = sources[source]?.dedupe
-        let routed = eventParsers.withParser { parser in items.map { routes.route($0, with: parser, dedupe: dedupe) } }
+        let routed = eventParsers.withParser { parser in
+            items.map { routes.route($0, with: parser, shaping: shaping, dedupe: dedupe) }
+        }
         return Report(items: routed, isBatch: blocks.isArray || items.count > 1)
     }
 }
@@ -147,13 +152,14 @@ extension RouteTable {
     /// Gives an event the destinations that the routes name, deciding over its bytes as they will be delivered; a
     /// rejection stays one. `parser`: from ``ParserPool/forEvents()``.
     package func route(
-        _ result: Result<Event, Rejection>, with parser: JSONParser, dedupe: GatewayConfig.Dedupe? = nil
+        _ result: Result<Event, Rejection>, with parser: JSONParser, shaping: EventShaping,
+        dedupe: GatewayConfig.Dedupe? = nil
     ) -> Result<RoutedEvent, Rejection> {
         result.flatMap { event in
             Result { () throws(Rejection) in
                 try withBody(of: event, at: Place(), with: parser) { body in
                     let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
-                    return RoutedEvent(event, decide(body), in: body, dedupe: dedupe)
+                    return RoutedEvent(event, decide(body), in: body, shaping: shaping, dedupe: dedupe)
                 }
             }
         }
@@ -161,10 +167,10 @@ extension RouteTable {
 
     /// As above, for an event of a recording; nil when `filter` does not match it.
     package func route(
-        _ event: Event, at place: Place, matching filter: Pattern?, with parser: JSONParser
+        _ event: Event, at place: Place, matching filter: Pattern?, with parser: JSONParser, shaping: EventShaping
     ) throws(Rejection) -> RoutedEvent? {
         try withBody(of: event, at: place, with: parser) { body in
-            filter.map { $0.matches(body) } ?? true ? RoutedEvent(event, decide(body), in: body) : nil
+            filter.map { $0.matches(body) } ?? true ? RoutedEvent(event, decide(body), in: body, shaping: shaping) : nil
         }
     }
 
@@ -184,17 +190,21 @@ extension RouteTable {
 
 extension RoutedEvent {
     /// An event with the deliveries that a decision gives it. `body`: the event, as it was read for the decision.
-    init(_ event: Event, _ decision: RouteTable.Decision, in body: JSONValue, dedupe: Dedupe? = nil) {
+    init(
+        _ event: Event, _ decision: RouteTable.Decision, in body: JSONValue, shaping: EventShaping,
+        dedupe: Dedupe? = nil
+    ) {
         var orders: [DeliveryOrder] = []
         orders.reserveCapacity(decision.targets.count)
-        var forms = EventForms(event, body)
+        var forms = EventForms(event, body, shaping: shaping)
         let hasMedia = !decision.media.isEmpty
         for target in decision.targets {
             var order = DeliveryOrder(of: event, to: target)
-            order.variant = forms.variant(for: target)
             if hasMedia, case .stored(let wait) = target.media {
                 order.mediaUntil = event.acceptedAt.addingTimeInterval(wait / .seconds(1))
+                if target.shape?.transform != nil { order.shape = target.route }
             }
+            order.variant = forms.variant(for: target, awaitsMedia: order.mediaUntil != nil)
             orders.append(order)
         }
         self.init(
@@ -203,37 +213,6 @@ extension RoutedEvent {
             dedupe: dedupe)
         variants = forms.variants
         if hasMedia { media = MediaWait(urls: decision.media) }
-    }
-}
-
-/// The event as its destinations get it, each form made once.
-private struct EventForms {
-    private let event: Event
-    private let body: JSONValue
-    private var known: [Form: Int] = [:]
-    private(set) var variants: [[UInt8]] = []
-
-    private struct Form: Hashable {
-        let hasPayload: Bool
-        let hasMedia: Bool
-    }
-
-    init(_ event: Event, _ body: JSONValue) {
-        self.event = event
-        self.body = body
-    }
-
-    /// Position of the variant that a target gets; nil for the event as it is stored.
-    mutating func variant(for target: RouteTable.Target) -> Int? {
-        let losesMedia = target.media == .none && body["data"]?["media"] != nil
-        let shown = target.including.contains(.apns) ? event.shown : nil
-        guard losesMedia || shown != nil else { return nil }
-        let form = Form(hasPayload: shown != nil, hasMedia: !losesMedia)
-        if let position = known[form] { return position }
-        let bytes = losesMedia ? body.eventWithoutMedia : event.body
-        variants.append(shown.map { $0.asMember(ofEvent: bytes) } ?? bytes)
-        known[form] = variants.count - 1
-        return variants.count - 1
     }
 }
 

@@ -18,7 +18,7 @@ package struct Normalizer: Sendable {
 
     private let chain: VendorChain
     private let gateway: String
-    private let tokens: TokenHash
+    package let tokens: TokenHash
     private let ids: EventIDSource
     private let keepsPayloads: Bool
     private let showsPayloads: Bool

@@ -8,6 +8,7 @@ package import SignalboxRouting
 package struct Recording: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
+    private let shaping: EventShaping
     private let source: SourceName
     private let vendor: VendorID?
     private let envelope: RecordedEnvelope
@@ -25,6 +26,7 @@ package struct Recording: Sendable {
     ) {
         self.normalizer = normalizer
         self.routes = routes
+        shaping = EventShaping(tokens: normalizer.tokens)
         self.source = source
         self.vendor = vendor
         self.envelope = envelope
@@ -61,7 +63,7 @@ package struct Recording: Sendable {
         eventParsers.withParser { eventParser in
             forEachEvent(of: block, with: parser) { event, payload throws(Rejection) in
                 let routed = try routes.route(
-                    event, at: payload.place, matching: selection.filter, with: eventParser)
+                    event, at: payload.place, matching: selection.filter, with: eventParser, shaping: shaping)
                 if var routed {
                     routed.hasLastingID = identity != nil
                     entries.append(Entry(place: payload.place, recorded: payload.time, value: .success(routed)))

@@ -16,7 +16,7 @@ extension ConfigReader {
         for (name, member) in custom.members {
             let word = String(decoding: name, as: UTF8.self)
             if word.isEmpty { note(member, "a type of actions has a name: what stands under \"type\" in payloads") }
-            if types.custom[word] != nil { note(member, Self.repeated(word)) }
+            if types.custom[word] != nil { note(keyOf: member, Self.repeated(word)) }
             types.custom[word] = actionType(member, destinations: destinations)
         }
         return types
@@ -94,7 +94,7 @@ extension ConfigReader {
         var properties: [String: ArgumentSchema] = [:]
         for (name, member) in value.members {
             let key = String(decoding: name, as: UTF8.self)
-            if properties[key] != nil { note(member, Self.repeated(key)) }
+            if properties[key] != nil { note(keyOf: member, Self.repeated(key)) }
             properties[key] = schema(member)
         }
         return properties

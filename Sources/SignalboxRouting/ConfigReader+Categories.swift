@@ -26,7 +26,7 @@ extension ConfigReader {
         var seen: Set<String> = []
         for (key, member) in statics.members {
             let identifier = String(decoding: key, as: UTF8.self)
-            if !seen.insert(identifier).inserted { note(member, Self.repeated(identifier)) }
+            if !seen.insert(identifier).inserted { note(keyOf: member, Self.repeated(identifier)) }
             check(identifier, member)
             if let actions = buttons(member) {
                 categories.statics.declare(Category(identifier: identifier, origin: .static, actions: actions))

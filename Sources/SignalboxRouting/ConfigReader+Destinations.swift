@@ -4,8 +4,8 @@ import SignalboxModel
 
 extension ConfigReader {
     /// `gateway`: whose destinations they are.
-    mutating func destinations(_ value: JSONValue, of gateway: GatewayConfig.Gateway) -> [Destination] {
-        namedObjects(value).compactMap { name, value in destination(DestinationName(name), value, of: gateway) }
+    mutating func destinations(_ lists: [JSONValue], of gateway: GatewayConfig.Gateway) -> [Destination] {
+        namedObjects(lists).compactMap { name, value in destination(DestinationName(name), value, of: gateway) }
     }
 
     private mutating func destination(

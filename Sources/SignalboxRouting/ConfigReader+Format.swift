@@ -94,6 +94,7 @@ extension ConfigReader {
         case (let body?, nil): return text(body).map { (body, "", $0) }
         case (nil, let file?):
             guard let path = text(file) else { return nil }
+            if !templateFiles.contains(path) { templateFiles.append(path) }
             guard let data = FileManager.default.contents(atPath: path) else {
                 note(file, "the file \(path) cannot be read; it should hold the template")
                 return nil

@@ -2,23 +2,32 @@ import SignalboxJSON
 import SignalboxModel
 
 extension ConfigReader {
-    mutating func routes(_ value: JSONValue, destinations: [DestinationName]) -> [Route] {
+    private static let routeKeys = [
+        "name", "match", "to", "stop", "ignore", "include", "media", "mediaWait", "enabled", "sample", "window",
+        "redact", "transform",
+    ]
+
+    /// `lists`: one of each file, in the order in which routes are asked.
+    mutating func routes(_ lists: [JSONValue], destinations: [DestinationName]) -> [Route] {
         var routes: [Route] = []
-        for value in list(value) {
-            guard isObject(value, keys: ["name", "match", "to", "stop", "ignore", "include", "media", "mediaWait"])
-            else { continue }
+        var names: [String: JSONValue] = [:]
+        for value in lists.flatMap({ list($0) }) {
+            guard isObject(value, keys: Self.routeKeys) else { continue }
             let name = required("name", of: value).flatMap { text($0) }
-            if let name, routes.contains(where: { $0.name == name }) {
-                note(value, "there are two routes named \"\(name)\"; rename one")
+            if let name, let member = value["name"], let other = names.updateValue(member, forKey: name) {
+                note(
+                    member, "there are two routes named \"\(name)\"; rename one",
+                    also: [(place(of: other), "the other one is here")])
             }
             let match = required("match", of: value).map { pattern($0) }
             let to = required("to", of: value).map { destinationNames($0, known: destinations) }
             let stop = value["stop"].map { flag($0) } ?? false
-            routes.append(
-                Route(
-                    name: name ?? "", match: match ?? .everything, destinations: to ?? [], stop: stop,
-                    ignoring: value["ignore"].map { scheduleParts($0) } ?? [],
-                    including: value["include"].map { eventParts($0) } ?? [], media: media(of: value)))
+            var route = Route(
+                name: name ?? "", match: match ?? .everything, destinations: to ?? [], stop: stop,
+                ignoring: value["ignore"].map { scheduleParts($0) } ?? [],
+                including: value["include"].map { eventParts($0) } ?? [], media: media(of: value))
+            readOptions(of: value, into: &route)
+            routes.append(route)
         }
         return routes
     }

@@ -11,31 +11,50 @@ extension ConfigReader {
             note(value, "this must be an object, in braces")
             return false
         }
+        ask(keys, of: value)
         var seen: Set<String> = []
         for (name, member) in value.members {
             let key = String(decoding: name, as: UTF8.self)
             if !keys.contains(key) {
-                note(member, "there is no setting \"\(key)\" here" + Self.suggestion(for: key, among: keys))
+                note(keyOf: member, "there is no setting \"\(key)\" here" + Self.suggestion(for: key, among: keys))
             }
-            if !seen.insert(key).inserted { note(member, Self.repeated(key)) }
+            if !seen.insert(key).inserted { note(keyOf: member, Self.repeated(key)) }
         }
         return true
     }
 
-    /// The members of an object whose keys are names.
-    mutating func namedObjects(_ value: JSONValue) -> [(String, JSONValue)] {
-        guard value.isObject else {
-            note(value, "this must be an object, in braces, with a name for each entry")
-            return []
-        }
+    /// The members of objects, one of each file at most, whose keys are names.
+    mutating func namedObjects(_ objects: [JSONValue]) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = []
-        for (name, member) in value.members {
-            let key = String(decoding: name, as: UTF8.self)
-            if !NameRule.allows(key) { note(member, "\"\(key)\" is no name: " + NameRule.words) }
-            if members.contains(where: { $0.0 == key }) { note(member, Self.repeated(key)) }
-            members.append((key, member))
+        var first: [String: (object: Int, member: JSONValue)] = [:]
+        for (position, object) in objects.enumerated() {
+            guard object.isObject else {
+                note(object, "this must be an object, in braces, with a name for each entry")
+                continue
+            }
+            for (name, member) in object.members {
+                let key = String(decoding: name, as: UTF8.self)
+                if !NameRule.allows(key) { note(keyOf: member, "\"\(key)\" is no name: " + NameRule.words) }
+                if let earlier = first[key] {
+                    repeats(key, member, of: earlier.object == position ? nil : earlier.member)
+                } else {
+                    first[key] = (position, member)
+                }
+                members.append((key, member))
+            }
         }
         return members
+    }
+
+    /// `other`: where it stands in another file.
+    private mutating func repeats(_ key: String, _ member: JSONValue, of other: JSONValue?) {
+        guard let other else {
+            note(keyOf: member, Self.repeated(key))
+            return
+        }
+        note(
+            keyOf: member, "\"\(key)\" is declared in two files; rename one, or remove it",
+            also: [(place(of: other, isKey: true), "the first one is here")])
     }
 
     mutating func list(_ value: JSONValue) -> [JSONValue] {

@@ -32,7 +32,7 @@ extension ConfigReader {
         var headers: [Destination.Header] = []
         for (name, member) in value.members {
             let name = String(decoding: name, as: UTF8.self).lowercased()
-            if headers.contains(where: { $0.name == name }) { note(member, Self.repeated(name)) }
+            if headers.contains(where: { $0.name == name }) { note(keyOf: member, Self.repeated(name)) }
             if let header = header(name, member) { headers.append(header) }
         }
         if headers.count > 32 { note(value, "these are more than 32 headers; remove some") }

@@ -1,87 +1,101 @@
+import SignalboxActions
 package import SignalboxJSON
 import SignalboxModel
-
-extension GatewayConfig {
-    /// Reads and checks a config. `detectors`: the names that `detectors.chain` may use; `sourceVendors`: those that a
-    /// source's `vendor` may; `checkingEntries` finds what is wrong in the list `detectors.custom`. Fails with every mistake
-    /// found.
-    package static func read(
-        _ text: [UInt8], detectors: [String], sourceVendors: [String] = [],
-        checkingEntries: ConfigReader.EntryCheck = { _, _ in [] }
-    ) throws(InvalidConfig) -> GatewayConfig {
-        let parser = JSONParser()
-        let root: JSONValue
-        do throws(JSONError) {
-            root = try parser.parse(text)
-        } catch {
-            throw InvalidConfig(mistakes: [ConfigMistake(error, in: text)])
-        }
-        var reader = ConfigReader(parser: parser, detectors: detectors, sourceVendors: sourceVendors)
-        let config = reader.config(root)
-        if let custom = root["detectors"]?["custom"] { reader.note(checkingEntries(custom, parser)) }
-        guard reader.mistakes.isEmpty else {
-            throw InvalidConfig(
-                mistakes: reader.mistakes.map {
-                    ConfigMistake(
-                        pointer: $0.pointer, position: TextPosition(of: $0.pointer, in: text), message: $0.message)
-                })
-        }
-        return config
-    }
-}
-
-extension ConfigMistake {
-    fileprivate init(_ error: JSONError, in text: [UInt8]) {
-        let message =
-            switch error.reason {
-            case .empty: "the file is empty; it should hold a JSON object"
-            case .invalidUTF8: "this is not UTF-8; save the file as UTF-8"
-            case .unclosedString: "the file ends within a string; a quote is missing"
-            case .incomplete: "the file ends too early; a closing bracket is missing"
-            case .invalidString:
-                "a string has a line end, another control character or a wrong escape here; close its quote, or escape it"
-            case .invalidNumber: "this number does not fit 64 bits"
-            case .tooDeep: "the file is nested more than 256 levels deep"
-            case .tooLarge: "the file is larger than 16 MiB"
-            default: "this is not JSON from here on; look for a missing or additional comma, quote or bracket"
-            }
-        self.init(
-            pointer: "", position: error.offset.map { TextPosition(offset: $0, in: text) }, message: message)
-    }
-}
 
 /// Goes through a config and notes what is wrong, so that one run shows every mistake.
 package struct ConfigReader {
     /// What is wrong, with its JSON Pointer.
-    package typealias Finding = (pointer: String, message: String)
-    package typealias EntryCheck = (_ list: JSONValue, _ parser: JSONParser) -> [Finding]
+    package typealias EntryFinding = (pointer: String, message: String)
+    package typealias EntryCheck = (_ list: JSONValue, _ parser: JSONParser) -> [EntryFinding]
 
     let parser: JSONParser
+    /// One of each file, the config's own first.
+    let roots: [JSONValue]
     let detectors: [String]
     let sourceVendors: [String]
-    private(set) var mistakes: [Finding] = []
+    private(set) var findings: [Finding] = []
+    /// Destinations that get payloads as they came.
+    private(set) var rawDestinations: Set<DestinationName> = []
+    /// Files that were read for what the config says.
+    var templateFiles: [String] = []
+    /// By pointer, the keys that an object there may have: as they were asked for.
+    private(set) var askedKeys: [(pointer: String, keys: [String])] = []
 
-    init(parser: JSONParser, detectors: [String], sourceVendors: [String]) {
+    /// After so many nobody reads on.
+    static let mostFindings = 500
+    /// What files beside the config may hold.
+    private static let partKeys = ["$schema", "sources", "destinations", "routes"]
+    private static let keys = [
+        "$schema", "gateway", "sources", "detectors", "egress", "destinations", "routes", "fallback", "retention",
+        "admin", "actions", "categories", "media",
+    ]
+
+    /// Something in one of the files.
+    struct Place {
+        let file: Int
+        let pointer: String
+        /// Whether its key is meant.
+        var isKey = false
+    }
+
+    struct Finding {
+        let severity: ConfigMistake.Severity
+        let place: Place
+        let message: String
+        let notes: [(Place, String)]
+    }
+
+    init(parser: JSONParser, roots: [JSONValue], detectors: [String], sourceVendors: [String]) {
         self.parser = parser
+        self.roots = roots
         self.detectors = detectors
         self.sourceVendors = sourceVendors
     }
 
-    mutating func note(_ value: JSONValue, _ message: String) {
-        mistakes.append((parser.pointer(to: value), message))
+    mutating func note(_ value: JSONValue, _ message: String, also notes: [(Place, String)] = []) {
+        add(.error, place(of: value), message, notes)
     }
 
-    mutating func note(_ findings: [Finding]) { mistakes += findings }
+    /// As above, of a member's key.
+    mutating func note(keyOf member: JSONValue, _ message: String, also notes: [(Place, String)] = []) {
+        add(.error, place(of: member, isKey: true), message, notes)
+    }
 
-    mutating func config(_ root: JSONValue) -> GatewayConfig {
+    /// In the config's own file.
+    mutating func note(_ findings: [EntryFinding]) {
+        for finding in findings { add(.error, Place(file: 0, pointer: finding.pointer), finding.message, []) }
+    }
+
+    /// What is odd, and does no harm.
+    mutating func warn(_ place: Place, _ message: String, also notes: [(Place, String)] = []) {
+        add(.warning, place, message, notes)
+    }
+
+    private mutating func add(
+        _ severity: ConfigMistake.Severity, _ place: Place, _ message: String, _ notes: [(Place, String)]
+    ) {
+        guard findings.count < Self.mostFindings else { return }
+        findings.append(Finding(severity: severity, place: place, message: message, notes: notes))
+    }
+
+    func place(of value: JSONValue, isKey: Bool = false) -> Place {
+        Place(
+            file: roots.firstIndex { $0.contains(value) } ?? 0, pointer: parser.pointer(to: value), isKey: isKey)
+    }
+
+    /// Remembers what keys were looked for.
+    mutating func ask(_ keys: [String], of value: JSONValue) {
+        askedKeys.append((parser.pointer(to: value), keys))
+    }
+
+    mutating func config() -> GatewayConfig {
         var config = GatewayConfig()
-        let keys = [
-            "$schema", "gateway", "sources", "detectors", "egress", "destinations", "routes", "fallback", "retention",
-            "admin", "actions", "categories", "media",
-        ]
-        guard isObject(root, keys: keys) else { return config }
+        let root = roots[0]
+        let parts = roots.dropFirst().filter { isPart($0) }
+        guard isObject(root, keys: Self.keys) else { return config }
         if let gateway = root["gateway"] { config.gateway = self.gateway(gateway) }
-        if let sources = root["sources"] { config.sources = self.sources(sources) }
+        let all = [root] + parts
+        config.sources = sources(all.compactMap { $0["sources"] })
         if let detectors = root["detectors"], isObject(detectors, keys: ["chain", "custom"]) {
             config.chain = detectors["chain"].map { chain($0) }
             config.customDetectors = detectors["custom"].map { JSONText($0) }
@@ -97,19 +111,39 @@ package struct ConfigReader {
         if let retention = root["retention"] { config.retention = self.retention(retention) }
         if let categories = root["categories"] { config.categories = self.categories(categories) }
         if let media = root["media"] { config.media = self.media(media) }
-        config.destinations = root["destinations"].map { destinations($0, of: config.gateway) } ?? []
+        readRoutes(of: all, into: &config)
+        return config
+    }
+
+    /// Destinations, and all that names them.
+    private mutating func readRoutes(of files: [JSONValue], into config: inout GatewayConfig) {
+        let declared = files.compactMap { $0["destinations"] }
+        config.destinations = destinations(declared, of: config.gateway)
         for destination in config.destinations {
             config.routes.orderings[destination.name] = destination.ordering
-            if destination.wantsPayload { config.routes.payloadTakers.insert(destination.name) }
+            if destination.wantsPayload { rawDestinations.insert(destination.name) }
         }
+        config.routes.payloadTakers = rawDestinations
         // Those that hold mistakes are known all the same.
-        let names = root["destinations"]?.members.map { DestinationName(String(decoding: $0.key, as: UTF8.self)) } ?? []
-        if let routes = root["routes"] { config.routes.routes = self.routes(routes, destinations: names) }
-        if let fallback = root["fallback"] {
+        let names = declared.flatMap { $0.members.map { DestinationName(String(decoding: $0.key, as: UTF8.self)) } }
+        config.routes.routes = routes(files.compactMap { $0["routes"] }, destinations: names)
+        if let fallback = roots[0]["fallback"] {
             config.routes.fallback = destinationNames(fallback, known: names)
         }
-        if let actions = root["actions"] { config.actions = self.actions(actions, destinations: names) }
-        return config
+        if let actions = roots[0]["actions"] { config.actions = self.actions(actions, destinations: names) }
+    }
+
+    /// A file beside the config holds less than the config: what the gateway is as a whole is said in one place.
+    private mutating func isPart(_ root: JSONValue) -> Bool {
+        guard root.isObject else { return isObject(root, keys: []) }
+        for (name, member) in root.members {
+            let key = String(decoding: name, as: UTF8.self)
+            guard Self.keys.contains(key), !Self.partKeys.contains(key) else { continue }
+            note(
+                keyOf: member,
+                "\"\(key)\" belongs in the config itself; this file may add sources, destinations and routes")
+        }
+        return isObject(root, keys: Self.keys)
     }
 
     private mutating func gateway(_ value: JSONValue) -> GatewayConfig.Gateway {
@@ -139,9 +173,9 @@ package struct ConfigReader {
         return retention
     }
 
-    private mutating func sources(_ value: JSONValue) -> [SourceName: GatewayConfig.Source] {
+    private mutating func sources(_ lists: [JSONValue]) -> [SourceName: GatewayConfig.Source] {
         var sources: [SourceName: GatewayConfig.Source] = [:]
-        for (name, value) in namedObjects(value) {
+        for (name, value) in namedObjects(lists) {
             guard isObject(value, keys: ["auth", "vendor", "dedupe"]) else { continue }
             var source = GatewayConfig.Source()
             source.bearer = bearer(value, orElse: "a source needs")

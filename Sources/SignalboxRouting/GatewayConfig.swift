@@ -20,8 +20,29 @@ package struct GatewayConfig: Sendable {
     package var actions = ActionTypes()
     package var categories = Categories()
     package var media = Media()
+    /// What is odd in it and does no harm: destinations that nothing goes to, routes that nothing reaches.
+    package var warnings: [ConfigMistake] = []
+    /// The files in which templates are, as the config names them.
+    package var templateFiles: [String] = []
+    /// Where it came from; for whoever looks whether that has changed.
+    package var origin = Origin()
 
     package init() {}
+
+    /// The files of a config.
+    package struct Origin: Sendable, Equatable {
+        /// All that were read for it: its own, those beside it, templates. Not those in which secrets are.
+        package var files: [String] = []
+        /// The folder in which files that are added belong to it too, whether there is one or not.
+        package var folder: String?
+
+        package init() {}
+
+        package init(files: [String], folder: String?) {
+            self.files = files
+            self.folder = folder
+        }
+    }
 
     package struct Gateway: Sendable, Equatable {
         /// Stands in every event's `source`.

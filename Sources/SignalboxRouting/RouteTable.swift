@@ -6,10 +6,10 @@ package struct RouteTable: Sendable, Equatable {
     package var routes: [Route] = [] { didSet { patterns = CompiledPatterns(routes) } }
     package var fallback: [DestinationName] = []
     /// Whether some route wants the payload as it should be shown.
-    package var includesPayloads: Bool { routes.contains { $0.including.contains(.apns) } }
+    package var includesPayloads: Bool { routes.contains { $0.isEnabled && $0.including.contains(.apns) } }
     /// Whether some route wants the files that events point to.
     package var storesMedia: Bool {
-        routes.contains { if case .stored = $0.media { true } else { false } }
+        routes.contains { if case .stored = $0.media { $0.isEnabled } else { false } }
     }
     /// What the deliveries to a destination are ordered by, where they are.
     package var orderings: [DestinationName: Destination.Ordering] = [:]
@@ -51,12 +51,16 @@ package struct RouteTable: Sendable, Equatable {
     }
 
     /// Where an event goes. What its schedule says counts unless the first route that leads there ignores it; that route
-    /// also says what the event includes, and how it has its media.
+    /// also says what the event includes, how it has its media, and what is made of it.
     package struct Target: Sendable, Equatable {
         package let destination: DestinationName
         package let ignoring: ScheduleParts
         package let including: EventParts
         package let media: RouteMedia
+        /// The first route that leads there; nil for a destination that none named.
+        package let route: String?
+        /// What that route makes of the event.
+        package let shape: EventShape?
         /// Among equals one is sent after the other; nil for no order.
         package let orderKey: String?
     }
@@ -92,10 +96,9 @@ package struct RouteTable: Sendable, Equatable {
         var decision = Decision()
         for place in patterns.matcher.matches(of: event, namingType: namingType) {
             let route = routes[place]
+            guard route.admits(event) else { continue }
             decision.routes.append(route.name)
-            add(
-                route.destinations, ignoring: route.ignoring, including: route.including, media: route.media, of: event,
-                to: &decision)
+            add(route.destinations, by: route, of: event, to: &decision)
             if route.stop { break }
         }
         if decision.routes.isEmpty { add(fallback, of: event, to: &decision) }
@@ -103,16 +106,16 @@ package struct RouteTable: Sendable, Equatable {
     }
 
     private func add(
-        _ names: [DestinationName], ignoring: ScheduleParts = [], including: EventParts = [],
-        media: RouteMedia = .link, of event: JSONValue, to decision: inout Decision
+        _ names: [DestinationName], by route: Route? = nil, of event: JSONValue, to decision: inout Decision
     ) {
-        if case .stored = media, decision.media.isEmpty { decision.media = RouteMedia.urls(in: event) }
+        if case .stored = route?.media, decision.media.isEmpty { decision.media = RouteMedia.urls(in: event) }
         for name in names where !decision.targets.contains(where: { $0.destination == name }) {
             let orderKey = orderings[name].map { $0.key(of: event) }
             if payloadTakers.contains(name) { decision.wantsPayload = true }
             decision.targets.append(
                 Target(
-                    destination: name, ignoring: ignoring, including: including, media: media, orderKey: orderKey))
+                    destination: name, ignoring: route?.ignoring ?? [], including: route?.including ?? [],
+                    media: route?.media ?? .link, route: route?.name, shape: route?.shape, orderKey: orderKey))
         }
     }
 }
@@ -154,6 +157,14 @@ package struct Route: Sendable, Equatable {
     package let ignoring: ScheduleParts
     package let including: EventParts
     package let media: RouteMedia
+    /// When false, it is as if it were not there.
+    package var isEnabled = true
+    /// Of the events that match, those that it takes; nil for all.
+    package var sample: RouteSample?
+    /// When it takes events; nil for always.
+    package var window: RouteWindow?
+    /// What its destinations get in the place of the event; nil for the event.
+    package var shape: EventShape?
 
     package init(
         name: String, match: Pattern, destinations: [DestinationName], stop: Bool = false,

@@ -21,6 +21,7 @@ package struct GatewayServer: Service {
     private let access: SourceAccess
     private let interactions: InteractionsAPI
     private let operations: OperationsAPI
+    private let routes: RoutesAPI
     private let media: MediaAPI
     private let categories: CategoriesAPI
     private let readiness: Readiness
@@ -29,7 +30,7 @@ package struct GatewayServer: Service {
     /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
     package init(
         intake: Intake, interactions: InteractionsAPI, access: SourceAccess, operations: OperationsAPI,
-        categories: CategoriesAPI, media: MediaAPI, address: ListenAddress, logger: Logger,
+        routes: RoutesAPI, categories: CategoriesAPI, media: MediaAPI, address: ListenAddress, logger: Logger,
         isReady: @escaping @Sendable () async -> Bool,
         onListening: @escaping @Sendable (ListenAddress) async -> Void
     ) {
@@ -39,6 +40,7 @@ package struct GatewayServer: Service {
         self.access = access
         self.interactions = interactions
         self.operations = operations
+        self.routes = routes
         self.media = media
         self.categories = categories
         readiness = Readiness(isReady)
@@ -70,10 +72,13 @@ package struct GatewayServer: Service {
                 ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
         }
         router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
-        operations.add(to: router)
+        operations.add(to: router, routes: routes)
+        routes.add(to: router)
         categories.add(to: router)
         media.add(to: router)
-        let all = Self.addresses + OperationsAPI.addresses + CategoriesAPI.addresses + MediaAPI.addresses
+        let all =
+            Self.addresses + OperationsAPI.addresses + RoutesAPI.addresses + CategoriesAPI.addresses
+            + MediaAPI.addresses
         for (path, allow) in all {
             for method in Self.methods where !allow.contains(method.rawValue) {
                 router.on(path, method: method) { _, _ -> Response in

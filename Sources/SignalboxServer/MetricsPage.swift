@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxModel
+import SignalboxRouting
 import SignalboxStore
 
 /// The gateway's figures in Prometheus' text format, version 0.0.4. Labels are names of the config.
@@ -8,7 +9,8 @@ struct MetricsPage {
 
     init(
         gauges: [DestinationName: SQLiteQueue.Gauges], hindrances: [DestinationName: Hindrance],
-        destinations: [DestinationName], media: SQLiteQueue.MediaGauges, now: Date
+        destinations: [DestinationName], media: SQLiteQueue.MediaGauges,
+        routes: [(name: String, count: RouteCounts.Count)], now: Date
     ) {
         let names = Set(destinations).union(gauges.keys).sorted()
         func series(_ name: String, _ type: String, _ help: String, _ value: (DestinationName) -> Double) -> String {
@@ -36,6 +38,12 @@ struct MetricsPage {
                 "signalbox_destination_up", "gauge",
                 "1 while a destination takes events, 0 while it is paused or disabled, or does not permit deliveries."
             ) { hindrances[$0] == nil ? 1 : 0 }
+            + Self.series("signalbox_route_matched_total", "Events that a route took since the start.", routes) {
+                $0.matched
+            }
+            + Self.series(
+                "signalbox_route_failed_total", "Events of which a route's transformation made nothing.", routes
+            ) { $0.failed }
             + Self.media(media)
     }
 
@@ -50,5 +58,19 @@ struct MetricsPage {
             + single("signalbox_media_files", "Files that are kept.", Int64(gauges.files))
             + single("signalbox_media_bytes", "Bytes of all files that are kept.", gauges.bytes)
             + single("signalbox_deliveries_held", "Deliveries that wait for media.", Int64(gauges.held))
+    }
+
+    private static func series(
+        _ name: String, _ help: String, _ routes: [(name: String, count: RouteCounts.Count)],
+        _ value: (RouteCounts.Count) -> Int
+    ) -> String {
+        var lines = "# HELP \(name) \(help)\n# TYPE \(name) counter\n"
+        for route in routes { lines += "\(name){route=\"\(escaped(route.name))\"} \(value(route.count))\n" }
+        return lines
+    }
+
+    /// A route may have any name.
+    private static func escaped(_ label: String) -> String {
+        label.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }
 }

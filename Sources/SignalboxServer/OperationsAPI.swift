@@ -45,7 +45,8 @@ package struct OperationsAPI: Sendable {
         ("/v1/destinations/{name}/ping", "POST"), ("/metrics", "GET, HEAD"),
     ]
 
-    func add(to router: Router<BasicRequestContext>) {
+    /// `routes`: whose figures are on the page of metrics too.
+    func add(to router: Router<BasicRequestContext>, routes: RoutesAPI) {
         router.get("/v1/deliveries") { request, _ in try await list(request) }
         router.get("/v1/deliveries/{id}") { request, context in
             try await show(request, context.parameters.get("id") ?? "")
@@ -63,7 +64,7 @@ package struct OperationsAPI: Sendable {
         router.post("/v1/destinations/{name}/ping") { request, context in
             try await sendPing(request, context.parameters.get("name") ?? "")
         }
-        router.get("/metrics") { request, _ in try await metrics(request) }
+        router.get("/metrics") { request, _ in try await metrics(request, routes) }
     }
 
     // MARK: Deliveries
@@ -222,13 +223,14 @@ package struct OperationsAPI: Sendable {
 
     // MARK: Figures
 
-    private func metrics(_ request: Request) async throws -> Response {
+    private func metrics(_ request: Request, _ routes: RoutesAPI) async throws -> Response {
         try access.check(request)
         let (hindrances, gauges, media) = try await asked { () throws(StoreError) in
             (try await queue.hindrances(), try await queue.gauges(), try await queue.mediaGauges())
         }
         let page = MetricsPage(
-            gauges: gauges, hindrances: hindrances, destinations: destinations, media: media, now: Date())
+            gauges: gauges, hindrances: hindrances, destinations: destinations, media: media, routes: routes.figures,
+            now: Date())
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))

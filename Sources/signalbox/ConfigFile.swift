@@ -9,23 +9,6 @@ import SignalboxVendors
 
 /// A config read from a file, or the sentence on standard error that says why it was not.
 enum ConfigFile {
-    static func load(_ path: String) throws(ExitCode) -> GatewayConfig {
-        guard let text = FileManager.default.contents(atPath: path) else {
-            let exists = FileManager.default.fileExists(atPath: path)
-            throw refuse(
-                exists
-                    ? "\(path) cannot be read."
-                    : "\(path): there is no such file. Write one, or name another with --config.")
-        }
-        do throws(InvalidConfig) {
-            return try GatewayConfig.read(
-                Array(text), detectors: Vendors.names, sourceVendors: Vendors.namedBySource, checkingEntries: mistakes)
-        } catch {
-            for mistake in error.mistakes { StandardError.write("\(path):\(mistake.description)\n") }
-            throw .unusable
-        }
-    }
-
     /// The chain that a config asks for.
     static func chain(_ config: GatewayConfig) throws(ExitCode) -> VendorChain {
         do throws(UnknownDetector) {
@@ -33,11 +16,6 @@ enum ConfigFile {
         } catch {
             throw refuse("detectors.chain names \(error.name); known are \(error.known.joined(separator: ", ")).")
         }
-    }
-
-    /// What is wrong in a user's own entries of the catalogue.
-    private static func mistakes(_ entries: JSONValue, _ parser: JSONParser) -> [ConfigReader.Finding] {
-        Catalogue.mistakes(in: entries, with: parser).map { ($0.pointer, $0.message) }
     }
 
     /// The tokens of all sources.

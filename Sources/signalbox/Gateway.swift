@@ -19,6 +19,7 @@ struct Gateway {
     let normalizer: Normalizer
     let intake: Intake
     let interactions: InteractionIntake
+    let counts = RouteCounts()
     let media: MediaStore
     let links: MediaLinks
     let ways: WaysOut
@@ -50,11 +51,11 @@ struct Gateway {
         }
         links = try ConfigFile.mediaLinks(config, path: options.configPath)
         intake = Intake(
-            normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources)
+            normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources, counts: counts)
+        let shaping = EventShaping(tokens: normalizer.tokens, counts: counts)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: config.routes,
-            decider: Self.decider(types: config.actions, media: media, links: links),
-            queue: queue)
+            decider: Self.decider(types: config.actions, media: media, links: links), queue: queue, shaping: shaping)
         ways = WaysOut(allow: config.egressAllow)
         var senders: [(Destination, any Sender)] = []
         for destination in config.destinations {
@@ -64,7 +65,8 @@ struct Gateway {
         self.senders = Dictionary(uniqueKeysWithValues: senders.map { ($0.0.name, $0.1) })
         dispatcher = Dispatcher(
             senders, queue: queue,
-            deadLetters: DeadLetterEvents(gateway: config.gateway.name, routes: config.routes), logger: logger)
+            deadLetters: DeadLetterEvents(
+                gateway: config.gateway.name, routes: config.routes, shaper: shaping.shaper), logger: logger)
         downloads = try Self.downloads(config, options.configPath, queue, media, links, ways, logger)
     }
 

@@ -40,10 +40,12 @@ struct StandardOutput: ~Copyable {
         }
     }
 
-    /// Whether to use colours: on a terminal, unless NO_COLOR (no-color.org) or a dumb terminal says otherwise.
-    static var hasColor: Bool {
+    /// Whether to use colours: on a terminal, unless the environment says otherwise.
+    static var hasColor: Bool { isatty(STDOUT_FILENO) == 1 && wantsColor }
+
+    /// False where NO_COLOR (no-color.org) or a dumb terminal says so.
+    static var wantsColor: Bool {
         let environment = ProcessInfo.processInfo.environment
-        return isatty(STDOUT_FILENO) == 1 && environment["NO_COLOR", default: ""].isEmpty
-            && environment["TERM"] != "dumb"
+        return environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"
     }
 }

@@ -13,6 +13,10 @@ enum StandardError {
     static var canRedraw: Bool {
         isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Whether to use colours.
+    static var hasColor: Bool { isTerminal && StandardOutput.wantsColor }
 }
 
 /// Lines for whoever watches. A gateway must neither end nor wait because nobody does any more, so they are written

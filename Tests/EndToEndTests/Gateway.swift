@@ -72,8 +72,9 @@ struct Gateway {
         return (reply.status, (try? JSONSerialization.jsonObject(with: Data(reply.excerpt))) as? [String: Any] ?? [:])
     }
 
-    func get(_ path: String) async throws -> (status: Int, text: String) {
-        let reply = try await http.send(OutboundRequest(method: .get, url: url + path))
+    /// `keeping`: the most bytes of the answer.
+    func get(_ path: String, keeping bytes: Int = 1024) async throws -> (status: Int, text: String) {
+        let reply = try await http.send(OutboundRequest(method: .get, url: url + path, keptBytes: bytes))
         return (reply.status, String(decoding: reply.excerpt, as: UTF8.self))
     }
 

@@ -35,7 +35,14 @@ import Testing
             let sentence = try await refusal(["serve"], in: directory)
             #expect(
                 sentence
-                    == "routes.json:3:40: /routes/0/to/0: there is no destination \"crm\"; add one under \"destinations\"\n"
+                    == """
+                    routes.json:3:40: error: /routes/0/to/0: there is no destination "crm"
+                       3 |     { "name": "a", "match": {}, "to": ["crm"] }
+                         |                                        ^~~~~
+                      hint: add one under "destinations"
+                    routes.json: 1 error
+
+                    """
             )
         }
     }

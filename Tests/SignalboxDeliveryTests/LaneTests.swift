@@ -133,7 +133,8 @@ import Testing
             let opsSender = ScriptedSender { _, _ in .replied(status: 400, retryAfter: nil) }
             let dispatcher = dispatcher(
                 [(destination("crm"), crmSender), (destination("ops"), opsSender)], queue,
-                deadLetters: DeadLetterEvents(gateway: "test", routes: try Self.deadLetterRoutes(to: "ops")))
+                deadLetters: DeadLetterEvents(
+                    gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), shaper: EventShaper { _ in "" }))
             async let running: Void = dispatcher.runUntilDrained()
             try await queue.append([event(1, to: ["crm"])])
             await opsSender.waitFor(attempts: 1)
@@ -187,7 +188,8 @@ import Testing
     }
 
     @Test func anEventAboutADeadDeliverySaysWhatDied() throws {
-        let events = DeadLetterEvents(gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"))
+        let events = DeadLetterEvents(
+            gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), shaper: EventShaper { _ in "" })
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let routed = try #require(
             events.event(about: lease(#"{"subject":"mce/alert"}"#), status: 400, reason: "answered 400", at: now))
@@ -205,12 +207,14 @@ import Testing
 
     @Test func noEventIsMadeThatNoRouteAsksForNorOneAboutAnother() throws {
         let now = Date()
-        let asked = DeadLetterEvents(gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"))
+        let asked = DeadLetterEvents(
+            gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), shaper: EventShaper { _ in "" })
         let about = try #require(asked.event(about: lease("{}"), status: nil, reason: "x", at: now))
         let body = String(decoding: about.event.body, as: UTF8.self)
         #expect(asked.event(about: lease(body), status: nil, reason: "x", at: now) == nil, "it would never end")
         #expect(asked.event(about: lease("no JSON"), status: nil, reason: "x", at: now) == nil)
-        let unasked = DeadLetterEvents(gateway: "test", routes: RouteTable(fallback: [crm]))
+        let unasked = DeadLetterEvents(
+            gateway: "test", routes: RouteTable(fallback: [crm]), shaper: EventShaper { _ in "" })
         #expect(unasked.event(about: lease("{}"), status: nil, reason: "x", at: now) == nil)
     }
 

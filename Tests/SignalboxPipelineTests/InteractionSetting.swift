@@ -57,7 +57,8 @@ struct InteractionSetting {
                 return .init(sha256: String(repeating: "a", count: 64), bytes: bytes.count, href: "/media/a")
             }
             let interactions = InteractionIntake(
-                gateway: "demo", routes: routes, decider: decider, queue: queue, now: { clock.now })
+                gateway: "demo", routes: routes, decider: decider, queue: queue,
+                shaping: EventShaping(tokens: TokenHash(key: TestPipeline.key)), now: { clock.now })
             try await body(
                 InteractionSetting(
                     queue: queue, interactions: interactions, clock: clock, directory: directory,

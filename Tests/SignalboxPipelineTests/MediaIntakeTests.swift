@@ -26,7 +26,9 @@ import Testing
             chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), showsPayloads: true,
             mediaStatus: .skipped)
         let event = pipeline.event(payload)
-        return try ParserPool.forEvents().withParser { try routes.route(event, with: $0).get() }
+        return try ParserPool.forEvents().withParser {
+            try routes.route(event, with: $0, shaping: EventShaping(tokens: TokenHash(key: TestPipeline.key))).get()
+        }
     }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }

@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxActions
 import SignalboxJSON
 import SignalboxModel
@@ -88,6 +89,7 @@ extension JSONWriter {
                     + (route.ignoring.contains(.notBefore) ? " ignoring notBefore" : "")
                     + (route.ignoring.contains(.notAfter) ? " ignoring notAfter" : "")
                     + (route.including.contains(.apns) ? " including apns" : "") + Self.spelled(route.media)
+                    + Self.options(of: route)
             })
         key("fallback")
         strings(config.routes.fallback.map(\.name))
@@ -121,6 +123,37 @@ extension JSONWriter {
         case .link: ""
         case .stored(let wait): " media stored \(wait.text)"
         }
+    }
+
+    private static func options(of route: Route) -> String {
+        var words: [String] = route.isEnabled ? [] : ["disabled"]
+        if let sample = route.sample { words.append("sample \(sample.share)") }
+        if let window = route.window {
+            if let from = window.from { words.append("from \(from.text)") }
+            if let until = window.until { words.append("until \(until.text)") }
+            let days = RouteWindow.Weekday.allCases.filter { window.days?.contains($0) ?? false }
+            if !days.isEmpty { words.append("on " + days.map(\.rawValue).joined(separator: " ")) }
+            if !window.hours.isEmpty {
+                words.append("at " + window.hours.map { "\($0.start)-\($0.end)" }.joined(separator: " "))
+            }
+            words.append("in \(window.zone.identifier)")
+        }
+        if route.shape?.redaction != nil { words.append("redacted") }
+        switch route.shape?.transform {
+        case .template(let template): words.append("rendered \(template.body)")
+        case .map(let fields): words.append("mapped " + spelled(fields))
+        case nil: break
+        }
+        return words.map { " " + $0 }.joined()
+    }
+
+    private static func spelled(_ fields: [EventTransform.Field]) -> String {
+        fields.map { field in
+            switch field.source {
+            case .pointer(let pointer): "\(field.name)=\(pointer.text)"
+            case .object(let inner): "\(field.name)={\(spelled(inner))}"
+            }
+        }.joined(separator: " ")
     }
 
     private static func spelled(_ actions: ActionTypes) -> [String] {

@@ -22,19 +22,21 @@ package struct InteractionIntake: Sendable {
     private let routes: RouteTable
     private let decider: TapDecider
     private let queue: SQLiteQueue
+    private let shaping: EventShaping
     private let ids = EventIDSource()
     private let parsers = ParserPool.forEvents()
     private let now: @Sendable () -> Date
 
-    /// `gateway`: the name that stands in every event's `source`.
+    /// `gateway`: the name that stands in every event's `source`. `shaping`: makes what routes ask for of events.
     package init(
-        gateway: String, routes: RouteTable, decider: TapDecider, queue: SQLiteQueue,
+        gateway: String, routes: RouteTable, decider: TapDecider, queue: SQLiteQueue, shaping: EventShaping,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.gateway = gateway
         self.routes = routes
         self.decider = decider
         self.queue = queue
+        self.shaping = shaping
         self.now = now
     }
 
@@ -191,7 +193,8 @@ package struct InteractionIntake: Sendable {
                 key: hexadecimal(sha256(Array(decided.tap.interaction.identity.utf8))),
                 since: now.addingTimeInterval(-(Self.repeatWindow / .seconds(1))), scope: .all)
             var routed = RoutedEvent(
-                event, routes.decide(body, adding: destinations, hasPayload: false), in: body, dedupe: dedupe)
+                event, routes.decide(body, adding: destinations, hasPayload: false), in: body, shaping: shaping,
+                dedupe: dedupe)
             // As long as somebody is to get the event, the file stays.
             if case .rendered(let file) = decided.outcome {
                 routed.files = [MediaFile(sha256: file.sha256, bytes: file.bytes, contentType: "text/calendar")]
@@ -216,11 +219,13 @@ package struct InteractionIntake: Sendable {
         event.notAfter = Normalizer.date(notAfter)
         for variant in stored.variants where event.shown == nil {
             event.shown = try reading(variant) { (event) throws(InteractionMistake) in
-                event["data"]?["apns"].map { JSONText($0) }
+                // Of what a route has made something else, its payload may be something else too.
+                event["dataschema"] == nil ? nil : event["data"]?["apns"].map { JSONText($0) }
             }
         }
         var routed = try reading(bytes) { [event] (body) throws(InteractionMistake) in
-            RoutedEvent(event, routes.decide(body, adding: [], hasPayload: event.payload != nil), in: body)
+            RoutedEvent(
+                event, routes.decide(body, adding: [], hasPayload: event.payload != nil), in: body, shaping: shaping)
         }
         for position in routed.deliveries.indices {
             routed.deliveries[position].notBefore = until
@@ -252,6 +257,7 @@ package struct InteractionIntake: Sendable {
             throw .store(error)
         }
         guard case .appended(let duplicates) = result else { return items }
+        shaping.count(events, without: duplicates)
         return zip(items, positions).map { item, position in
             item.map { receipt in
                 var receipt = receipt

@@ -42,7 +42,7 @@ extension ConfigReader {
         }
         guard !value.isEmptyContainer else { return .everything }
         var draft = Draft()
-        let mistakesBefore = mistakes.count
+        let mistakesBefore = findings.count
         let ways = self.ways(of: value, at: [], inOr: false, &draft)
         if !draft.operators.isEmpty {
             // Ruler takes the whole pattern one way or the other.
@@ -52,7 +52,7 @@ extension ConfigReader {
         }
         guard draft.overflow == nil, isWithinBounds(ways, draft, value) else { return .everything }
         // What is wrong by itself would be told again for every way.
-        if mistakes.count == mistakesBefore { _ = ways.allSatisfy { isConsistent($0) } }
+        if findings.count == mistakesBefore { _ = ways.allSatisfy { isConsistent($0) } }
         return Pattern(ways: ways.map { way in Pattern.Way(way.map(\.field)) })
     }
 

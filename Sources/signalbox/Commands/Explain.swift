@@ -101,18 +101,9 @@ struct Explain: AsyncParsableCommand {
     }
 
     private static func routing(of value: JSONValue, by routes: RouteTable) -> String {
-        var lines: [String] = []
-        var isStopped = false
-        for route in routes.routes {
-            if isStopped {
-                lines.append("  \(route.name): not asked, an earlier route said stop")
-            } else if let mismatch = route.match.mismatch(in: value) {
-                let found = mismatch.found.map { JSONText($0).string } ?? "nothing"
-                lines.append("  \(route.name): no; \(mismatch.pointer) is \(found)")
-            } else {
-                lines.append("  \(route.name): yes, to \(route.destinations.map(\.name).joined(separator: ", "))")
-                isStopped = route.stop
-            }
+        var lines = routes.verdicts(on: value).map { route, verdict in
+            let to = verdict == .taken ? ", to " + route.destinations.map(\.name).joined(separator: ", ") : ""
+            return "  \(route.name): \(verdict.words)\(to)"
         }
         let decision = routes.decide(value)
         if decision.routes.isEmpty, !decision.destinations.isEmpty {

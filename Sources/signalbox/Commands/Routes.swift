@@ -3,21 +3,38 @@ import SignalboxRouting
 
 struct Routes: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look after the config.", subcommands: [Check.self], defaultSubcommand: Check.self)
+        abstract: "Look after the config.", subcommands: [Check.self, Test.self, Schema.self],
+        defaultSubcommand: Check.self)
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say what is wrong in a config, each mistake with its line.")
+            abstract: "Say what is wrong in a config, each mistake with its line.",
+            discussion: "Files in the folder \(ConfigFile.folder) beside it are checked with it.")
 
         @Argument(help: "The config file.", completion: .file(extensions: ["json"]))
         var file = "routes.json"
 
+        @Flag(help: "Take warnings for errors.")
+        var strict = false
+
         func run() throws {
-            let config = try ConfigFile.load(file)
+            let texts = try ConfigFile.texts(file)
+            let report = ConfigReport(of: texts, hasColor: StandardError.hasColor)
+            let found: (config: GatewayConfig?, mistakes: [ConfigMistake])
+            do throws(InvalidConfig) {
+                let config = try ConfigFile.read(texts, from: file)
+                found = (config, config.warnings)
+            } catch {
+                found = (nil, error.mistakes)
+            }
+            if !found.mistakes.isEmpty {
+                StandardError.write(report.text(of: found.mistakes) + report.summary(of: found.mistakes))
+            }
+            guard let config = found.config, !strict || found.mistakes.isEmpty else { throw ExitCode.unusable }
             _ = try ConfigFile.chain(config)
             print(
                 "\(file): \(config.routes.routes.count) routes, \(config.destinations.count) destinations, "
-                    + "\(config.sources.count) sources: nothing wrong")
+                    + "\(config.sources.count) sources: \(found.mistakes.isEmpty ? "nothing wrong" : "can be used")")
         }
     }
 }

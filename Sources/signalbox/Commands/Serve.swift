@@ -7,6 +7,7 @@ import SignalboxDelivery
 import SignalboxEgress
 import SignalboxMedia
 import SignalboxModel
+import SignalboxPipeline
 import SignalboxRouting
 import SignalboxServer
 import SignalboxStore
@@ -41,7 +42,7 @@ struct Serve: AsyncParsableCommand {
         let operators = try operators(config, address: address)
         let server = GatewayServer(
             intake: gateway.intake, interactions: InteractionsAPI(intake: gateway.interactions), access: access,
-            operations: operations(gateway, operators),
+            operations: operations(gateway, operators), routes: routes(gateway, operators),
             categories: CategoriesAPI(
                 queue: queue, sources: access, operators: operators, statics: config.categories.statics.records,
                 limit: config.categories.count),
@@ -88,6 +89,13 @@ struct Serve: AsyncParsableCommand {
             let result = await sender.ping(events.pingLease(to: name))
             return OperationsAPI.Ping(wasTaken: result.wasTaken, status: result.status, words: result.words)
         }
+    }
+
+    private func routes(_ gateway: Gateway, _ operators: AdminAccess) -> RoutesAPI {
+        let routes = gateway.config.routes
+        let trials = RouteTrials(
+            normalizer: gateway.normalizer, routes: routes, vendors: gateway.config.sourceVendors)
+        return RoutesAPI(routes: routes, trials: trials, counts: gateway.counts, access: operators)
     }
 
     private func access(_ config: GatewayConfig, address: ListenAddress) throws(ExitCode) -> SourceAccess {

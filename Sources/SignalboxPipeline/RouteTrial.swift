@@ -1,0 +1,79 @@
+package import Foundation
+import SignalboxJSON
+package import SignalboxModel
+package import SignalboxRouting
+
+/// What the routes would do with one event: nothing of it is kept or sent.
+package struct RouteTrial: Sendable {
+    package let subject: String?
+    /// All routes, in order.
+    package let routes: [Entry]
+    package let destinations: [DestinationName]
+    /// Whether no route took it, so that it goes to the fallback.
+    package let usesFallback: Bool
+
+    package struct Entry: Sendable, Equatable {
+        package let name: String
+        package let destinations: [DestinationName]
+        package let verdict: RouteVerdict
+    }
+
+    /// Names of those that took it.
+    package var taken: [String] { routes.filter { $0.verdict == .taken }.map(\.name) }
+}
+
+/// Asks routes about payloads and events, without a queue.
+package struct RouteTrials: Sendable {
+    private let normalizer: Normalizer
+    private let routes: RouteTable
+    private let vendors: [SourceName: VendorID]
+    private let payloadParsers = ParserPool.forPayloads()
+    private let eventParsers = ParserPool.forEvents()
+
+    /// `vendors`: of the sources that hand in those of one vendor.
+    package init(normalizer: Normalizer, routes: RouteTable, vendors: [SourceName: VendorID]) {
+        self.normalizer = normalizer
+        self.routes = routes
+        self.vendors = vendors
+    }
+
+    /// `text`: a payload, or an event in structured CloudEvents JSON, which is taken as it is. `source`, `time`: where and when
+    /// a payload came in.
+    package func trial(
+        of text: [UInt8], from source: SourceName, at time: Date
+    ) throws(Rejection) -> RouteTrial {
+        try payloadParsers.withParser { (parser) throws(Rejection) in
+            try text.withUnsafeBufferPointer { (bytes) throws(Rejection) in
+                if let value = try? parser.parse(bytes), value.isEvent { return trial(of: value) }
+                parser.reset()
+                let reception = Reception(from: source, at: time, vendor: vendors[source])
+                let event = try normalizer.event(bytes, as: reception, at: Place(), with: parser)
+                return try eventParsers.withParser { (parser) throws(Rejection) in
+                    do throws(JSONError) {
+                        return trial(of: try parser.parse(event.body))
+                    } catch {
+                        throw Rejection(
+                            .tooLarge, at: Place(), "The event made of this payload is too large: send less of it.")
+                    }
+                }
+            }
+        }
+    }
+
+    private func trial(of event: JSONValue) -> RouteTrial {
+        let decision = routes.decide(event)
+        return RouteTrial(
+            subject: event["subject"]?.string,
+            routes: routes.verdicts(on: event).map {
+                RouteTrial.Entry(name: $0.route.name, destinations: $0.route.destinations, verdict: $0.verdict)
+            },
+            destinations: decision.destinations, usesFallback: decision.routes.isEmpty && !routes.fallback.isEmpty)
+    }
+}
+
+extension JSONValue {
+    /// Whether it has what every CloudEvent has, as no payload does.
+    fileprivate var isEvent: Bool {
+        ["specversion", "id", "source", "type"].allSatisfy { member($0)?.isString ?? false }
+    }
+}

@@ -1,0 +1,99 @@
+import SignalboxJSON
+
+/// Mistakes of a config as a compiler would print them: file, line and column, the line itself, the place in it, what to do.
+package struct ConfigReport {
+    private let files: [ConfigText]
+    private let hasColor: Bool
+
+    /// `hasColor`: for a terminal that shows them (ECMA-48).
+    package init(of files: [ConfigText], hasColor: Bool = false) {
+        self.files = files
+        self.hasColor = hasColor
+    }
+
+    /// Lines that end in a line feed, in the order of the files and of the places in them.
+    package func text(of mistakes: [ConfigMistake]) -> String {
+        mistakes.enumerated()
+            .sorted { left, right in
+                let places = [left, right].map { ($0.element.file, $0.element.place?.lowerBound ?? 0, $0.offset) }
+                return places[0] < places[1]
+            }
+            .map { text(of: $0.element) }.joined()
+    }
+
+    /// `routes.json: 2 errors, 1 warning`, with a line feed.
+    package func summary(of mistakes: [ConfigMistake]) -> String {
+        let counts = [ConfigMistake.Severity.error, .warning].compactMap { severity -> String? in
+            let count = mistakes.count { $0.severity == severity }
+            return count == 0 ? nil : "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
+        }
+        return "\(files.first?.name ?? ""): \(counts.joined(separator: ", "))\n"
+    }
+
+    private func text(of mistake: ConfigMistake) -> String {
+        let (problem, hint) = Self.parts(of: mistake.message)
+        let pointer = mistake.pointer.isEmpty ? "" : Self.printable(mistake.pointer) + ": "
+        let name = files[mistake.file].name
+        let place = mistake.position.map { "\(name):\($0.line):\($0.column)" } ?? name
+        let color: Color = mistake.severity == .error ? .red : .yellow
+        var text =
+            colored(place + ": ", .bold) + colored(mistake.severity.rawValue + ": ", color)
+            + colored(pointer + Self.printable(problem), .bold) + "\n"
+        if let range = mistake.place { text += excerpt(of: range, in: mistake.file, color) }
+        if let hint { text += colored("  hint: ", .cyan) + Self.printable(hint) + "\n" }
+        for note in mistake.notes {
+            let excerpt = SourceExcerpt(of: note.place, in: files[note.file].bytes)
+            text += colored("\(files[note.file].name):\(excerpt.line): ", .bold) + colored("note: ", .cyan)
+            text += Self.printable(note.message) + "\n" + self.excerpt(of: note.place, in: note.file, .cyan)
+        }
+        return text
+    }
+
+    private func excerpt(of place: Range<Int>, in file: Int, _ color: Color) -> String {
+        let excerpt = SourceExcerpt(of: place, in: files[file].bytes)
+        let number = String(excerpt.line)
+        let gutter = String(repeating: " ", count: max(4, number.count) - number.count)
+        let blank = String(repeating: " ", count: max(4, number.count))
+        let mark = "^" + String(repeating: "~", count: excerpt.width - 1)
+        return "\(gutter)\(number) | \(excerpt.text)\n\(blank) | " + String(repeating: " ", count: excerpt.indent)
+            + colored(mark, color) + "\n"
+    }
+
+    /// What is wrong, and what to do about it: they are parted by the first semicolon that is not within quotes.
+    private static func parts(of message: String) -> (problem: String, hint: String?) {
+        var isQuoted = false
+        var previous: Character?
+        for position in message.indices {
+            if message[position] == "\"" { isQuoted.toggle() }
+            if message[position] == " ", previous == ";", !isQuoted {
+                return (
+                    String(message[..<message.index(before: position)]),
+                    String(message[message.index(after: position)...])
+                )
+            }
+            previous = message[position]
+        }
+        return (message, nil)
+    }
+
+    /// Names of the config are repeated in messages; what would move the cursor is not.
+    private static func printable(_ text: String) -> String {
+        var printable = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            let category = scalar.properties.generalCategory
+            printable.append(category == .control || category == .format ? "\u{FFFD}" : scalar)
+        }
+        return String(printable)
+    }
+
+    private enum Color: String {
+        case bold = "1"
+        case red = "1;31"
+        case yellow = "1;33"
+        case cyan = "1;36"
+    }
+
+    private func colored(_ text: String, _ color: Color) -> String {
+        hasColor ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
+    }
+}

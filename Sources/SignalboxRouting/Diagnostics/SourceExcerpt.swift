@@ -1,0 +1,115 @@
+import SignalboxJSON
+
+/// The line of a text in which something is wrong, as a terminal shows it, and the columns to mark below it.
+struct SourceExcerpt {
+    let line: Int
+    /// Without tabs, control characters and what would change the direction of writing.
+    let text: String
+    /// Columns before the mark.
+    let indent: Int
+    /// Columns of the mark: at least one.
+    let width: Int
+
+    /// Columns of a line that are shown; longer ones are cut around the place.
+    static let columns = 100
+    /// Columns that are kept before the place when a line is cut.
+    private static let before = 40
+    /// A tab is shown as so many blanks, wherever it stands.
+    private static let tab = 4
+
+    /// `place`: in bytes. What of it is on further lines is not marked.
+    init(of place: Range<Int>, in text: [UInt8]) {
+        line = TextPosition(offset: place.lowerBound, in: text).line
+        let newline = UInt8(ascii: "\n")
+        let start = min(place.lowerBound, text.count)
+        var lineStart = text[..<start].lastIndex(of: newline).map { $0 + 1 } ?? 0
+        if lineStart == 0, text.starts(with: [0xEF, 0xBB, 0xBF]) { lineStart = min(3, start) }
+        let lineEnd = text[start...].firstIndex(of: newline) ?? text.count
+        // A character takes at most 4 bytes, but for those that are made of several: these cut a line a little earlier.
+        let first = Self.boundary(max(lineStart, start - 8 * Self.columns), in: text, before: start)
+        let last = min(lineEnd, start + 8 * Self.columns)
+        let head = Self.shown(text[first..<start])
+        let marked = Self.shown(text[start..<max(start, min(place.upperBound, last))])
+        let tail = Self.shown(text[max(start, min(place.upperBound, last))..<last])
+        var cut = Self.Cut(head: head, marked: marked, tail: tail)
+        cut.fit(isCutBefore: first > lineStart, isCutBehind: last < lineEnd)
+        self.text = cut.text
+        indent = cut.indent
+        width = cut.width
+    }
+
+    /// The first byte of a character at or behind an offset.
+    private static func boundary(_ offset: Int, in text: [UInt8], before end: Int) -> Int {
+        text[offset..<end].firstIndex { $0 & 0xC0 != 0x80 } ?? end
+    }
+
+    private static func shown(_ bytes: ArraySlice<UInt8>) -> [Character] {
+        var shown: [Character] = []
+        for character in String(decoding: bytes, as: UTF8.self) where character != "\r" {
+            if character == "\t" {
+                shown += Array(repeating: " ", count: tab)
+            } else {
+                shown.append(isHarmless(character) ? character : "\u{FFFD}")
+            }
+        }
+        return shown
+    }
+
+    private static func isHarmless(_ character: Character) -> Bool {
+        character.unicodeScalars.allSatisfy { scalar in
+            switch scalar.properties.generalCategory {
+            case .control, .lineSeparator, .paragraphSeparator: false
+            // Joiners hold emoji together; all others are invisible, or turn the line around.
+            case .format: scalar.value == 0x200D
+            default: true
+            }
+        }
+    }
+
+    /// The three parts of a line, cut so that the marked one is in sight.
+    private struct Cut {
+        var head: [Character]
+        var marked: [Character]
+        var tail: [Character]
+
+        var text: String { String(head + marked + tail) }
+        var indent: Int { Self.columns(head) }
+        var width: Int { max(1, Self.columns(marked)) }
+
+        mutating func fit(isCutBefore: Bool, isCutBehind: Bool) {
+            var isCutBefore = isCutBefore
+            var isCutBehind = isCutBehind
+            if indent + Self.columns(marked) + Self.columns(tail) > SourceExcerpt.columns, indent > SourceExcerpt.before
+            {
+                head = Self.suffix(head, SourceExcerpt.before)
+                isCutBefore = true
+            }
+            let room = SourceExcerpt.columns - indent
+            if Self.columns(marked) > room {
+                marked = Self.prefix(marked, room)
+                tail = []
+                isCutBehind = true
+            } else if Self.columns(marked) + Self.columns(tail) > room {
+                tail = Self.prefix(tail, room - Self.columns(marked))
+                isCutBehind = true
+            }
+            if isCutBefore { head.insert(contentsOf: "… ", at: 0) }
+            if isCutBehind { tail += " …" }
+        }
+
+        private static func columns(_ text: [Character]) -> Int { text.reduce(0) { $0 + DisplayWidth.columns($1) } }
+
+        private static func prefix(_ text: [Character], _ columns: Int) -> [Character] {
+            var left = columns
+            return Array(
+                text.prefix { character in
+                    left -= DisplayWidth.columns(character)
+                    return left >= 0
+                })
+        }
+
+        private static func suffix(_ text: [Character], _ columns: Int) -> [Character] {
+            prefix(text.reversed(), columns).reversed()
+        }
+    }
+}

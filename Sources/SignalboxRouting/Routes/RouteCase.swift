@@ -1,0 +1,101 @@
+package import Foundation
+package import SignalboxJSON
+package import SignalboxModel
+
+/// A payload or an event, and where it should go: one entry of a file that `signalbox routes test` runs.
+package struct RouteCase: Sendable {
+    package let name: String
+    package let input: Input
+    /// Where a payload came in, and when; nil for now.
+    package let source: SourceName
+    package let time: Date?
+    /// Names of the routes that take it, in the config's order.
+    package let routes: [String]
+    /// Where it goes, in any order; nil for whoever does not care.
+    package let destinations: [String]?
+
+    package enum Input: Sendable {
+        case text(JSONText)
+        /// The path of a file that holds it, from the folder of the cases.
+        case file(String)
+    }
+
+    /// The most cases of one file.
+    package static let limit = 10_000
+
+    /// Reads a file of cases: a JSON array. `config`: whose routes and destinations they name.
+    package static func read(_ file: ConfigText, for config: GatewayConfig) throws(InvalidConfig) -> [RouteCase] {
+        let parser = JSONParser()
+        let root: JSONValue
+        do throws(JSONError) {
+            root = try parser.parse(file.bytes)
+        } catch {
+            throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: file.bytes)])
+        }
+        var reader = ConfigReader(parser: parser, roots: [root], detectors: [], sourceVendors: [])
+        let cases = reader.routeCases(root, of: config)
+        guard reader.findings.isEmpty else { throw InvalidConfig(mistakes: reader.mistakes(in: [file])) }
+        return cases
+    }
+}
+
+extension ConfigReader {
+    fileprivate mutating func routeCases(_ value: JSONValue, of config: GatewayConfig) -> [RouteCase] {
+        let entries = list(value)
+        if value.isArray, !(1...RouteCase.limit).contains(entries.count) {
+            note(value, "this must have 1 to \(RouteCase.limit) cases")
+        }
+        return entries.prefix(RouteCase.limit).compactMap { routeCase($0, of: config) }
+    }
+
+    private mutating func routeCase(_ value: JSONValue, of config: GatewayConfig) -> RouteCase? {
+        let keys = ["name", "payload", "event", "file", "source", "time", "expect", "expectDestinations"]
+        guard isObject(value, keys: keys) else { return nil }
+        let name = value["name"].flatMap { text($0) }
+        if value["name"] == nil { note(value, "a case needs a \"name\"") }
+        if value["expect"] == nil {
+            note(value, "a case needs what to \"expect\": the names of the routes that take it, [] for none")
+        }
+        let input = input(of: value)
+        let source = value["source"].flatMap { text($0) }
+        if let member = value["source"], let source, !NameRule.allows(source) {
+            note(member, "this is no name: " + NameRule.words)
+        }
+        let time = value["time"].flatMap { instant($0) }
+        let routes = value["expect"].map { names($0, of: "route", among: config.routes.routes.map(\.name)) }
+        let destinations = value["expectDestinations"].map {
+            names($0, of: "destination", among: config.destinations.map(\.name.name))
+        }
+        guard let name, let input, let routes else { return nil }
+        return RouteCase(
+            name: name, input: input, source: source.map { SourceName($0) } ?? .default,
+            time: time.map { Date(timeIntervalSince1970: Double($0.milliseconds) / 1000) }, routes: routes,
+            destinations: destinations)
+    }
+
+    private mutating func input(of value: JSONValue) -> RouteCase.Input? {
+        let given = [value["payload"], value["event"], value["file"]].compactMap { $0 }
+        guard let input = given.first, given.count == 1 else {
+            note(value, "a case has either a \"payload\", an \"event\", or a \"file\" that holds one of them")
+            return nil
+        }
+        if value["file"] != nil { return text(input).map { .file($0) } }
+        guard input.isObject else {
+            note(input, "this must be an object, in braces")
+            return nil
+        }
+        return .text(JSONText(input))
+    }
+
+    private mutating func names(_ value: JSONValue, of kind: String, among known: [String]) -> [String] {
+        var names: [String] = []
+        for entry in list(value) {
+            guard let name = text(entry) else { continue }
+            if !known.contains(name) {
+                note(entry, "there is no \(kind) \"\(name)\"" + Self.suggestion(for: name, among: known))
+            }
+            names.append(name)
+        }
+        return names
+    }
+}

@@ -1,0 +1,32 @@
+import Synchronization
+
+/// How often routes took events since the gateway was started. A class because requests count in it while others read it.
+package final class RouteCounts: Sendable {
+    package struct Count: Sendable, Equatable {
+        /// Events that it took.
+        package var matched = 0
+        /// Events of which its transformation made nothing.
+        package var failed = 0
+
+        package init(matched: Int = 0, failed: Int = 0) {
+            self.matched = matched
+            self.failed = failed
+        }
+    }
+
+    private let counts = Mutex<[String: Count]>([:])
+
+    package init() {}
+
+    /// Counts an event that is on disk. `routes`: names of those that took it.
+    package func countMatch(of routes: [String]) {
+        guard !routes.isEmpty else { return }
+        counts.withLock { counts in
+            for route in routes { counts[route, default: Count()].matched += 1 }
+        }
+    }
+
+    func countFailure(of route: String) { counts.withLock { $0[route, default: Count()].failed += 1 } }
+
+    package var all: [String: Count] { counts.withLock { $0 } }
+}

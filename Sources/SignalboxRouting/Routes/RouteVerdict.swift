@@ -1,0 +1,85 @@
+package import SignalboxJSON
+import SignalboxModel
+
+/// What a route says to one event, and why.
+package enum RouteVerdict: Sendable, Equatable {
+    case taken
+    case disabled
+    /// The first field of the pattern that the event does not match, and what is there.
+    case mismatch(pointer: String, found: JSONText?)
+    /// It was accepted at another time.
+    case outsideWindow
+    case notInSample
+    /// An earlier route that took it ends the list.
+    case stopped(by: String)
+
+    /// A stable word for programs.
+    package var code: String {
+        switch self {
+        case .taken: "taken"
+        case .disabled: "disabled"
+        case .mismatch: "mismatch"
+        case .outsideWindow: "outside-window"
+        case .notInSample: "not-in-sample"
+        case .stopped: "stopped"
+        }
+    }
+
+    /// For people, to be put behind the name of the route and a colon.
+    package var words: String {
+        switch self {
+        case .taken: "yes"
+        case .disabled: "no; it is disabled"
+        case .mismatch(let pointer, let found): "no; \(pointer) is \(found?.string ?? "nothing")"
+        case .outsideWindow: "no; the event's time is outside its window"
+        case .notInSample: "no; the event is not in its sample"
+        case .stopped(let route): "not asked, \(route) said stop"
+        }
+    }
+}
+
+extension RouteTable {
+    /// What every route says to an event, in order.
+    package func verdicts(on event: JSONValue) -> [(route: Route, verdict: RouteVerdict)] {
+        var stopper: String?
+        return routes.map { route in
+            let verdict = route.isEnabled ? stopper.map { .stopped(by: $0) } ?? route.verdict(on: event) : .disabled
+            if verdict == .taken, route.stop { stopper = route.name }
+            return (route, verdict)
+        }
+    }
+
+    /// The same table, whose samples take everything: for tests of where events go.
+    package var withoutSampling: RouteTable {
+        var table = self
+        table.routes = routes.map { route in
+            var route = route
+            route.sample = nil
+            return route
+        }
+        return table
+    }
+}
+
+extension Route {
+    fileprivate func verdict(on event: JSONValue) -> RouteVerdict {
+        if let mismatch = match.mismatch(in: event) {
+            return .mismatch(pointer: mismatch.pointer, found: mismatch.found.map { JSONText($0) })
+        }
+        guard isOpen(for: event) else { return .outsideWindow }
+        return samples(event) ? .taken : .notInSample
+    }
+
+    /// Whether it takes an event that its pattern matches.
+    func admits(_ event: JSONValue) -> Bool { isEnabled && isOpen(for: event) && samples(event) }
+
+    private func isOpen(for event: JSONValue) -> Bool {
+        guard let window else { return true }
+        return event["time"]?.utf8.flatMap { Timestamp(iso8601: $0) }.map { window.contains($0) } ?? false
+    }
+
+    private func samples(_ event: JSONValue) -> Bool {
+        guard let sample else { return true }
+        return event["id"]?.string.map { sample.takes($0) } ?? false
+    }
+}

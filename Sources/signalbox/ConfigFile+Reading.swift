@@ -1,0 +1,82 @@
+import ArgumentParser
+import Foundation
+import SignalboxJSON
+import SignalboxRouting
+import SignalboxVendors
+
+/// The config's file, and those in the folder beside it.
+extension ConfigFile {
+    /// Files of this folder beside the config belong to it.
+    static let folder = "routes.d"
+
+    /// Reads and checks a config, or says on standard error, with every place, why it cannot be used. What was read, and where
+    /// more may be added, is in its `origin`.
+    static func load(_ path: String) throws(ExitCode) -> GatewayConfig {
+        let files = try texts(path)
+        do throws(InvalidConfig) {
+            return try read(files, from: path)
+        } catch {
+            let report = ConfigReport(of: files, hasColor: StandardError.hasColor)
+            StandardError.write(report.text(of: error.mistakes) + report.summary(of: error.mistakes))
+            throw .unusable
+        }
+    }
+
+    /// As ``load(_:)``, from files that were read already.
+    static func read(_ files: [ConfigText], from path: String) throws(InvalidConfig) -> GatewayConfig {
+        var config = try GatewayConfig.read(
+            files, detectors: Vendors.names, sourceVendors: Vendors.namedBySource, checkingEntries: mistakes)
+        config.origin = GatewayConfig.Origin(
+            files: files.map(\.name) + config.templateFiles, folder: folder(beside: path))
+        return config
+    }
+
+    /// The config's own file first, the others in the order of their names.
+    static func texts(_ path: String) throws(ExitCode) -> [ConfigText] {
+        guard let text = FileManager.default.contents(atPath: path) else {
+            let exists = FileManager.default.fileExists(atPath: path)
+            throw refuse(
+                exists
+                    ? "\(path) cannot be read."
+                    : "\(path): there is no such file. Write one, or name another with --config.")
+        }
+        var files = [ConfigText(name: path, bytes: Array(text))]
+        let folder = folder(beside: path)
+        for name in try names(in: folder) {
+            let part = folder + "/" + name
+            guard let text = FileManager.default.contents(atPath: part) else {
+                throw refuse("\(part) cannot be read; it belongs to the config, because it is in \(Self.folder).")
+            }
+            files.append(ConfigText(name: part, bytes: Array(text)))
+        }
+        return files
+    }
+
+    private static func folder(beside path: String) -> String {
+        let parent = (path as NSString).deletingLastPathComponent
+        return parent.isEmpty ? folder : parent == "/" ? "/" + folder : parent + "/" + folder
+    }
+
+    /// In the order of their bytes, so that it does not depend on the machine's language. Files that begin with a dot are those
+    /// of editors.
+    private static func names(in folder: String) throws(ExitCode) -> [String] {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory.boolValue else {
+            return []
+        }
+        guard let all = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+            throw refuse("\(folder) cannot be read; files in it belong to the config.")
+        }
+        let names = all.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
+        guard names.count <= GatewayConfig.mostParts else {
+            throw refuse(
+                "\(folder) has \(names.count) files; at most \(GatewayConfig.mostParts) are read. Put some together.")
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+
+    /// What is wrong in a user's own entries of the catalogue.
+    private static func mistakes(_ entries: JSONValue, _ parser: JSONParser) -> [ConfigReader.EntryFinding] {
+        Catalogue.mistakes(in: entries, with: parser).map { ($0.pointer, $0.message) }
+    }
+}

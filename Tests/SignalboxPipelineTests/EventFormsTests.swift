@@ -1,0 +1,106 @@
+import Foundation
+import SignalboxJSON
+import SignalboxModel
+import SignalboxPipeline
+import SignalboxRouting
+import SignalboxStore
+import SignalboxTesting
+import SignalboxVendors
+import Testing
+
+/// What routes make of events, on the way into the queue.
+@Suite struct EventFormsTests {
+    private static let tokens = TokenHash(key: TestPipeline.key)
+    private static let payload =
+        #"{"aps":{"alert":"Hi","mutable-content":1},"media-attachment":"https://a.example/i.png","notification-action":{"type":"openApp"},"email":"a@b.c"}"#
+
+    private func config(_ routes: String) throws -> RouteTable {
+        let text =
+            #"{"destinations":{"a":{"builtin":"inbox"},"b":{"builtin":"inbox"},"c":{"builtin":"inbox"}},"routes":[\#(routes)]}"#
+        return try GatewayConfig.read(Array(text.utf8), detectors: []).routes
+    }
+
+    private func normalizer() -> Normalizer {
+        Normalizer(
+            chain: VendorChain(), gateway: "demo", tokens: Self.tokens, showsPayloads: true, mediaStatus: .skipped)
+    }
+
+    private func routed(_ routes: String) throws -> RoutedEvent {
+        var pipeline = TestPipeline()
+        pipeline.normalizer = normalizer()
+        let table = try config(routes)
+        return try ParserPool.forEvents().withParser {
+            try table.route(pipeline.event(Self.payload), with: $0, shaping: EventShaping(tokens: Self.tokens)).get()
+        }
+    }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    @Test func eachFormIsMadeOnce() throws {
+        let event = try routed(
+            #"{"name":"r","match":{},"to":["a","b"],"redact":["/data/custom/email"]},{"name":"s","match":{},"to":["c"]}"#
+        )
+        #expect(event.deliveries.map(\.variant) == [0, 0, nil])
+        #expect(event.variants.count == 1)
+        #expect(!text(event.variants[0]).contains("a@b.c") && text(event.event.body).contains("a@b.c"))
+        #expect(event.deliveries.allSatisfy { $0.shape == nil })
+    }
+
+    @Test func whatIsHashedIsNamedAsTokensAre() throws {
+        let event = try routed(#"{"name":"r","match":{},"to":["a"],"redact":{"/data/custom/email":"hash"}}"#)
+        #expect(text(event.variants[0]).contains(#""email":"\#(Self.tokens.name(of: Array("a@b.c".utf8)))""#))
+    }
+
+    @Test func whatFindsNothingLeavesTheEventAsItIs() throws {
+        let event = try routed(#"{"name":"r","match":{},"to":["a"],"redact":["/data/custom/phone"]}"#)
+        #expect(event.deliveries.map(\.variant) == [nil] && event.variants.isEmpty)
+    }
+
+    /// The payload as it should be shown is in the event before anything is taken out of it.
+    @Test func thePayloadAsShownIsRedactedToo() throws {
+        let event = try routed(
+            #"{"name":"r","match":{},"to":["a"],"include":["apns"],"redact":["/data/apns/email","/data/custom/email"]}"#
+        )
+        #expect(text(event.variants[0]).contains(#""apns":{"aps":"#))
+        #expect(!text(event.variants[0]).contains("a@b.c"))
+    }
+
+    @Test func aDeliveryThatWaitsForFilesIsRedactedNowAndNamesWhatIsLeftToDo() throws {
+        let event = try routed(
+            #"{"name":"r","match":{},"to":["a"],"media":"stored","redact":["/data/custom/email"],"transform":{"map":{"m":"/data/media"}}}"#
+        )
+        #expect(event.deliveries.map(\.shape) == ["r"])
+        #expect(event.deliveries.first?.mediaUntil != nil)
+        #expect(text(event.variants[0]).contains(#""media":[{"url":"https://a.example/i.png""#))
+        #expect(!text(event.variants[0]).contains("a@b.c"))
+    }
+
+    @Test func withoutMediaTheTransformationIsMadeAtOnce() throws {
+        let event = try routed(
+            #"{"name":"r","match":{},"to":["a"],"media":"none","transform":{"map":{"v":"/data/vendor","m":"/data/media"}}}"#
+        )
+        #expect(event.deliveries.map(\.shape) == [nil])
+        #expect(text(event.variants[0]).hasSuffix(#","data":{"v":"mce"}}"#))
+    }
+
+    @Test func whatRoutesTookIsCountedOnceItIsOnDisk() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let counts = RouteCounts()
+            let source = SourceName("mobile")
+            let sources =
+                #"{"sources":{"mobile":{"auth":{"bearer":["env:T"]},"dedupe":{"key":"/data/custom/email","window":"1m"}}}}"#
+            let intake = Intake(
+                normalizer: normalizer(),
+                routes: try config(
+                    #"{"name":"r","match":{},"to":["a"]},{"name":"s","match":{"data":{"vendor":["braze"]}},"to":["a"]}"#
+                ),
+                queue: queue, sources: try GatewayConfig.read(Array(sources.utf8), detectors: []).sources,
+                counts: counts)
+            _ = try await intake.accept(Array(Self.payload.utf8), from: source)
+            _ = try await intake.accept(Array(Self.payload.utf8), from: source)
+            _ = try await intake.accept(Array("nonsense".utf8), from: source)
+            #expect(counts.all == ["r": .init(matched: 1)])
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import SignalboxModel
+import SignalboxRouting
+import Testing
+
+@Suite struct DiagnosticsTests {
+    /// A folder with a `routes.json`, perhaps a `routes.d`, and `expected.txt`: what is printed about them.
+    struct Fixture: Sendable, CustomStringConvertible {
+        let files: [ConfigText]
+        let expected: String
+        let description: String
+
+        static func all() throws -> [Fixture] {
+            guard let root = Bundle.module.url(forResource: "Fixtures/diagnostics", withExtension: nil) else {
+                throw CocoaError(.fileNoSuchFile)
+            }
+            return try FileManager.default.contentsOfDirectory(atPath: root.path).sorted().map { name in
+                let folder = root.appendingPathComponent(name)
+                let parts = (try? FileManager.default.contentsOfDirectory(atPath: folder.path + "/routes.d")) ?? []
+                let names = ["routes.json"] + parts.sorted().map { "routes.d/" + $0 }
+                return try Fixture(
+                    files: names.map {
+                        try ConfigText(name: $0, bytes: [UInt8](Data(contentsOf: folder.appendingPathComponent($0))))
+                    }, expected: String(contentsOf: folder.appendingPathComponent("expected.txt"), encoding: .utf8),
+                    description: name)
+            }
+        }
+
+        var mistakes: [ConfigMistake] {
+            do throws(InvalidConfig) {
+                return try GatewayConfig.read(files, detectors: []).warnings
+            } catch {
+                return error.mistakes
+            }
+        }
+    }
+
+    @Test(arguments: try Fixture.all()) func isPrintedAsACompilerWould(_ fixture: Fixture) {
+        let report = ConfigReport(of: fixture.files)
+        let printed = report.text(of: fixture.mistakes) + report.summary(of: fixture.mistakes)
+        #expect(printed == fixture.expected, "\(printed)")
+    }
+
+    @Test(arguments: try Fixture.all()) func coloursChangeNothingButColours(_ fixture: Fixture) {
+        let plain = ConfigReport(of: fixture.files).text(of: fixture.mistakes)
+        let colored = ConfigReport(of: fixture.files, hasColor: true).text(of: fixture.mistakes)
+        #expect(colored != plain)
+        #expect(colored.replacing(/\u{1B}\[[0-9;]+m/, with: "") == plain)
+    }
+
+    @Test func aConfigInWhichNothingIsOddHasNoWarnings() throws {
+        let config =
+            #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"r","to":["i"],"match":{},"stop":true}]}"#
+        #expect(try GatewayConfig.read(Array(config.utf8), detectors: []).warnings.isEmpty)
+    }
+
+    /// However much is wrong, there is an end to it.
+    @Test func notEveryoneOfManyMistakesIsSaid() {
+        let text = "{" + (0..<5000).map { "\"x\($0)\": 1" }.joined(separator: ",\n") + "}"
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
+        #expect(fixture.mistakes.count == 500)
+    }
+
+    @Test func partsAreReadBehindTheConfigInTheirOrder() throws {
+        let texts = [
+            #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"a","to":["j"],"match":{}}],"fallback":["k"]}"#,
+            #"{"destinations":{"j":{"builtin":"inbox"}},"sources":{"s":{"auth":{"bearer":["env:S"]}}}}"#,
+            #"{"destinations":{"k":{"builtin":"inbox"}},"routes":[{"name":"b","to":["i"],"match":{}}]}"#,
+        ]
+        let files = texts.enumerated().map { ConfigText(name: "\($0.offset)", bytes: Array($0.element.utf8)) }
+        let config = try GatewayConfig.read(files, detectors: [])
+        #expect(config.routes.routes.map(\.name) == ["a", "b"])
+        #expect(config.destinations.map(\.name.name) == ["i", "j", "k"])
+        #expect(config.sources.keys.map(\.name) == ["s"])
+        #expect(config.routes.fallback.map(\.name) == ["k"])
+    }
+}
