@@ -86,7 +86,7 @@ fuzz: deps
 	@mkdir -p $(FUZZ_DIR)/seeds $(FUZZ_DIR)/found
 	@for f in $$(find Tests -path '*Fixtures*' -name '*.json' ! -name '*.expected.json'); do \
 	    cp "$$f" "$(FUZZ_DIR)/seeds/$$(echo "$$f" | tr / _)"; done
-	@for f in $$(find Tests/SignalboxMediaTests/Fixtures -type f ! -name '*.expected.json'); do \
+	@for f in $$(find Tests/SignalboxMediaTests/Fixtures/kinds -type f ! -name '*.expected.json'); do \
 	    cp "$$f" "$(FUZZ_DIR)/seeds/$$(echo "$$f" | tr / _)"; done
 	ASAN_OPTIONS=detect_leaks=0 Fuzz/.build/release/signalbox-fuzz -max_total_time=$(SECONDS) -max_len=16384 \
 	    -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 -artifact_prefix=$(FUZZ_DIR)/ $(FUZZ_DIR)/found $(FUZZ_DIR)/seeds

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes Tests/SignalboxMediaTests/Fixtures: small files of each kind, and beside each what it should be told to be.
+"""Makes Tests/SignalboxMediaTests/Fixtures/kinds: small files of each kind, and beside each what it should be told to be.
 
 Needs ffmpeg and ffprobe on the PATH, and Pillow. Nothing of the gateway is asked: kinds, MIME types and extensions are
 written down here, sizes and times come from ffprobe, Pillow, or from what the file was made of. The files are checked
