@@ -13,7 +13,7 @@ BENCH_TOOLS := jq wrk python3-venv
 RELEASE := swift build -c release --product signalbox
 BINARY := .build/release/signalbox
 
-.PHONY: help run build test model lint format bench soak fuzz deps deps-test deps-bench clean
+.PHONY: help run build test model lint format bench soak soak-replay fuzz deps deps-test deps-bench clean
 
 help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
@@ -21,6 +21,7 @@ help:
 	@echo "make model   check the model of a delivery's states, and that it finds each rule that is broken"
 	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway or media for one of its parts"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
+	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
 	@echo "make lint    check the format of the sources"
 
@@ -62,6 +63,12 @@ bench: deps-bench build
 	SIGNALBOX_BENCH_PYTHON="$(CURDIR)/.build/bench-venv/bin/python" \
 	swift run --package-path Benchmarks -c release signalbox-bench "$(CURDIR)/$(BINARY)" $(PART)
 
+# A million payloads replayed into the queue and into a gateway, killed ten times each; PAYLOADS=100000 for fewer.
+PAYLOADS ?= 1000000
+soak-replay: deps-test
+	swift build --build-tests
+	SIGNALBOX_REPLAY_PAYLOADS=$(PAYLOADS) swift test --skip-build --filter ReplayResumeTests/killedAtAnyInstant
+
 SECONDS ?= 600
 
 # Ten minutes of load with destinations that work, refuse and hang; fails when memory grows.
@@ -78,6 +85,8 @@ fuzz: deps
 	    -Xlinker "$$(ls $(FUZZ_RUNTIME)/*/lib/linux/libclang_rt.fuzzer_no_main-$$(uname -m).a)" -Xlinker -lstdc++
 	@mkdir -p $(FUZZ_DIR)/seeds $(FUZZ_DIR)/found
 	@for f in $$(find Tests -path '*Fixtures*' -name '*.json' ! -name '*.expected.json'); do \
+	    cp "$$f" "$(FUZZ_DIR)/seeds/$$(echo "$$f" | tr / _)"; done
+	@for f in $$(find Tests/SignalboxMediaTests/Fixtures -type f ! -name '*.expected.json'); do \
 	    cp "$$f" "$(FUZZ_DIR)/seeds/$$(echo "$$f" | tr / _)"; done
 	ASAN_OPTIONS=detect_leaks=0 Fuzz/.build/release/signalbox-fuzz -max_total_time=$(SECONDS) -max_len=16384 \
 	    -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 -artifact_prefix=$(FUZZ_DIR)/ $(FUZZ_DIR)/found $(FUZZ_DIR)/seeds

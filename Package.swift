@@ -95,6 +95,12 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "SignalboxReplay",
+            dependencies: [
+                "SignalboxModel", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress", "SignalboxPipeline",
+            ],
+            swiftSettings: strict),
+        .target(
             name: "SignalboxDelivery",
             dependencies: [
                 "CZlib", "SignalboxJSON", "SignalboxModel", "SignalboxRouting", "SignalboxEgress", "SignalboxMedia",
@@ -121,7 +127,7 @@ let package = Package(
                 "CZlib", "CZstd",
                 "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
                 "SignalboxRouting", "SignalboxEgress", "SignalboxMedia", "SignalboxStore", "SignalboxPipeline",
-                "SignalboxDelivery", "SignalboxServer",
+                "SignalboxReplay", "SignalboxDelivery", "SignalboxServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -132,8 +138,8 @@ let package = Package(
         .target(
             name: "SignalboxMeasures",
             dependencies: [
-                "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxPlatforms", "SignalboxVendors",
-                "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
+                "SignalboxEgress", "SignalboxJSON", "SignalboxMedia", "SignalboxModel", "SignalboxPlatforms",
+                "SignalboxVendors", "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
@@ -213,6 +219,13 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxReplayTests",
+            dependencies: [
+                "SignalboxReplay", "SignalboxEgress", "SignalboxModel", "SignalboxPipeline", "SignalboxRouting",
+                "SignalboxServerTesting", "SignalboxTesting", "SignalboxVendors",
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "SignalboxServerTests", dependencies: ["SignalboxServer", "SignalboxModel"], swiftSettings: strict),
         .testTarget(

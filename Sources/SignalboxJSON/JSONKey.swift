@@ -25,7 +25,7 @@ package struct JSONKey {
 /// length, the bytes, a NUL. The buffer is padded (simdjson, `document::allocate`), so that eight bytes can be read of
 /// the shortest. The last four of a shorter key begin in its length.
 @usableFromInline
-struct JSONKeyHead {
+package struct JSONKeyHead: Sendable, Equatable, BitwiseCopyable {
     @usableFromInline let word: UInt64
     @usableFromInline let last: UInt32
 

@@ -70,18 +70,28 @@ package struct JSONSplitter {
     private var isAfterDamage = false
 
     /// `limit`: the longest text in bytes. `guesses`: whether lines that look like one text are taken as such. `line` and
-    /// `offset`: where the input begins in a larger one.
-    package init(limit: Int, guesses: Bool = true, line: Int = 1, offset: Int = 0) {
+    /// `offset`: where the input begins in a larger one. `isWithin`: that this is a ``restart`` of the larger one.
+    package init(limit: Int, guesses: Bool = true, line: Int = 1, offset: Int = 0, isWithin: Bool = false) {
         self.limit = limit
         self.guesses = guesses
         self.line = line
         origin = offset
         lineStart = offset
         base = offset
+        if isWithin { layout = .sequence }
     }
 
     /// True when all input came in a JSON array.
     package var isArray: Bool { layout == .array || layout == .afterArray }
+
+    /// A place behind all that was taken from where another splitter would cut what follows as this one will; nil where
+    /// what stands before still counts.
+    package var restart: (line: Int, offset: Int)? {
+        let position = base + start
+        guard layout == .sequence, stretch == .between, !isAfterDamage, strictUntil <= position, lineStart == position
+        else { return nil }
+        return (line, position)
+    }
 
     // MARK: Input
 

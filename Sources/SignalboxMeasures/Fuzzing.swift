@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxJSON
+import SignalboxMedia
 import SignalboxModel
 import SignalboxPipeline
 import SignalboxPlatforms
@@ -7,9 +8,10 @@ import SignalboxVendors
 
 extension Stages {
     /// Takes any bytes for a payload, as every vendor with code in turn and as one of the catalogue, and traps when what comes out is no event: not JSON, or
-    /// larger than the payload accounts for. What cannot be read is refused, which is no fault.
+    /// larger than the payload accounts for. What cannot be read is refused, which is no fault. Then takes them for a file of media.
     public static func tryEverything(on bytes: UnsafeBufferPointer<UInt8>) {
         fuzzing.events(bytes)
+        fuzzing.media(bytes)
     }
 
     // The fuzzer calls from one thread; parsers are worth keeping.
@@ -28,6 +30,21 @@ private struct Fuzzing {
         guard isRead(bytes, as: nil) else { return }
         for case let detector as any VendorDetector in Vendors.all { _ = isRead(bytes, as: detector.vendor) }
         readByCatalogue(bytes)
+    }
+
+    /// As a file that an event points to, of the kind that it is, and of one that its size chooses.
+    func media(_ bytes: UnsafeBufferPointer<UInt8>) {
+        let file = Array(bytes)
+        let kinds = MediaKind.allCases
+        for kind in [MediaKind(beginning: file), kinds[file.count % kinds.count]] {
+            guard let measures = try? MediaMeasures(in: file, kind: kind) else {
+                preconditionFailure("What is in memory can be read.")
+            }
+            precondition((measures.width == nil) == (measures.height == nil), "A picture has half a size.")
+            for number in [measures.width, measures.height, measures.milliseconds] {
+                precondition(number ?? 1 > 0, "A size or time is none.")
+            }
+        }
     }
 
     /// Which of its vendors is asked depends on the bytes: all of them would take too long.

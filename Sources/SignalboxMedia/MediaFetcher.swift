@@ -126,7 +126,7 @@ package struct MediaFetcher: Sendable {
             let (kind, writer) = try body.end(reply.headers).get()
             let store = store
             let file = try await store.keep(writer) { (media) throws(MediaError) in
-                MediaFile(sha256: media.sha256, bytes: media.bytes, contentType: kind.contentType)
+                try store.describe(media, as: kind)
             }
             let remarks = MediaRemark.all(of: kind, contentType: reply.headers["content-type"], url: hop.start)
             return .stored(file, freshness(reply, caching, hop), remarks: remarks)

@@ -25,11 +25,9 @@ extension MediaStore {
         olderThan limit: Date, known: ([String]) async throws -> Set<String>
     ) async throws -> Int {
         var removed = 0
-        for digests in try await folders() {
+        for folder in try await step({ () throws(MediaError) in try folders(in: directory) }) {
             if Task.isCancelled { break }
-            let old = try await step { () throws(MediaError) in
-                try digests().filter { Self.isOld(path(of: $0), olderThan: limit) }
-            }
+            let old = try await step { () throws(MediaError) in try oldDigests(in: folder, olderThan: limit) }
             guard !old.isEmpty else { continue }
             let known = try await known(old)
             removed += try await remove(old.filter { !known.contains($0) }, olderThan: limit)
@@ -37,19 +35,15 @@ extension MediaStore {
         return removed
     }
 
-    /// Each folder of the directory, as what lists the digests of the files in it.
-    private func folders() async throws(MediaError) -> [@Sendable () throws(MediaError) -> [String]] {
-        try await step { () throws(MediaError) in
-            try folders(in: directory).map { folder in
-                { () throws(MediaError) in
-                    var digests: [String] = []
-                    for folder in try self.folders(in: folder) {
-                        digests += try self.names(in: folder).filter { Self.isName($0) }
-                    }
-                    return digests
-                }
+    /// Of files in the folders of a folder.
+    private func oldDigests(in folder: String, olderThan limit: Date) throws(MediaError) -> [String] {
+        var digests: [String] = []
+        for folder in try folders(in: folder) {
+            for name in try names(in: folder) where Self.isName(name) {
+                if Self.isOld(folder + "/" + name, olderThan: limit) { digests.append(name) }
             }
         }
+        return digests
     }
 
     private func step<R: Sendable>(_ body: @escaping @Sendable () throws(MediaError) -> R) async throws(MediaError) -> R

@@ -59,6 +59,9 @@ package struct RoutedEvent: Sendable {
     package var files: [MediaFile] = []
     /// What makes it the same as another one, and since when others count.
     package var dedupe: Dedupe?
+    /// Whether its id says where it comes from, so that an event of the same id that is there already is this one. All
+    /// other ids are new.
+    package var hasLastingID = false
     /// Events that are taken with this one, or not at all where it is a repeat.
     package var followers: [RoutedEvent] = []
 

@@ -28,6 +28,8 @@ package struct Rejection: Error, Sendable, Equatable {
         case tooLarge = "payload-too-large"
         case truncated = "payload-truncated"
         case notAnObject = "payload-not-an-object"
+        /// What another tool recorded holds no payload, time or token where they should be; never said over HTTP.
+        case envelope = "envelope-malformed"
     }
 
     package init(_ code: Code, at place: Place, _ message: String) {

@@ -4,7 +4,7 @@ import SignalboxModel
 /// The CloudEvents 1.0 envelope, in structured JSON, of all notifications that came from one source at one time: what
 /// they have in common is written once.
 /// Source: github.com/cloudevents/spec, v1.0.2, spec.md and formats/json-format.md
-struct CloudEventEnvelope {
+package struct CloudEventEnvelope: Sendable {
     let reception: Reception
     private let untilID: [UInt8]
     private let untilSubject: [UInt8]

@@ -156,16 +156,35 @@ extension RouteTable {
         dedupe: GatewayConfig.Dedupe? = nil
     ) -> Result<RoutedEvent, Rejection> {
         result.flatMap { event in
-            parser.reset()
-            do throws(JSONError) {
-                let body = try parser.parse(event.body)
-                let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
-                return .success(RoutedEvent(event, decide(body), in: body, shaping: shaping, dedupe: dedupe))
-            } catch {
-                // Well-formed for certain: what is left is an event larger than any parser of ours takes.
-                return .failure(
-                    Rejection(.tooLarge, at: Place(), "The event made of this payload is too large: send less of it."))
+            Result { () throws(Rejection) in
+                try withBody(of: event, at: Place(), with: parser) { body in
+                    let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
+                    return RoutedEvent(event, decide(body), in: body, shaping: shaping, dedupe: dedupe)
+                }
             }
+        }
+    }
+
+    /// As above, for an event of a recording; nil when `filter` does not match it.
+    package func route(
+        _ event: Event, at place: Place, matching filter: Pattern?, with parser: JSONParser, shaping: EventShaping
+    ) throws(Rejection) -> RoutedEvent? {
+        try withBody(of: event, at: place, with: parser) { body in
+            filter.map { $0.matches(body) } ?? true
+                ? RoutedEvent(event, decide(body), in: body, shaping: shaping) : nil
+        }
+    }
+
+    /// Hands `read` an event as it will be delivered. Fails when it is too large to be looked at.
+    package func withBody<R>(
+        of event: Event, at place: Place, with parser: JSONParser, _ read: (JSONValue) -> R
+    ) throws(Rejection) -> R {
+        parser.reset()
+        do throws(JSONError) {
+            return read(try parser.parse(event.body))
+        } catch {
+            // Well-formed for certain: what is left is an event larger than any parser of ours takes.
+            throw Rejection(.tooLarge, at: place, "The event made of this payload is too large: send less of it.")
         }
     }
 }

@@ -64,22 +64,40 @@ package struct Normalizer: Sendable {
         try event(payload, in: envelope(of: reception), at: place, with: parser)
     }
 
-    /// The envelope of all events of one reception.
-    func envelope(of reception: Reception) -> CloudEventEnvelope {
+    /// The event of a payload of a recording. `id`: the one it shall have; nil for a new one.
+    package func event(
+        _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID?, with parser: JSONParser
+    ) throws(Rejection) -> Event {
+        try event(
+            payload.text, in: envelope, at: payload.place, with: parser,
+            knowing: Facts(id: id ?? payload.time.map { ids.next(at: $0.date) }, token: payload.token))
+    }
+
+    /// What is known of a payload that it does not say itself.
+    struct Facts {
+        /// Of its event.
+        var id: EventID?
+        /// Of the device that it is for.
+        var token: [UInt8]?
+    }
+
+    /// What all events of one reception have in common, made once for many of them.
+    package func envelope(of reception: Reception) -> CloudEventEnvelope {
         CloudEventEnvelope(gateway: gateway, reception: reception)
     }
 
     /// The event of one payload.
     func event(
         _ payload: UnsafeBufferPointer<UInt8>, in envelope: CloudEventEnvelope, at place: Place,
-        with parser: JSONParser
+        with parser: JSONParser, knowing facts: Facts = Facts()
     ) throws(Rejection) -> Event {
         var notification = PushNotification(platform: .unknown)
         let reception = envelope.reception
-        let recognised = try read(payload, of: reception, at: place, with: parser, into: &notification)
+        let recognised = try read(
+            payload, of: reception, at: place, with: parser, token: facts.token, into: &notification)
         for position in notification.media.indices { notification.media[position].status = mediaStatus }
         let expiry = recognised.expiry(receivedAt: reception.receivedAt)
-        let id = ids.next(at: reception.receivedAt)
+        let id = facts.id ?? ids.next(at: reception.receivedAt)
         var json = JSONWriter(reservingCapacity: 1000)
         envelope.write(notification, id: id, into: &json)
         var event = Event(
@@ -98,24 +116,28 @@ package struct Normalizer: Sendable {
 
     static func date(_ text: String?) -> Date? {
         guard var text, let time = text.withUTF8({ Timestamp(iso8601: $0) }) else { return nil }
-        return Date(timeIntervalSince1970: TimeInterval(time.milliseconds) / 1000)
+        return time.date
     }
 
     /// Writes the event of one payload as a line; nothing when there is none.
     func writeLine(
-        _ payload: UnsafeBufferPointer<UInt8>, in envelope: CloudEventEnvelope, at place: Place,
-        with parser: JSONParser, into lines: inout JSONWriter
+        _ payload: RecordedPayload, in envelope: CloudEventEnvelope, with parser: JSONParser,
+        into lines: inout JSONWriter
     ) throws(Rejection) {
         var notification = PushNotification(platform: .unknown)
-        _ = try read(payload, of: envelope.reception, at: place, with: parser, into: &notification)
-        envelope.write(notification, id: ids.next(at: envelope.reception.receivedAt), into: &lines)
+        _ = try read(
+            payload.text, of: envelope.reception, at: payload.place, with: parser, token: payload.token,
+            into: &notification)
+        let time = payload.time?.date ?? envelope.reception.receivedAt
+        envelope.write(notification, id: ids.next(at: time), into: &lines)
         lines.newline()
     }
 
     /// Returns the payload, in which stands what a notification does not say. It lasts until the parser's next one.
+    /// `token`: of the device, which wins over the one in the payload.
     private func read(
         _ payload: UnsafeBufferPointer<UInt8>, of reception: Reception, at place: Place, with parser: JSONParser,
-        into notification: inout PushNotification
+        token: [UInt8]?, into notification: inout PushNotification
     ) throws(Rejection) -> PlatformPayload {
         let recognised = try recognise(payload, at: place, with: parser)
         if let vendor = reception.vendor {
@@ -126,8 +148,8 @@ package struct Normalizer: Sendable {
         // First, because it may put buttons into another order.
         if notification.category != nil { categories.resolve(&notification) }
         notification.checkActions(with: actions)
-        if let token = recognised.target.token?.utf8, !token.isEmpty {
-            notification.target = (notification.target ?? .init()).with(token: tokens.name(of: Array(token)))
+        if let token = token ?? recognised.target.token?.utf8.map({ Array($0) }), !token.isEmpty {
+            notification.target = (notification.target ?? .init()).with(token: tokens.name(of: token))
         }
         return recognised
     }

@@ -5,13 +5,20 @@ package import SignalboxModel
 package struct PayloadBlock: Sendable {
     private let bytes: [UInt8]
     private let pieces: [JSONSplitter.Piece]
+    /// A place right behind the block where reading may begin anew, as if nothing stood before it; nil where that is not
+    /// known.
+    package let restart: Place?
 
     /// True when there is nothing in it.
     package var isEmpty: Bool { pieces.isEmpty }
 
-    fileprivate init(_ taken: (bytes: [UInt8], pieces: [JSONSplitter.Piece])) {
+    /// Position in the input, in bytes, before which all payloads of the block begin, and those of later ones do not.
+    package var end: Int { pieces.last.map { $0.offset + max(1, $0.range.count) } ?? 0 }
+
+    fileprivate init(_ taken: (bytes: [UInt8], pieces: [JSONSplitter.Piece]), restart: Place? = nil) {
         bytes = taken.bytes
         pieces = taken.pieces
+        self.restart = restart
     }
 
     /// Reads the payloads: `each` gets an event or a rejection, in the order of the input, and says whether to go on. A
@@ -28,14 +35,14 @@ package struct PayloadBlock: Sendable {
         }
     }
 
-    /// Writes the events of all payloads as NDJSON.
+    /// Writes the events of all payloads of a recording as NDJSON.
     package func read(
-        by normalizer: Normalizer, as reception: Reception, with parser: JSONParser, into lines: inout JSONWriter,
-        rejected: (Rejection) -> Void
+        by normalizer: Normalizer, as reception: Reception, in recorded: RecordedEnvelope = RecordedEnvelope(),
+        with parser: JSONParser, into lines: inout JSONWriter, rejected: (Rejection) -> Void
     ) {
         let envelope = normalizer.envelope(of: reception)
-        forEachText { text, place throws(Rejection) in
-            try normalizer.writeLine(text, in: envelope, at: place, with: parser, into: &lines)
+        forEachPayload(in: recorded, with: parser) { payload throws(Rejection) in
+            try normalizer.writeLine(payload, in: envelope, with: parser, into: &lines)
             return true
         } rejected: {
             rejected($0)
@@ -43,14 +50,36 @@ package struct PayloadBlock: Sendable {
         }
     }
 
+    /// Hands `read` every payload of a recording that begins at `first` or later, and `rejected` what is none, until one
+    /// of them says false. Each lasts as long as the call; `read` may use `parser` meanwhile, and throw what is wrong.
+    package func forEachPayload(
+        in envelope: RecordedEnvelope, from first: Int = 0, with parser: JSONParser,
+        _ read: (RecordedPayload) throws(Rejection) -> Bool, rejected: (Rejection) -> Bool
+    ) {
+        forEachText(from: first) { text, place throws(Rejection) in
+            try envelope.open(text, at: place, with: parser, read)
+        } rejected: {
+            rejected($0)
+        }
+    }
+
     /// Hands every text to `read`, and what that or the cutting rejects to `rejected`, until one of them says false.
+    /// `first`: position in the input before which texts are passed over.
     @discardableResult
     func forEachText(
-        _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Bool, rejected: (Rejection) -> Bool
+        from first: Int = 0, _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Bool,
+        rejected: (Rejection) -> Bool
     ) -> Bool {
         bytes.withUnsafeBufferPointer { all in
             pieces.allSatisfy { piece in
                 let place = Place(line: piece.line, offset: piece.offset)
+                if place.offset < first {
+                    // Of a line with several texts some may have been read.
+                    guard piece.isGuess, piece.offset + piece.range.count > first else { return true }
+                    let line = UnsafeBufferPointer(rebasing: all[piece.range])
+                    return PayloadBlock(cutting: line, at: place)?.forEachText(from: first, read, rejected: rejected)
+                        ?? true
+                }
                 if let fault = piece.fault { return rejected(Rejection(fault, at: place)) }
                 let text = UnsafeBufferPointer(rebasing: all[piece.range])
                 do throws(Rejection) {
@@ -83,6 +112,12 @@ package struct PayloadBlocks {
 
     package init() {}
 
+    /// For input from a ``PayloadBlock/restart`` on.
+    package init(from restart: Place) {
+        splitter = JSONSplitter(
+            limit: Normalizer.payloadLimit, line: restart.line, offset: restart.offset, isWithin: true)
+    }
+
     /// True when the input turned out to be a JSON array.
     package var isArray: Bool { splitter.isArray }
 
@@ -92,7 +127,10 @@ package struct PayloadBlocks {
     package mutating func finish() { splitter.finish() }
 
     /// Whatever whole payloads are there.
-    package mutating func take() -> PayloadBlock { PayloadBlock(splitter.takeAll()) }
+    package mutating func take() -> PayloadBlock {
+        let taken = splitter.takeAll()
+        return PayloadBlock(taken, restart: splitter.restart.map { Place(line: $0.line, offset: $0.offset) })
+    }
 }
 
 extension Rejection {

@@ -3,7 +3,7 @@ package import SignalboxModel
 
 /// All routes in order, and where events go that no route takes.
 package struct RouteTable: Sendable, Equatable {
-    package var routes: [Route] = []
+    package var routes: [Route] = [] { didSet { patterns = CompiledPatterns(routes) } }
     package var fallback: [DestinationName] = []
     /// Whether some route wants the payload as it should be shown.
     package var includesPayloads: Bool { routes.contains { $0.isEnabled && $0.including.contains(.apns) } }
@@ -15,10 +15,21 @@ package struct RouteTable: Sendable, Equatable {
     package var orderings: [DestinationName: Destination.Ordering] = [:]
     /// Destinations that want the payload as it came.
     package var payloadTakers: Set<DestinationName> = []
+    private var patterns: CompiledPatterns
 
     package init(routes: [Route] = [], fallback: [DestinationName] = []) {
         self.routes = routes
         self.fallback = fallback
+        patterns = CompiledPatterns(routes)
+    }
+
+    /// Made of the routes, and so equal where they are.
+    private struct CompiledPatterns: Sendable, Equatable {
+        let matcher: RouteMatcher
+
+        init(_ routes: [Route]) { matcher = RouteMatcher(routes.map(\.match)) }
+
+        static func == (left: Self, right: Self) -> Bool { true }
     }
 
     /// What the routes decide about one event.
@@ -54,9 +65,9 @@ package struct RouteTable: Sendable, Equatable {
         package let orderKey: String?
     }
 
-    /// Asks every route up to the first matching one that says stop; the fallback counts when none matched.
+    /// Takes the routes that match, up to the first that says stop; the fallback counts when none matched.
     package func decide(_ event: JSONValue) -> Decision {
-        decide(event, by: routes, orElse: fallback)
+        decide(event, orElse: fallback)
     }
 
     /// As above, with destinations that get the event whatever the routes say. `hasPayload`: false for an event that is
@@ -64,7 +75,7 @@ package struct RouteTable: Sendable, Equatable {
     package func decide(
         _ event: JSONValue, adding destinations: [DestinationName], hasPayload: Bool
     ) -> Decision {
-        var decision = decide(event, by: routes, orElse: destinations.isEmpty ? fallback : [])
+        var decision = decide(event, orElse: destinations.isEmpty ? fallback : [])
         add(destinations, of: event, to: &decision)
         if !hasPayload {
             decision.targets.removeAll { payloadTakers.contains($0.destination) }
@@ -73,15 +84,18 @@ package struct RouteTable: Sendable, Equatable {
         return decision
     }
 
-    /// As above, for an event about the gateway's own doing: only routes whose pattern names a `type` get those, and no
-    /// fallback does.
+    /// As above, for an event about the gateway's own doing: only routes whose pattern names a `type` get those, on the
+    /// way through `$or` on which it matches, and no fallback does.
     package func decideOperational(_ event: JSONValue) -> Decision {
-        decide(event, by: routes.filter(\.match.namesType), orElse: [])
+        decide(event, namingType: true, orElse: [])
     }
 
-    private func decide(_ event: JSONValue, by routes: [Route], orElse fallback: [DestinationName]) -> Decision {
+    private func decide(
+        _ event: JSONValue, namingType: Bool = false, orElse fallback: [DestinationName]
+    ) -> Decision {
         var decision = Decision()
-        for route in routes where route.match.matches(event) && route.admits(event) {
+        for place in patterns.matcher.matches(of: event, namingType: namingType) where routes[place].admits(event) {
+            let route = routes[place]
             decision.routes.append(route.name)
             add(route.destinations, by: route, of: event, to: &decision)
             if route.stop { break }

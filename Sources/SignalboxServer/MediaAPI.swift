@@ -1,3 +1,4 @@
+package import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOPosix
@@ -6,14 +7,21 @@ import SignalboxModel
 
 /// `GET /media/{sha256}`: the files that events point to.
 ///
-/// Open to everybody: a name has 256 bits and stands in events only. Nothing lists the names.
+/// Open to everybody, unless links are signed: a name has 256 bits and stands in events only. Nothing lists the names.
 package struct MediaAPI: Sendable {
     static let addresses: [(path: RouterPath, allow: String)] = [("/media/{sha256}", "GET, HEAD")]
 
     private let store: MediaStore
+    private let links: MediaLinks
+    private let now: @Sendable () -> Date
     private let files = FileIO()
 
-    package init(_ store: MediaStore) { self.store = store }
+    /// `links`: who may have a file.
+    package init(_ store: MediaStore, links: MediaLinks, now: @escaping @Sendable () -> Date = { Date() }) {
+        self.store = store
+        self.links = links
+        self.now = now
+    }
 
     func add(to router: Router<BasicRequestContext>) {
         router.get("/media/{sha256}") { request, context in
@@ -22,6 +30,8 @@ package struct MediaAPI: Sendable {
     }
 
     private func file(_ name: String, for request: Request, in context: BasicRequestContext) async throws -> Response {
+        // Before the file is looked for: who has no link does not learn which files there are.
+        let caching = try caching(of: name, for: request)
         // Where the file's bytes are read, too: a thread of Swift's must not wait for a disk.
         let found = try await NIOThreadPool.singleton.runIfActive { [store] in
             try store.find(name).map { ($0, try store.kind(of: $0)) }
@@ -31,7 +41,7 @@ package struct MediaAPI: Sendable {
         if let wanted = request.headers[.ifMatch], !Self.lists(tag, wanted, takesWeak: false) {
             throw Problem.otherMedia
         }
-        var headers = Self.headers(of: kind, named: media.sha256)
+        var headers = Self.headers(of: kind, named: media.sha256, caching: caching)
         if Self.lists(tag, request.headers[.ifNoneMatch], takesWeak: true) {
             return Response(status: .notModified, headers: headers)
         }
@@ -48,10 +58,25 @@ package struct MediaAPI: Sendable {
         }
     }
 
+    /// How long the answer may be kept, by whom.
+    private func caching(of name: String, for request: Request) throws(Problem) -> String {
+        let query = request.uri.queryParameters
+        let verdict = links.verdict(
+            on: name, expires: query["expires"].map { String($0) }, signature: query["signature"].map { String($0) },
+            now: now())
+        switch verdict {
+        case .open: return "public, max-age=31536000, immutable"
+        case .signed(let seconds): return "private, max-age=\(seconds)"
+        case .unsigned: throw .unsignedLink
+        case .wrong: throw .wrongLink
+        case .expired: throw .expiredLink
+        }
+    }
+
     /// Nothing in a file is run or guessed at by a browser; what is neither picture, sound nor film is a file to save.
-    private static func headers(of kind: MediaKind, named name: String) -> HTTPFields {
+    private static func headers(of kind: MediaKind, named name: String, caching: String) -> HTTPFields {
         var headers: HTTPFields = [
-            .eTag: "\"\(name)\"", .cacheControl: "public, max-age=31536000, immutable", .acceptRanges: "bytes",
+            .eTag: "\"\(name)\"", .cacheControl: caching, .acceptRanges: "bytes",
             .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "default-src 'none'; sandbox",
         ]
         switch kind {

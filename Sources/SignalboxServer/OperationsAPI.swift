@@ -225,11 +225,12 @@ package struct OperationsAPI: Sendable {
 
     private func metrics(_ request: Request, _ routes: RoutesAPI) async throws -> Response {
         try access.check(request)
-        let (hindrances, gauges) = try await asked { () throws(StoreError) in
-            (try await queue.hindrances(), try await queue.gauges())
+        let (hindrances, gauges, media) = try await asked { () throws(StoreError) in
+            (try await queue.hindrances(), try await queue.gauges(), try await queue.mediaGauges())
         }
         let page = MetricsPage(
-            gauges: gauges, hindrances: hindrances, destinations: destinations, routes: routes.figures, now: Date())
+            gauges: gauges, hindrances: hindrances, destinations: destinations, media: media, routes: routes.figures,
+            now: Date())
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))

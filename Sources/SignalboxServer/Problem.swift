@@ -177,6 +177,18 @@ extension Problem {
         status: .preconditionFailed, code: "media-not-matched", title: "This is another file",
         detail: "The file's etag is its name in quotes, and if-match does not have it.")
 
+    static let unsignedLink = Problem(
+        status: .forbidden, code: "media-link-unsigned", title: "The link is not signed",
+        detail: "Files are handed out by signed links only: take the href of an event as it stands, with its query.")
+
+    static let wrongLink = Problem(
+        status: .forbidden, code: "media-link-wrong", title: "The link is not one of ours",
+        detail: "Its signature is not that of this file and this time: take the href of an event as it stands.")
+
+    static let expiredLink = Problem(
+        status: .forbidden, code: "media-link-expired", title: "The link has expired",
+        detail: "It was good once: replay the event, or ask for it again, to get a new one.")
+
     static func noSuchRange(of bytes: Int) -> Problem {
         Problem(
             status: .rangeNotSatisfiable, code: "range-not-satisfiable", title: "There is no such part of the file",

@@ -74,8 +74,8 @@ package final class RunningBinary: @unchecked Sendable {
         try process.run()
     }
 
-    /// Writes to its standard input and closes that.
-    package func send(_ input: Data) {
+    /// Writes to its standard input and closes that, unless more is to come.
+    package func send(_ input: Data, andClose isWhole: Bool = true) {
         let handle = standardInput.fileHandleForWriting
         input.withUnsafeBytes { bytes in
             var rest = bytes[...]
@@ -90,7 +90,7 @@ package final class RunningBinary: @unchecked Sendable {
                 rest = rest.dropFirst(count)
             }
         }
-        try? handle.close()
+        if isWhole { try? handle.close() }
     }
 
     /// As the system numbers processes.

@@ -74,6 +74,27 @@ extension SQLiteQueue {
         }
     }
 
+    /// Forgets files that are not there any more, or not as they were, whoever needs them: they are downloaded again when
+    /// an event asks for them.
+    package func forgetMedia(_ digests: [String]) async throws(StoreError) {
+        try await write { db in
+            for digest in digests {
+                let id = try Int64.fetchOne(
+                    db.cachedStatement(sql: "SELECT id FROM files WHERE sha256 = ?"), arguments: [digest])
+                guard let id else { continue }
+                try db.cachedStatement(sql: "DELETE FROM event_files WHERE file = ?").execute(arguments: [id])
+                // An event that waits gets it again; what nobody waits for is unknown until somebody asks.
+                try db.cachedStatement(
+                    sql: """
+                        UPDATE media SET sha256 = NULL, etag = NULL, last_modified = NULL, fresh_until = 0
+                        WHERE sha256 = ?
+                        """
+                ).execute(arguments: [digest])
+                try db.cachedStatement(sql: "DELETE FROM files WHERE id = ?").execute(arguments: [id])
+            }
+        }
+    }
+
     private func mediaBytes() async throws(StoreError) -> Int64 {
         try await read { try Int64.fetchOne($0, sql: "SELECT coalesce(sum(bytes), 0) FROM files") ?? 0 }
     }

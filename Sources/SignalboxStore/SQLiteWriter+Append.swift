@@ -11,16 +11,19 @@ extension SQLiteWriter {
         for (position, event) in events.enumerated() {
             if let earlier = try duplicate(event, in: db) {
                 duplicates[position] = earlier
-            } else {
-                try insert(event, in: db, &transaction)
+            } else if try insert(event, in: db, &transaction) {
                 for follower in event.followers { try insert(follower, in: db, &transaction) }
+            } else {
+                duplicates[position] = event.event.id.description
             }
         }
         if let request { try remember(request, request.answer(duplicates), at: transaction.now, in: db) }
         return .appended(duplicates: duplicates)
     }
 
-    func insert(_ routed: RoutedEvent, in db: Database, _ transaction: inout Transaction) throws {
+    /// False for an event with a lasting id that is there already: then nothing is written.
+    @discardableResult
+    func insert(_ routed: RoutedEvent, in db: Database, _ transaction: inout Transaction) throws -> Bool {
         let event = routed.event
         let id = event.id.description
         let inserts = try transaction.inserts ?? InsertStatements(db)
@@ -33,6 +36,12 @@ extension SQLiteWriter {
             row.bind(event.body)
             row.bind(routed.payload)
         }
+        if db.changesCount == 0 {
+            guard routed.hasLastingID else {
+                throw DatabaseError(resultCode: .SQLITE_CONSTRAINT_UNIQUE, message: "the id of an event is taken")
+            }
+            return false
+        }
         let sequence = db.lastInsertedRowID
         if let category = event.category { try note(category, in: db, &transaction) }
         if !routed.files.isEmpty { try note(routed.files, of: sequence, in: db, &transaction) }
@@ -41,13 +50,14 @@ extension SQLiteWriter {
             let isHeld = routed.deliveries.contains { $0.mediaUntil != nil }
             hasFiles = try note(media, of: sequence, isHeld: isHeld, in: db, &transaction)
         }
-        guard !routed.deliveries.isEmpty else { return }
+        guard !routed.deliveries.isEmpty else { return true }
         let variants = try routed.variants.map { try insert(variant: $0, of: sequence, in: db) }
         for order in routed.deliveries {
             let row = EventRow(
                 id: id, sequence: sequence, variant: order.variant.map { variants[$0] }, hasFiles: hasFiles)
             try insert(order, of: routed, row, by: inserts.delivery, in: db, &transaction)
         }
+        return true
     }
 
     private func insert(
@@ -168,7 +178,11 @@ struct InsertStatements {
 
     init(_ db: Database) throws {
         event = try RowStatement(
-            db, sql: "INSERT INTO events (id, source, subject, accepted_at, body, payload) VALUES (?, ?, ?, ?, ?, ?)")
+            db,
+            sql: """
+                INSERT INTO events (id, source, subject, accepted_at, body, payload) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (id) DO NOTHING
+                """)
         delivery = try RowStatement(
             db,
             sql: """

@@ -204,11 +204,7 @@ extension StoreConformance {
             #expect(try await queue.claim(from: bench.crm, upTo: 5).map(\.number) == [10])
             #expect(try await queue.claim(from: bench.inbox, upTo: 5).map(\.number) == [20])
             let stored = try #require(try await queue.event(event.event.id.description))
-<<<<<<< HEAD
-            #expect(stored.variants == [Array("10".utf8), Array("20".utf8)], "the one without media is gone")
-=======
             #expect(stored.variants == [Array("20".utf8)], "the one that says more, not the one with other media")
->>>>>>> main
         },
         Self("whatIsKeptAlreadyMakesAnEventReadyAtOnce") { bench in
             let queue = try bench.open()

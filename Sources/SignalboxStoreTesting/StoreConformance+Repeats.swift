@@ -16,6 +16,19 @@ extension StoreConformance {
             #expect(try await bench.open().append([bench.event(1)], of: repeated) == answer, "after a restart, too")
             #expect(try await queue.eventCount() == 1)
         },
+        Self("anEventWithALastingIDIsTakenOnce") { bench in
+            let queue = try bench.open()
+            var first = bench.event(1)
+            first.hasLastingID = true
+            let id = first.event.id.description
+            #expect(try await queue.append([first]) == .appended(duplicates: [:]))
+            let again = try await queue.append([bench.event(2), first, bench.event(3)])
+            #expect(again == .appended(duplicates: [1: id]))
+            #expect(try await bench.open().append([first, first]) == .appended(duplicates: [0: id, 1: id]))
+            #expect(try await queue.eventCount() == 3)
+            #expect(try await bench.claimNumbers(bench.open()) == [1, 2, 3])
+            #expect(try await queue.audit().accounts.map(\.accepted) == [3])
+        },
         Self("aKeyIsNotForAnotherBody") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)], of: bench.request("k", body: 1))

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SignalboxDelivery
 import SignalboxJSON
+import SignalboxMedia
 import SignalboxModel
 import SignalboxRouting
 import SignalboxVendors
@@ -110,6 +111,23 @@ enum ConfigFile {
             guard let file, !FileManager.default.isReadableFile(atPath: file) else { continue }
             throw refuse("\(path): \(place)/\(key): the file \(file) cannot be read.")
         }
+    }
+
+    /// Links to the gateway's own files, signed where the config asks for that.
+    static func mediaLinks(_ config: GatewayConfig, path: String) throws(ExitCode) -> MediaLinks {
+        guard let signed = config.media.signedUrls else { return MediaLinks(publicUrl: config.gateway.publicUrl) }
+        let place = "/media/signedUrls/secret"
+        var secrets: [String] = []
+        for reference in signed.secrets {
+            let secret = try secret(reference, for: place, path: path)
+            guard secret.utf8.count >= MediaLinks.shortestSecret else {
+                throw refuse(
+                    "\(path): \(place): what comes from \(reference) is shorter than \(MediaLinks.shortestSecret) bytes, so "
+                        + "it could be guessed; take what openssl rand -base64 32 prints.")
+            }
+            secrets.append(secret)
+        }
+        return MediaLinks(publicUrl: config.gateway.publicUrl, secrets: secrets, expiry: signed.expiry)
     }
 
     private static func secret(_ reference: SecretReference, for place: String, path: String) throws(ExitCode) -> String

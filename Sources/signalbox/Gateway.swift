@@ -21,6 +21,7 @@ struct Gateway {
     let interactions: InteractionIntake
     let counts = RouteCounts()
     let media: MediaStore
+    let links: MediaLinks
     let ways: WaysOut
     let dispatcher: Dispatcher
     let downloads: MediaService
@@ -48,12 +49,13 @@ struct Gateway {
         } catch {
             throw refuse("\(error)")
         }
+        links = try ConfigFile.mediaLinks(config, path: options.configPath)
         intake = Intake(
             normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources, counts: counts)
         let shaping = EventShaping(tokens: normalizer.tokens, counts: counts)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: config.routes,
-            decider: Self.decider(types: config.actions, media: media, publicUrl: config.gateway.publicUrl),
+            decider: Self.decider(types: config.actions, media: media, links: links),
             queue: queue, shaping: shaping)
         ways = WaysOut(allow: config.egressAllow)
         var senders: [(Destination, any Sender)] = []
@@ -66,30 +68,24 @@ struct Gateway {
             senders, queue: queue,
             deadLetters: DeadLetterEvents(
                 gateway: config.gateway.name, routes: config.routes, shaper: shaping.shaper), logger: logger)
-        downloads = try Self.downloads(config, options.configPath, queue, media, ways, logger)
+        downloads = try Self.downloads(config, options.configPath, queue, media, links, ways, logger)
     }
 
     /// Downloads files, by a client of their own: they are large, and their servers are anybody's.
     private static func downloads(
-        _ config: GatewayConfig, _ path: String, _ queue: SQLiteQueue, _ store: MediaStore, _ ways: WaysOut,
-        _ logger: Logger
+        _ config: GatewayConfig, _ path: String, _ queue: SQLiteQueue, _ store: MediaStore, _ links: MediaLinks,
+        _ ways: WaysOut, _ logger: Logger
     ) throws(ExitCode) -> MediaService {
         try ConfigFile.checkFiles(of: config.media.way.tls, at: "/media/tls", path: path)
         let client = ways.separateClient(allowing: config.media.allow)
         let fetcher = MediaFetcher(MediaFetcher.Settings(config.media), http: client, store: store)
-        let root = root(config.gateway.publicUrl)
         return MediaService(queue, settings: config.media, logger: logger) { file in
-            root + "/media/" + file.sha256
+            links.href(file.sha256, now: Date())
         } cancel: {
             client.stop()
         } download: { job in
             await fetcher.fetch(job.url, validators: job.validators)
         }
-    }
-
-    /// What stands before paths of the gateway's own.
-    private static func root(_ publicUrl: String?) -> String {
-        publicUrl.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
     }
 
     static func sender(
@@ -110,9 +106,8 @@ struct Gateway {
     }
 
     /// Decides about taps. Files are kept on a queue of their own: that blocks until they are on disk.
-    private static func decider(types: ActionTypes, media: MediaStore, publicUrl: String?) -> TapDecider {
+    private static func decider(types: ActionTypes, media: MediaStore, links: MediaLinks) -> TapDecider {
         let files = DispatchQueue(label: "signalbox.media")
-        let root = root(publicUrl)
         return TapDecider(types: types) { bytes in
             try await withCheckedThrowingContinuation { done in
                 files.async {
@@ -120,7 +115,7 @@ struct Gateway {
                         with: Result {
                             let file = try media.keep(bytes)
                             return TapOutcome.CalendarMedia(
-                                sha256: file.sha256, bytes: file.bytes, href: root + "/media/" + file.sha256)
+                                sha256: file.sha256, bytes: file.bytes, href: links.href(file.sha256, now: Date()))
                         })
                 }
             }

@@ -4,20 +4,28 @@ import Foundation
 /// The files that a command was given, or standard input, read one after another in large pieces, decompressed.
 struct InputFiles {
     let paths: [String]
+    /// Asked while there is nothing to read yet: whether nobody wants it any more.
+    private let isStopped: @Sendable () -> Bool
 
     /// No paths, or `-`, stand for standard input.
-    init(_ paths: [String]) { self.paths = paths.isEmpty ? ["-"] : paths }
+    init(_ paths: [String], isStopped: @escaping @Sendable () -> Bool = { false }) {
+        self.paths = paths.isEmpty ? ["-"] : paths
+        self.isStopped = isStopped
+    }
 
-    /// Total size in bytes as the files lie there, when all are plain files.
-    var size: Int? {
-        var total = 0
+    var includesStandardInput: Bool { paths.contains("-") }
+
+    /// Of each, in bytes as the files lie there; nil when one is no plain file.
+    var sizes: [Int]? {
+        var sizes: [Int] = []
         for path in paths {
-            guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            let resolved = (path as NSString).resolvingSymlinksInPath
+            guard let attributes = try? FileManager.default.attributesOfItem(atPath: resolved),
                 attributes[.type] as? FileAttributeType == .typeRegular, let size = attributes[.size] as? Int
             else { return nil }
-            total += size
+            sizes.append(size)
         }
-        return total
+        return sizes
     }
 
     private static func open(_ path: String) throws(ExitCode) -> Int32 {
@@ -27,10 +35,24 @@ struct InputFiles {
         return descriptor
     }
 
+    /// How messages name an input.
+    func name(of position: Int) -> String { paths[position] == "-" ? "standard input" : paths[position] }
+
+    /// Opens an input. `offset`: of a plain file, where to begin.
+    func open(_ position: Int, from offset: Int? = nil) throws(ExitCode) -> InputFile {
+        let name = name(of: position)
+        let descriptor = try Self.open(paths[position])
+        if let offset, lseek(descriptor, off_t(offset), SEEK_SET) != off_t(offset) {
+            close(descriptor)
+            throw refuse("\(name) cannot be read from its middle: \(String(cString: strerror(errno))).")
+        }
+        return InputFile(name: name, descriptor, from: offset, isStopped: isStopped)
+    }
+
     /// Opens each file in turn and hands it to `body`.
     func forEach(_ body: (inout InputFile) async throws -> Void) async throws {
-        for path in paths {
-            var file = InputFile(name: path == "-" ? "standard input" : path, try Self.open(path))
+        for position in paths.indices {
+            var file = try open(position)
             try await body(&file)
         }
     }
@@ -46,15 +68,30 @@ struct InputFile: ~Copyable {
     private var rest = UnsafeRawBufferPointer(start: nil, count: 0)
     private var decompression: Decompression?
     private var hasEnded = false
-    /// Bytes read so far, before decompression.
+    /// Where in the file reading has come to, before decompression.
     private(set) var bytesRead = 0
+    /// Whether it can keep a reader waiting for long.
+    private let mayStall: Bool
+    private let isStopped: @Sendable () -> Bool
 
     private static let piece = 256 * 1024
 
-    fileprivate init(name: String, _ descriptor: Int32) {
+    fileprivate init(
+        name: String, _ descriptor: Int32, from offset: Int?, isStopped: @escaping @Sendable () -> Bool
+    ) {
         self.name = name
         self.descriptor = descriptor
+        self.isStopped = isStopped
+        var status = stat()
+        mayStall = fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG
+        bytesRead = offset ?? 0
+        isPlain = offset != nil
+        // From its middle only a plain file can be read.
+        if offset != nil { decompression = Decompression(start: rest) }
     }
+
+    /// Whether the file's own bytes are what is read of it; known once something was.
+    private(set) var isPlain: Bool
 
     deinit {
         if descriptor != STDIN_FILENO { close(descriptor) }
@@ -66,7 +103,10 @@ struct InputFile: ~Copyable {
     mutating func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(ExitCode) -> Bool {
         while true {
             if rest.isEmpty, !hasEnded { try fill() }
-            if decompression == nil { decompression = Decompression(start: rest) }
+            if decompression == nil {
+                decompression = Decompression(start: rest)
+                isPlain = decompression?.isPlain ?? false
+            }
             guard let piece = try nextPiece() else { return false }
             if !piece.isEmpty {
                 take(piece)
@@ -107,7 +147,17 @@ struct InputFile: ~Copyable {
         rest = UnsafeRawBufferPointer(rebasing: memory[..<count])
     }
 
+    /// A read that waits for a pipe could not be stopped.
+    private func waitForInput() throws(ExitCode) {
+        guard mayStall else { return }
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while Foundation.poll(&poll, 1, 200) == 0 {
+            if isStopped() { throw .interrupted }
+        }
+    }
+
     private func readOnce(_ memory: UnsafeMutableRawBufferPointer) throws(ExitCode) -> Int {
+        try waitForInput()
         while true {
             let count = Foundation.read(descriptor, memory.baseAddress, memory.count)
             if count >= 0 { return count }

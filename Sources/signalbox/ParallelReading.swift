@@ -2,57 +2,97 @@ import Foundation
 import SignalboxJSON
 import SignalboxModel
 import SignalboxPipeline
+import SignalboxReplay
 
-/// Reads input in blocks on all cores and hands the results on in the order of the input. Memory is bounded: no more
+/// Reads inputs in blocks on all cores and hands the results on in the order of the inputs. Memory is bounded: no more
 /// blocks are under way than there are cores, and a few.
 struct ParallelReading {
     let inputs: InputFiles
+    /// Where to begin.
+    var position = InputPosition()
+    /// A place at or before the position, of an input that is not compressed, from which it can be read.
+    var restart: Place?
+    static let parsers = ParserPool.forPayloads()
     private let width = ProcessInfo.processInfo.activeProcessorCount + 1
 
-    /// `work` turns a block into a result, at the same time as others; `consume` gets the results one by one.
-    /// `onBytes` hears how much of the present file was read so far.
+    init(inputs: InputFiles, from position: InputPosition = InputPosition(), restart: Place? = nil) {
+        self.inputs = inputs
+        self.position = position
+        self.restart = restart
+    }
+
+    /// A block, and how far its input was read when it was cut.
+    struct Block: Sendable {
+        let recording: Recording.Block
+        /// Of the input.
+        let name: String
+        /// Of the input, as it lies there.
+        let bytesRead: Int
+        /// Whether offsets are positions in the file.
+        let isPlain: Bool
+
+        var payloads: PayloadBlock { recording.payloads }
+        var input: Int { recording.input }
+        /// All that begins before it is in this block or in earlier ones.
+        var end: InputPosition { InputPosition(input: input, offset: restart?.offset ?? payloads.end) }
+        /// Where another run may begin to read behind the block.
+        var restart: Place? { isPlain ? payloads.restart : nil }
+    }
+
+    private struct Finished<R: Sendable>: Sendable {
+        let block: Block
+        let result: R
+    }
+
+    /// `work` turns a block into a result, at the same time as others; `consume` gets the results one by one, and none any
+    /// more once it has failed.
     func run<R: Sendable>(
-        onBytes: (Int) -> Void = { _ in },
-        work: @escaping @Sendable (PayloadBlock, JSONParser) -> R,
-        consume: (_ input: String, R) async throws -> Void
+        work: @escaping @Sendable (Block, JSONParser) -> R, consume: (Block, R) async throws -> Void
     ) async throws {
-        let parsers = ParserPool.forPayloads()
-        try await inputs.forEach { file in
-            var window = Window<R>()
-            do {
-                var blocks = PayloadBlocks()
-                var hasMore = true
-                while hasMore {
-                    hasMore = try file.read { blocks.append($0) }
-                    if !hasMore { blocks.finish() }
-                    onBytes(file.bytesRead)
-                    let block = blocks.take()
-                    if block.isEmpty { continue }
-                    window.start { parsers.withParser { work(block, $0) } }
-                    if window.count > width, let result = await window.next() { try await consume(file.name, result) }
+        let parsers = Self.parsers
+        var window = OrderedTasks<Finished<R>>()
+        var canConsume = true
+        func consumeNext() async throws -> Bool {
+            guard let finished = await window.next() else { return false }
+            guard canConsume else { return true }
+            // Until it has succeeded: what comes behind a block that failed must not be taken.
+            canConsume = false
+            try await consume(finished.block, finished.result)
+            canConsume = true
+            return true
+        }
+        do {
+            try await forEachBlock { block in
+                window.start {
+                    Finished(block: block, result: parsers.withParser { work(block, $0) })
                 }
-            } catch {
-                // What was read before the fault still counts, and nobody may be at work when the process ends.
-                var canConsume = true
-                while let result = await window.next() {
-                    guard canConsume else { continue }
-                    do { try await consume(file.name, result) } catch { canConsume = false }
-                }
-                throw error
+                if window.count > width { _ = try await consumeNext() }
             }
-            while let result = await window.next() { try await consume(file.name, result) }
+            while try await consumeNext() {}
+        } catch {
+            // What was read before the fault still counts, and nobody may be at work when the process ends.
+            do { while try await consumeNext() {} } catch { while await window.next() != nil {} }
+            throw error
         }
     }
 
-    /// Work under way, its results in the order in which it was started.
-    private struct Window<R: Sendable> {
-        // Not a task group: results are wanted in order. Every task is awaited by `next`.
-        private var tasks: [Task<R, Never>] = []
-
-        var count: Int { tasks.count }
-
-        mutating func start(_ work: @escaping @Sendable () -> R) { tasks.append(Task { work() }) }
-
-        mutating func next() async -> R? { tasks.isEmpty ? nil : await tasks.removeFirst().value }
+    private func forEachBlock(_ body: (Block) async throws -> Void) async throws {
+        for input in inputs.paths.indices where input >= position.input {
+            let isFirst = input == position.input
+            let restart = isFirst ? restart : nil
+            var file = try inputs.open(input, from: restart?.offset)
+            var blocks = restart.map { PayloadBlocks(from: $0) } ?? PayloadBlocks()
+            var hasMore = true
+            while hasMore {
+                hasMore = try file.read { blocks.append($0) }
+                if !hasMore { blocks.finish() }
+                let payloads = blocks.take()
+                if payloads.isEmpty { continue }
+                try await body(
+                    Block(
+                        recording: Recording.Block(payloads, input: input, first: isFirst ? position.offset : 0),
+                        name: file.name, bytesRead: file.bytesRead, isPlain: file.isPlain))
+            }
+        }
     }
 }

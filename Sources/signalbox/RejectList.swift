@@ -5,54 +5,88 @@ import SignalboxModel
 
 /// Payloads that could not be read: counted, told on standard error, and written to a file when there is one.
 struct RejectList: ~Copyable {
-    private(set) var count = 0
+    private(set) var count: Int
+    /// Length of the file.
+    private(set) var bytes: Int
     private let file: FileHandle?
     private let several: Bool
-    private static let told = 10
+    private var told = 0
+    private static let mostTold = 10
 
-    /// `path`: for NDJSON of `{file, line, offset, code, message}`. `several`: whether to name the input.
-    init(path: String?, several: Bool) throws(ExitCode) {
+    /// `path`: for NDJSON of `{line, offset, code, message, input}`. `several`: whether to name the input when it is told.
+    /// `count` and `bytes`: what an earlier run had found, and how long the file was then; what stands behind goes.
+    init(path: String?, several: Bool, count: Int = 0, bytes: Int = 0) throws(ExitCode) {
+        file = try path.map { (path) throws(ExitCode) in try Self.open(path, keeping: bytes) }
         self.several = several
-        guard let path else {
-            file = nil
-            return
+        self.count = count
+        self.bytes = bytes
+    }
+
+    private static func open(_ path: String, keeping bytes: Int) throws(ExitCode) -> FileHandle {
+        let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw refuse("\(path) cannot be written; name another file with --rejects.") }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        // What is no plain file, such as a pipe, has no length and takes what comes.
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return handle }
+        guard Int(status.st_size) >= bytes else {
+            throw refuse(
+                "\(path) is shorter than this replay left it; restore it, or remove the file of --resume to begin anew."
+            )
         }
-        guard FileManager.default.createFile(atPath: path, contents: nil),
-            let handle = FileHandle(forWritingAtPath: path)
-        else { throw refuse("\(path) cannot be written; name another file with --rejects.") }
-        file = handle
+        guard ftruncate(descriptor, off_t(bytes)) == 0, lseek(descriptor, 0, SEEK_END) == off_t(bytes) else {
+            throw refuse("\(path) cannot be written; name another file with --rejects.")
+        }
+        return handle
+    }
+
+    /// Puts what was written on disk.
+    func sync() throws(ExitCode) {
+        guard let file else { return }
+        // A pipe cannot, and need not.
+        guard fsync(file.fileDescriptor) == 0 || errno == EINVAL else {
+            throw refuse("the file of rejects cannot be written: \(String(cString: strerror(errno))).")
+        }
     }
 
     mutating func add(_ rejection: Rejection, in input: String) throws(ExitCode) {
+        try add(rejection.code.rawValue, rejection.message, at: rejection.place, in: input)
+    }
+
+    /// As above, in the words of somebody else.
+    mutating func add(_ code: String, _ message: String, at place: Place, in input: String) throws(ExitCode) {
         count += 1
-        if count <= Self.told {
-            StandardError.write(
-                "signalbox: \(several ? "\(input), " : "")line \(rejection.place.line): \(rejection.message)\n")
-        } else if count == Self.told + 1 {
-            StandardError.write(
-                "signalbox: more payloads were rejected\(file == nil ? "; --rejects FILE lists all" : "").\n")
+        told += 1
+        if told <= Self.mostTold {
+            StandardError.writeLine(
+                "signalbox: \(several ? "\(input), " : "")line \(place.line): \(message)")
+        } else if told == Self.mostTold + 1 {
+            StandardError.writeLine(
+                "signalbox: more payloads were rejected\(file == nil ? "; --rejects FILE lists all" : "").")
         }
         guard let file else { return }
         do {
-            try file.write(contentsOf: Data(Self.line(rejection, in: input)))
+            let line = Self.line(code, message, at: place, in: input)
+            try file.write(contentsOf: Data(line))
+            bytes += line.count
         } catch {
             throw refuse("the file of rejects cannot be written: \(error.localizedDescription).")
         }
     }
 
-    private static func line(_ rejection: Rejection, in input: String) -> [UInt8] {
+    private static func line(_ code: String, _ message: String, at place: Place, in input: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        json.key("file")
-        json.string(input)
         json.key("line")
-        json.integer(rejection.place.line)
+        json.integer(place.line)
         json.key("offset")
-        json.integer(rejection.place.offset)
+        json.integer(place.offset)
         json.key("code")
-        json.string(rejection.code.rawValue)
+        json.string(code)
         json.key("message")
-        json.string(rejection.message)
+        json.string(message)
+        json.key("input")
+        json.string(input)
         json.endObject()
         json.newline()
         return json.bytes

@@ -12,7 +12,7 @@ struct Signalbox: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Serve.self, Normalize.self, Replay.self, Explain.self, Routes.self, Listen.self, Deliveries.self,
-            Destinations.self, AuditCommand.self, Keys.self, VendorList.self, Schema.self,
+            Destinations.self, MediaFiles.self, AuditCommand.self, Keys.self, VendorList.self, Schema.self,
         ])
 }
 

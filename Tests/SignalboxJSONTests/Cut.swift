@@ -34,6 +34,13 @@ struct Cut {
         isArray = splitter.isArray
     }
 
+    /// What a splitter that has its input makes of it.
+    init(_ splitter: JSONSplitter, limit: Int) {
+        var splitter = splitter
+        take(from: &splitter, limit)
+        isArray = splitter.isArray
+    }
+
     init(_ input: String, chunks: [Int] = [], limit: Int = 4096) {
         self.init(Array(input.utf8), chunks: chunks, limit: limit)
     }

@@ -14,6 +14,7 @@ import Testing
             let file = try #require(outcome.file, "\(outcome)")
             #expect(file.sha256 == Sample.pngDigest)
             #expect(file.bytes == Sample.png.count && file.contentType == "image/png")
+            #expect(file.width == 1 && file.height == 1 && file.milliseconds == nil)
             #expect(outcome.remarks == [])
             let kept = try #require(server.store.find(Sample.pngDigest))
             #expect(try server.store.read(kept) == Sample.png)
@@ -51,6 +52,18 @@ import Testing
                 #expect(file.contentType == type && file.bytes == bytes.count)
                 #expect(try server.store.read(try #require(server.store.find(file.sha256))) == bytes)
             }
+        }
+    }
+
+    @Test func aSoundHasItsLength() async throws {
+        // RIFF, PCM, one channel, 8,000 bytes a second; 4,000 bytes of sound.
+        let format: [UInt8] = [16, 0, 0, 0, 1, 0, 1, 0, 0x40, 0x1F, 0, 0, 0x40, 0x1F, 0, 0, 1, 0, 8, 0]
+        let sound =
+            Array("RIFF".utf8) + [0xC4, 0x0F, 0, 0] + Array("WAVEfmt ".utf8) + format + Array("data".utf8)
+            + [0xA0, 0x0F, 0, 0] + [UInt8](repeating: 0x80, count: 4000)
+        try await MediaServer.run(["/": [.file(sound)]]) { server in
+            let file = await server.fetch("/").file
+            #expect(file?.milliseconds == 500 && file?.width == nil)
         }
     }
 

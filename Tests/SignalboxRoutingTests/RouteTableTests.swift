@@ -125,4 +125,22 @@ import Testing
         #expect(try targets(dead, table, operational: true).map(\.destination.name) == ["type", "both"])
         #expect(try targets(dead, RouteTable(fallback: [crm]), operational: true).isEmpty)
     }
+
+    @Test func theTypeCountsOnTheWayThroughOrOnWhichAPatternMatches() throws {
+        let dead = #"{"type":"io.signalbox.delivery.dead","subject":"s"}"#
+        let table = RouteTable(routes: [
+            try route("subject", #"{"$or":[{"type":["other"]},{"subject":["s"]}]}"#),
+            try route("type", #"{"$or":[{"type":[{"suffix":".dead"}]},{"subject":["t"]}]}"#),
+        ])
+        #expect(try targets(dead, table, operational: true).map(\.destination.name) == ["type"])
+        #expect(try targets(dead, table).map(\.destination.name) == ["subject", "type"])
+    }
+
+    @Test func routesThatAreSetLaterAreMatched() throws {
+        var table = RouteTable()
+        table.routes = [try route("a", #"{"v":["mce"]}"#)]
+        #expect(try targets(#"{"v":"mce"}"#, table).map(\.destination.name) == ["a"])
+        table.routes = []
+        #expect(try targets(#"{"v":"mce"}"#, table).isEmpty)
+    }
 }

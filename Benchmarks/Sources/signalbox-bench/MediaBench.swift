@@ -16,7 +16,8 @@ struct MediaBench {
         let distinct = try await downloads(of: 5000) { "\($0)" }
         table.row(
             "distinct pictures, downloaded and delivered",
-            "\((Double(distinct.events) / distinct.seconds).readable) a second (at least 1,000), \(Int(distinct.peakMB)) MB")
+            "\((Double(distinct.events) / distinct.seconds).readable) a second (at least 1,000), \(Int(distinct.peakMB)) MB"
+        )
         let shared = try await downloads(of: 10_000) { _ in "shared" }
         table.row(
             "10,000 events that share one picture",

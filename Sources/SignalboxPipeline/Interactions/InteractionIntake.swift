@@ -192,9 +192,14 @@ package struct InteractionIntake: Sendable {
             let dedupe = RoutedEvent.Dedupe(
                 key: hexadecimal(sha256(Array(decided.tap.interaction.identity.utf8))),
                 since: now.addingTimeInterval(-(Self.repeatWindow / .seconds(1))), scope: .all)
-            return RoutedEvent(
+            var routed = RoutedEvent(
                 event, routes.decide(body, adding: destinations, hasPayload: false), in: body, shaping: shaping,
                 dedupe: dedupe)
+            // As long as somebody is to get the event, the file stays.
+            if case .rendered(let file) = decided.outcome {
+                routed.files = [MediaFile(sha256: file.sha256, bytes: file.bytes, contentType: "text/calendar")]
+            }
+            return routed
         }
     }
 

@@ -12,14 +12,16 @@ struct Normalize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Turn payloads into events, one a line: no network, no queue.",
         discussion: """
-            Reads NDJSON, a JSON array, or JSON texts that follow one another, also compressed by gzip or zstd. Device tokens are replaced by their hash \
-            under the gateway's key in --data-dir, or where there is none, under a key that lasts as long as the run.
+            Reads NDJSON, a JSON array, or JSON texts that follow one another, also compressed by gzip or zstd; \
+            --payload-at finds payloads in what another tool logged. Device tokens are replaced by their hash under the \
+            gateway's key in --data-dir, or where there is none, under a key that lasts as long as the run.
             """)
 
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
     var files: [String] = []
 
     @OptionGroup var options: GatewayOptions
+    @OptionGroup var envelope: EnvelopeOptions
 
     @Option(help: "Name of the source that stands in the events.", transform: { try SourceName(argument: $0) })
     var source = SourceName.default
@@ -35,16 +37,18 @@ struct Normalize: AsyncParsableCommand {
         var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
         var output = StandardOutput()
         let buffers = LineBuffers()
+        // What was read is told, however it ends.
+        defer { output.flush() }
+        let envelope = envelope.recorded
         try await ParallelReading(inputs: inputs).run { block, parser in
             NormalizedBlock(
-                block, by: normalizer, as: Reception(from: source, at: Date(), vendor: vendor), with: parser,
-                in: buffers.take())
-        } consume: { input, block in
-            block.lines.writer.withLock { $0.withBytes { output.write($0) } }
-            buffers.giveBack(block.lines)
-            for rejection in block.rejections { try rejectList.add(rejection, in: input) }
+                block.payloads, by: normalizer, as: Reception(from: source, at: Date(), vendor: vendor),
+                in: envelope, with: parser, into: buffers.take())
+        } consume: { block, normalized in
+            normalized.lines.writer.withLock { $0.withBytes { output.write($0) } }
+            buffers.giveBack(normalized.lines)
+            for rejection in normalized.rejections { try rejectList.add(rejection, in: block.name) }
         }
-        output.flush()
         if rejectList.count > 0 { throw ExitCode.incomplete }
     }
 }
@@ -55,12 +59,14 @@ private struct NormalizedBlock: Sendable {
     let rejections: [Rejection]
 
     init(
-        _ block: PayloadBlock, by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
-        in lines: LineBuffers.Buffer
+        _ block: PayloadBlock, by normalizer: Normalizer, as reception: Reception, in envelope: RecordedEnvelope,
+        with parser: JSONParser, into lines: LineBuffers.Buffer
     ) {
         var rejections: [Rejection] = []
         lines.writer.withLock { writer in
-            block.read(by: normalizer, as: reception, with: parser, into: &writer) { rejections.append($0) }
+            block.read(by: normalizer, as: reception, in: envelope, with: parser, into: &writer) {
+                rejections.append($0)
+            }
         }
         self.lines = lines
         self.rejections = rejections

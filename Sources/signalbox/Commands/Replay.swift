@@ -1,21 +1,22 @@
 import ArgumentParser
 import Foundation
-import Logging
-import ServiceLifecycle
-import SignalboxDelivery
-import SignalboxEgress
 import SignalboxJSON
 import SignalboxModel
-import SignalboxPipeline
-import SignalboxRouting
-import SignalboxStore
+import SignalboxReplay
 
 struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send recorded payloads through the whole pipeline to the destinations.",
         discussion: """
+            Reads NDJSON, a JSON array, or JSON texts that follow one another, also compressed by gzip or zstd; \
+            --payload-at finds payloads in what another tool logged.
+
             Events go through the durable queue in --data-dir, which no gateway may be using. The run ends when every \
-            delivery was tried; what is to be tried again later stays in the queue for the next replay or gateway.
+            delivery was tried; what is to be tried again later stays in the queue for the next replay or gateway. With \
+            --to, payloads go to a running gateway instead, and the run ends when it has taken all of them.
+
+            With --resume, a run that was ended in whatever way goes on where it was when the same command is given \
+            again: nothing is missed, and what is sent twice bears the same id.
             """)
 
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
@@ -23,166 +24,130 @@ struct Replay: AsyncParsableCommand {
 
     @OptionGroup var options: GatewayOptions
 
-    @Option(help: "Name of the source that stands in the events.", transform: { try SourceName(argument: $0) })
-    var source = SourceName.default
+    @Option(
+        help: "Name of the source that stands in the events (default: default; with --to: what the token says).",
+        transform: { try SourceName(argument: $0) })
+    var source: SourceName?
+
+    @OptionGroup(title: "Recordings by other tools") var envelope: EnvelopeOptions
+    @OptionGroup(title: "What is replayed") var selection: SelectionOptions
+    @OptionGroup(title: "Into a running gateway") var upload: UploadOptions
 
     @Flag(help: "Decide only: print where each payload would go, send and store nothing.")
     var dryRun = false
 
-    @Flag(help: "Print decisions and the table as JSON.")
+    @Option(
+        help: ArgumentHelp("So many events a second at most, such as 200/s or 60/m.", valueName: "n/s"),
+        transform: { text in
+            guard let rate = ReplayText.rate(text) else {
+                throw ValidationError("\(text) is no rate; write a number and a unit, such as 200/s, 60/m or 1000/h.")
+            }
+            return rate
+        })
+    var rate: Double?
+
+    @Option(
+        help: ArgumentHelp(
+            "At so many times the pace in which the payloads were recorded, by --time-at.", valueName: "factor"),
+        transform: { text in
+            guard let speed = ReplayText.speed(text) else {
+                throw ValidationError("\(text) is no speed; write how many times as fast, such as 1, 10 or 0.5.")
+            }
+            return speed
+        })
+    var speed: Double?
+
+    @Option(
+        help: "Keep in this file how far the run has come, and go on from there when it is there.",
+        completion: .file())
+    var resume: String?
+
+    @Flag(help: "Print decisions and the tables as JSON.")
     var json = false
+
+    @Flag(help: "Do not say how far the run has come.")
+    var quiet = false
 
     @Option(help: "Write what was rejected to this file, as NDJSON.", completion: .file())
     var rejects: String?
 
+    func validate() throws {
+        if let sentence = misuse { throw ValidationError(sentence) }
+    }
+
     func run() async throws {
-        let incomplete = try await dryRun ? decide() : deliver()
+        // A receiver that hung up must not end the run.
+        if !dryRun { signal(SIGPIPE, SIG_IGN) }
+        let interruption = Interruption()
+        let incomplete =
+            if dryRun {
+                try await DryRun(self, interruption: interruption).run()
+            } else if upload.to != nil {
+                try await GatewayReplay(self, interruption: interruption).run()
+            } else {
+                try await QueueReplay(self, interruption: interruption).run()
+            }
+        if interruption.happened { throw ExitCode.interrupted }
         if incomplete { throw ExitCode.incomplete }
     }
-
-    // MARK: Dry run
-
-    private func decide() async throws -> Bool {
-        let config = try ConfigFile.load(options.configPath)
-        let asJSON = json
-        var output = StandardOutput()
-        var tally = ReplayTally()
-        let rejected = try await read(with: try NormalizerOptions(options).makeNormalizer(), config) { events in
-            for routed in events {
-                tally.add(routed)
-                output.write(asJSON ? routed.decisionJSON : Array(routed.decision.utf8))
-            }
-        }
-        output.flush()
-        StandardError.write(tally.table(rejected: rejected, json: json))
-        return rejected > 0
-    }
-
-    // MARK: For real
-
-    private func deliver() async throws -> Bool {
-        signal(SIGPIPE, SIG_IGN)
-        let logger = options.makeLogger()
-        let gateway = try Gateway(options, config: try ConfigFile.load(options.configPath), logger: logger) { text in
-            Terminal.show(text)
-        }
-        defer { gateway.ways.stop() }
-        let interruption = Interruption()
-        let (before, scheduledBefore) = try await counts(gateway.queue)
-        try await gateway.openDownloads()
-        async let delivering: Void = gateway.dispatcher.runUntilDrained()
-        async let downloading: Void = gateway.downloads.runUntilDrained()
-        var tally = ReplayTally()
-        let rejected = try await accept(into: gateway, &tally, until: interruption)
-        // What was begun is waited for; the rest is in the queue.
-        if interruption.happened { gateway.downloads.stop() } else { gateway.downloads.drain() }
-        await downloading
-        gateway.dispatcher.drain(within: interruption.happened ? .seconds(5) : nil)
-        await delivering
-        let (after, scheduledAfter) = try await counts(gateway.queue)
-        let outcomes = DeliveryOutcomes(
-            before: before, after: after, scheduled: (scheduledBefore, scheduledAfter))
-        StandardError.write(tally.table(rejected: rejected ?? 0, json: json) + outcomes.text(json: json))
-        Terminal.finish()
-        guard let rejected else { throw ExitCode.interrupted }
-        return rejected > 0 || outcomes.failed > 0
-    }
-
-    private func counts(
-        _ queue: SQLiteQueue
-    ) async throws -> (counts: [DestinationName: [DeliveryRecord.State: Int]], scheduled: Int) {
-        try await orRefuse { () throws(StoreError) in (try await queue.counts(), try await queue.scheduledCount()) }
-    }
-
-    /// Returns how many payloads were rejected; nil when ^C ended it before the input did.
-    private func accept(
-        into gateway: Gateway, _ tally: inout ReplayTally, until interruption: Interruption
-    ) async throws -> Int? {
-        do {
-            return try await read(with: gateway.normalizer, gateway.config) { events in
-                if interruption.happened { throw ExitCode.interrupted }
-                for routed in events { tally.add(routed) }
-                _ = try await orRefuse { () throws(StoreError) in try await gateway.queue.append(events) }
-            }
-        } catch let code as ExitCode where code == .interrupted {
-            return nil
-        }
-    }
-
-    private func orRefuse<T: Sendable>(_ work: () async throws(StoreError) -> T) async throws(ExitCode) -> T {
-        do throws(StoreError) { return try await work() } catch { throw refuse("\(error)") }
-    }
-
-    // MARK: Input
-
-    /// Hands the events of each block to `take`, with their destinations; returns how many payloads were rejected.
-    private func read(
-        with normalizer: Normalizer, _ config: GatewayConfig, _ take: ([RoutedEvent]) async throws -> Void
-    ) async throws -> Int {
-        let inputs = InputFiles(files)
-        let source = source
-        let vendor = config.sourceVendors[source]
-        let routes = config.routes
-        var rejectList = try RejectList(path: rejects, several: inputs.paths.count > 1)
-        var progress = Progress(totalBytes: inputs.size)
-        let eventParsers = ParserPool.forEvents()
-        let shaping = EventShaping(tokens: normalizer.tokens)
-        try await ParallelReading(inputs: inputs).run(onBytes: { progress.have(read: $0) }) { block, parser in
-            let reception = Reception(from: source, at: Date(), vendor: vendor)
-            return eventParsers.withParser { eventParser in
-                var results: [Result<Event, Rejection>] = []
-                block.read(by: normalizer, as: reception, with: parser) {
-                    results.append($0)
-                    return true
-                }
-                return RoutedBlock(results.map { routes.route($0, with: eventParser, shaping: shaping) })
-            }
-        } consume: { input, block in
-            try await take(block.events)
-            for rejection in block.rejections { try rejectList.add(rejection, in: input) }
-            progress.count(block.events.count, rejected: rejectList.count)
-        }
-        progress.end()
-        return rejectList.count
-    }
 }
 
-/// What a block of payloads became: events with their destinations, and what was rejected.
-private struct RoutedBlock: Sendable {
-    private(set) var events: [RoutedEvent] = []
-    private(set) var rejections: [Rejection] = []
-
-    init(_ results: [Result<RoutedEvent, Rejection>]) {
-        for result in results {
-            switch result {
-            case .success(let event): events.append(event)
-            case .failure(let rejection): rejections.append(rejection)
+extension Replay {
+    /// Why these options do not go together, as one sentence.
+    private var misuse: String? {
+        if envelope.timeAt == nil {
+            for (name, isGiven) in [
+                ("--speed", speed != nil), ("--since", selection.since != nil), ("--until", selection.until != nil),
+            ] where isGiven {
+                return "\(name) goes by recorded times: say with --time-at where they stand."
             }
         }
+        if dryRun {
+            for (name, isGiven) in [
+                ("--to", upload.to != nil), ("--resume", resume != nil), ("--rate", rate != nil),
+                ("--speed", speed != nil),
+            ] where isGiven {
+                return "\(name) says how payloads are sent, and --dry-run sends nothing: leave one of them out."
+            }
+        }
+        if upload.to != nil {
+            if envelope.tokenAt != nil {
+                return "--token-at cannot go with --to: a gateway takes tokens from the payloads only."
+            }
+            if options.dataDir != nil {
+                return "--data-dir cannot go with --to: the gateway there has its own."
+            }
+        }
+        if let resume {
+            if files.isEmpty || files.contains("-") {
+                return "--resume needs files: standard input cannot be read a second time."
+            }
+            if resume == rejects { return "--resume and --rejects name the same file." }
+            if files.contains(resume) { return "--resume names one of the inputs." }
+        }
+        if let rejects, files.contains(rejects) { return "--rejects names one of the inputs." }
+        return nil
     }
-}
 
-extension RoutedEvent {
-    /// Where it would go, as a line for a person.
-    fileprivate var decision: String {
-        let names = destinations.isEmpty ? "nowhere" : destinations.map(\.name).joined(separator: ", ")
-        return "\(event.subject) -> \(names)" + (routes.isEmpty ? "\n" : " (\(routes.joined(separator: ", ")))\n")
-    }
-
-    /// Where it would go, as a line of JSON.
-    fileprivate var decisionJSON: [UInt8] {
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("vendor")
-        json.string(event.vendor.name)
-        json.key("kind")
-        json.string(event.kind.rawValue)
-        json.key("routes")
-        json.strings(routes)
-        json.key("destinations")
-        json.strings(destinations.map(\.name))
-        json.endObject()
-        json.newline()
-        return json.bytes
+    /// What decides which events are made, and how they are put into requests: a run that goes on must have the same.
+    var identifyingOptions: [String: String] {
+        var options: [String: String] = [:]
+        options["payload-at"] = envelope.payloadAt?.text
+        options["time-at"] = envelope.timeAt?.text
+        options["token-at"] = envelope.tokenAt?.text
+        options["vendor"] = selection.vendor.isEmpty ? nil : Set(selection.vendor).sorted().joined(separator: ", ")
+        options["filter"] = selection.filter
+        options["since"] = selection.since
+        options["until"] = selection.until
+        options["limit"] = selection.limit.map(String.init)
+        options["source"] = source?.name
+        options["to"] = upload.to
+        options["rejects"] = rejects
+        if upload.to != nil {
+            // They say how many payloads are in a request.
+            options["rate"] = rate.map { "\($0)" }
+            options["speed"] = speed.map { "\($0)" }
+        }
+        return options
     }
 }

@@ -46,7 +46,7 @@ struct Serve: AsyncParsableCommand {
             categories: CategoriesAPI(
                 queue: queue, sources: access, operators: operators, statics: config.categories.statics.records,
                 limit: config.categories.count),
-            media: MediaAPI(gateway.media),
+            media: MediaAPI(gateway.media, links: gateway.links),
             address: address, logger: logger,
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })

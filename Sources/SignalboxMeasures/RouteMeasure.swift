@@ -1,0 +1,106 @@
+import Foundation
+import SignalboxJSON
+import SignalboxRouting
+
+/// Routes as a team with many campaigns has them, and events of about a kilobyte, parsed, to match against them.
+public struct RouteMeasure {
+    private let parsers: [JSONParser]
+    private let events: [JSONValue]
+    private let table: RouteTable
+    private let matcher: RouteMatcher
+
+    /// What there is to ask for of each field: there are as many apps, campaigns and prices.
+    private static let variety = 10_000
+    /// How many kinds of routes there are; every tenth route is of one kind.
+    public static let kinds = 10
+
+    /// `routes`: how many. `kind`: of one kind only.
+    public init(routes: Int, kind: Int? = nil) throws {
+        let texts = (0..<routes).map { number in
+            "{\"name\":\"r\(number)\",\"to\":[\"i\"],\"match\":\(Self.pattern(number, kind: kind ?? number % Self.kinds))}"
+        }
+        let config =
+            "{\"destinations\":{\"i\":{\"builtin\":\"inbox\"}},\"routes\":[\(texts.joined(separator: ","))]}"
+        table = try GatewayConfig.read(Array(config.utf8), detectors: []).routes
+        matcher = RouteMatcher(table.routes.map(\.match))
+        var parsers: [JSONParser] = []
+        // From one campaign to the next, in an order that no cache foresees.
+        events = try (0..<512).map { number in
+            let parser = JSONParser()
+            parsers.append(parser)
+            return try parser.parse(Array(Self.event(number &* 7_919 % Self.variety).utf8))
+        }
+        self.parsers = parsers
+    }
+
+    /// Matches events one after the other. Returns how many routes matched.
+    public func match(_ count: Int) -> Int {
+        withExtendedLifetime(parsers) {
+            var matches = 0
+            for number in 0..<count { matches += matcher.matches(of: events[number % events.count]).count }
+            return matches
+        }
+    }
+
+    /// Decides where events go, one after the other. Returns how many deliveries that makes.
+    public func decide(_ count: Int) -> Int {
+        withExtendedLifetime(parsers) {
+            var targets = 0
+            for number in 0..<count { targets += table.decide(events[number % events.count]).targets.count }
+            return targets
+        }
+    }
+
+    /// Asks every pattern by itself. Returns how many routes matched.
+    public func matchOneByOne(_ count: Int) -> Int {
+        withExtendedLifetime(parsers) {
+            var matches = 0
+            for number in 0..<count {
+                matches += table.routes.count { $0.match.matches(events[number % events.count]) }
+            }
+            return matches
+        }
+    }
+
+    /// The size of an event.
+    public static var eventBytes: Int { event(0).utf8.count }
+
+    private static func pattern(_ number: Int, kind: Int) -> String {
+        let id = String(format: "%05d", number % variety)
+        let app = "\"source\":[\"/signalbox/demo/app-\(id)\"]"
+        let vendor = vendors[number % vendors.count]
+        switch kind {
+        case 0, 1: return "{\(app),\"data\":{\"vendor\":[\"\(vendor)\"],\"kind\":[\"alert\"]}}"
+        case 2, 3: return "{\"data\":{\"vendor\":[\"\(vendor)\"],\"campaign\":{\"id\":[\"cmp-\(id)\"]}}}"
+        case 4:
+            return
+                "{\"data\":{\"campaign\":{\"id\":[\"cmp-\(id)\",\"old-\(id)\"]},\"kind\":[{\"anything-but\":\"silent\"}]}}"
+        case 5: return "{\"data\":{\"platform\":[\"apns\"],\"campaign\":{\"name\":[{\"prefix\":\"spring-\(id)-\"}]}}}"
+        case 6: return "{\"data\":{\"custom\":{\"price\":[{\"numeric\":[\">=\",\(number),\"<\",\(number + 1)]}]}}}"
+        case 7: return "{\"data\":{\"action\":{\"value\":[{\"wildcard\":\"shop://*sku=\(id)*\"}]}}}"
+        case 8: return "{\"data\":{\"tag\":[{\"equals-ignore-case\":\"Daily-Show-\(id)\"}]}}"
+        default:
+            return
+                "{\(app),\"data\":{\"kind\":[{\"anything-but\":\"silent\"}],\"campaign\":{\"id\":[{\"exists\":true}]}}}"
+        }
+    }
+
+    private static let vendors = ["synerise", "sourse", "mce", "braze", "granify", "airship", "onesignal", "unknown"]
+
+    private static func event(_ number: Int) -> String {
+        let id = String(format: "%05d", number)
+        return """
+            {"specversion":"1.0","id":"01939b4e-7c1a-7d2e-9a54-0c8f6f1\(id)","source":"/signalbox/demo/app-\(id)",\
+            "type":"io.signalbox.notification.received","subject":"\(vendors[number % vendors.count])/alert",\
+            "time":"2026-11-20T21:29:00.123Z","datacontenttype":"application/json",\
+            "dataschema":"urn:signalbox:schema:notification:1","data":{"vendor":"\(vendors[number % vendors.count])",\
+            "detection":{"evidence":["/notification-action"],"also":[]},"platform":"apns","kind":"alert",\
+            "campaign":{"id":"cmp-\(id)","name":"spring-\(id)-sale","type":"push","variant":"b","messageId":"m-\(id)"},\
+            "content":{"title":"Welcome to Boston","body":"Your gate is B12, boarding ends at noon","sound":"default","badge":1},\
+            "action":{"type":"deepLink","value":"shop://product?sku=\(id)&from=push"},\
+            "media":[{"url":"https://cdn.example.com/\(id).png","role":"attachment","status":"pending"}],\
+            "schedule":{"mode":"immediate"},"target":{"token":"sha256:5f70bf18a086007016e948b04aed3b82103a36bea41755b6cddfaf10ace3c6ef"},\
+            "tag":"DAILY-SHOW-\(id)","custom":{"price":\(number).5,"cohort":"b","sku":"\(id)"}}}
+            """
+    }
+}

@@ -1,0 +1,152 @@
+package import Foundation
+package import SignalboxJSON
+package import SignalboxModel
+package import SignalboxPipeline
+package import SignalboxRouting
+
+/// Reads blocks of a recording: what is selected of it, as events or as payloads. Callable from anywhere at once.
+package struct Recording: Sendable {
+    private let normalizer: Normalizer
+    private let routes: RouteTable
+    private let shaping: EventShaping
+    private let source: SourceName
+    private let vendor: VendorID?
+    private let envelope: RecordedEnvelope
+    private let selection: Selection
+    private let identity: RunIdentity?
+    private let now: @Sendable () -> Date
+    private let eventParsers = ParserPool.forEvents()
+
+    /// `vendor`: whose payloads the source hands in, where the config says so. `identity`: makes the ids of events; nil for
+    /// ids that are new every time.
+    package init(
+        normalizer: Normalizer, routes: RouteTable, source: SourceName, vendor: VendorID?,
+        envelope: RecordedEnvelope = RecordedEnvelope(), selection: Selection = Selection(),
+        identity: RunIdentity? = nil, now: @escaping @Sendable () -> Date
+    ) {
+        self.normalizer = normalizer
+        self.routes = routes
+        shaping = EventShaping(tokens: normalizer.tokens)
+        self.source = source
+        self.vendor = vendor
+        self.envelope = envelope
+        self.selection = selection
+        self.identity = identity
+        self.now = now
+    }
+
+    /// A stretch of one of the inputs.
+    package struct Block: Sendable {
+        package let payloads: PayloadBlock
+        /// Position among the inputs, from 0.
+        package let input: Int
+        /// Bytes of the input before which payloads are passed over.
+        package let first: Int
+
+        package init(_ payloads: PayloadBlock, input: Int = 0, first: Int = 0) {
+            self.payloads = payloads
+            self.input = input
+            self.first = first
+        }
+    }
+
+    /// One text of a recording: what became of it.
+    package struct Entry<Value: Sendable>: Sendable {
+        package let place: Place
+        package let recorded: Timestamp?
+        package let value: Result<Value, Rejection>
+    }
+
+    /// The events that are selected, with their destinations, and what was rejected, in the order of the input.
+    package func events(of block: Block, with parser: JSONParser) -> [Entry<RoutedEvent>] {
+        var entries: [Entry<RoutedEvent>] = []
+        eventParsers.withParser { eventParser in
+            forEachEvent(of: block, with: parser) { event, payload throws(Rejection) in
+                let routed = try routes.route(
+                    event, at: payload.place, matching: selection.filter, with: eventParser, shaping: shaping)
+                if var routed {
+                    routed.hasLastingID = identity != nil
+                    entries.append(Entry(place: payload.place, recorded: payload.time, value: .success(routed)))
+                }
+                return true
+            } rejected: {
+                entries.append(Entry(place: $0.place, recorded: nil, value: .failure($0)))
+            }
+        }
+        return entries
+    }
+
+    /// The payloads that are selected, as they came, and what was rejected, in the order of the input.
+    package func payloads(of block: Block, with parser: JSONParser) -> [Entry<[UInt8]>] {
+        var entries: [Entry<[UInt8]>] = []
+        func take(_ payload: RecordedPayload) {
+            entries.append(
+                Entry(place: payload.place, recorded: payload.time, value: .success(Array(payload.text))))
+        }
+        func reject(_ rejection: Rejection) {
+            entries.append(Entry(place: rejection.place, recorded: nil, value: .failure(rejection)))
+        }
+        guard selection.needsEvents else {
+            block.payloads.forEachPayload(in: envelope, from: block.first, with: parser) { payload throws(Rejection) in
+                guard selection.covers(payload.time) else { return true }
+                _ = try normalizer.recognise(payload.text, at: payload.place, with: parser)
+                take(payload)
+                return true
+            } rejected: {
+                reject($0)
+                return true
+            }
+            return entries
+        }
+        eventParsers.withParser { eventParser in
+            forEachEvent(of: block, with: parser) { event, payload throws(Rejection) in
+                let matches = try routes.withBody(of: event, at: payload.place, with: eventParser) { body in
+                    selection.filter.map { $0.matches(body) } ?? true
+                }
+                if matches { take(payload) }
+                return true
+            } rejected: {
+                reject($0)
+            }
+        }
+        return entries
+    }
+
+    /// Where at most so many events would go, in words or as JSON.
+    package func decisions(
+        of block: Block, upTo limit: Int, asJSON: Bool, with parser: JSONParser
+    ) -> Decisions {
+        var decisions = Decisions()
+        guard limit > 0 else { return decisions }
+        eventParsers.withParser { eventParser in
+            forEachEvent(of: block, with: parser) { event, payload throws(Rejection) in
+                let decision = try routes.withBody(of: event, at: payload.place, with: eventParser) { body in
+                    selection.filter.map { $0.matches(body) } ?? true ? routes.decide(body) : nil
+                }
+                if let decision { decisions.add(decision, of: event, asJSON: asJSON) }
+                return decisions.tally.events < limit
+            } rejected: {
+                decisions.add($0)
+            }
+        }
+        return decisions
+    }
+
+    /// Events of what is selected by time and vendor.
+    private func forEachEvent(
+        of block: Block, with parser: JSONParser,
+        _ take: (Event, RecordedPayload) throws(Rejection) -> Bool, rejected: (Rejection) -> Void
+    ) {
+        let common = normalizer.envelope(of: Reception(from: source, at: now(), vendor: vendor))
+        block.payloads.forEachPayload(in: envelope, from: block.first, with: parser) { payload throws(Rejection) in
+            guard selection.covers(payload.time) else { return true }
+            let id = identity?.eventID(
+                input: block.input, offset: payload.place.offset, recorded: payload.time)
+            let event = try normalizer.event(payload, in: common, id: id, with: parser)
+            return selection.covers(vendor: event.vendor) ? try take(event, payload) : true
+        } rejected: {
+            rejected($0)
+            return true
+        }
+    }
+}

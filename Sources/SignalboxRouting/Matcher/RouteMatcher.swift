@@ -1,0 +1,27 @@
+package import SignalboxJSON
+
+/// The patterns of all routes as one: what an event matches is found in time that depends on the event and on what
+/// matches, hardly on how many routes there are.
+///
+/// Every way of every pattern is a rule; equal ones are one. The event is walked once along the keys that some pattern
+/// names, and what stands there is noted by its place. Each rule is filed under one of its fields, the most telling one:
+/// an index leads from the field's value to the rules that ask for it, and what else these ask for is then compared
+/// directly. Where an array holds what is asked for, rules that are found so are matched by
+/// ``Pattern/Way/matches(_:)``, which keeps to one element.
+///
+/// A class because many tasks share one; nothing in it changes.
+package final class RouteMatcher: Sendable {
+    private let memory: CompiledRules
+
+    package init(_ patterns: [Pattern]) { memory = CompiledRules(patterns) }
+
+    /// The places of the patterns that match, in order. `namingType`: only by ways that ask for the event's `type`.
+    package func matches(of event: JSONValue, namingType: Bool = false) -> [Int] {
+        guard event.isObject, memory.ruleCount > 0 else { return [] }
+        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(2 * memory.tree.edges.count, 1)) { space in
+            var search = RuleSearch(memory, event, namingType: namingType, space)
+            search.run()
+            return search.matches()
+        }
+    }
+}

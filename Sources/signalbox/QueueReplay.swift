@@ -1,0 +1,172 @@
+import ArgumentParser
+import Foundation
+import SignalboxDelivery
+import SignalboxEgress
+import SignalboxModel
+import SignalboxReplay
+import SignalboxRouting
+import SignalboxStore
+
+/// A replay through the durable queue of a data directory, to the destinations.
+struct QueueReplay {
+    private let command: Replay
+    private let gateway: Gateway
+    private let session: ReplaySession
+    private let recording: Recording
+
+    init(_ command: Replay, interruption: Interruption) throws {
+        self.command = command
+        let config = try ConfigFile.load(command.options.configPath)
+        gateway = try Gateway(command.options, config: config, logger: command.options.makeLogger()) { text in
+            Terminal.show(text)
+        }
+        // Only now, so that nothing is begun on a directory that belongs to another process.
+        session = try ReplaySession(command, interruption: interruption)
+        let source = command.source ?? .default
+        recording = Recording(
+            normalizer: gateway.normalizer, routes: config.routes, source: source,
+            vendor: config.sourceVendors[source], envelope: command.envelope.recorded,
+            selection: try command.selection.selection(now: session.began), identity: session.identity,
+            now: { Date() })
+    }
+
+    /// Returns whether something was rejected, or some deliveries failed.
+    func run() async throws -> Bool {
+        defer { gateway.ways.stop() }
+        let (before, scheduledBefore) = try await counts()
+        try await gateway.openDownloads()
+        let (dispatcher, downloads) = (gateway.dispatcher, gateway.downloads)
+        session.interruption.whenItHappens {
+            downloads.stop()
+            dispatcher.drain(within: .seconds(5))
+        }
+        async let delivering: Void = dispatcher.runUntilDrained()
+        async let downloading: Void = downloads.runUntilDrained()
+        let reading: Result<Bool, any Error>
+        do {
+            reading = .success(try await session.untilEnd { try await read() })
+        } catch {
+            reading = .failure(error)
+        }
+        // What was begun is waited for; the rest is in the queue.
+        if case .failure = reading { downloads.stop() } else { downloads.drain() }
+        await downloading
+        switch reading {
+        case .failure: dispatcher.drain(within: .seconds(5))
+        case .success: if !session.interruption.happened { dispatcher.drain() }
+        }
+        await delivering
+        try session.end(isComplete: (try? reading.get()) ?? false)
+        let (after, scheduledAfter) = try await counts()
+        let outcomes = DeliveryOutcomes(
+            before: before, after: after, scheduled: (scheduledBefore, scheduledAfter))
+        session.report(outcomes.text(json: command.json))
+        Terminal.finish()
+        _ = try reading.get()
+        return session.rejected > 0 || outcomes.failed > 0
+    }
+
+    private func counts() async throws -> (counts: [DestinationName: [DeliveryRecord.State: Int]], scheduled: Int) {
+        let queue = gateway.queue
+        return try await orRefuse { () throws(StoreError) in
+            (try await queue.counts(), try await queue.scheduledCount())
+        }
+    }
+
+    private func orRefuse<T: Sendable>(_ work: () async throws(StoreError) -> T) async throws(ExitCode) -> T {
+        do throws(StoreError) { return try await work() } catch { throw refuse("\(error)") }
+    }
+
+    private func read() async throws {
+        guard !session.isComplete else { return }
+        guard session.room > 0 else { throw ReplayEnd.limit }
+        var pace = Pace(perSecond: command.rate, speed: command.speed)
+        let recording = recording
+        try await session.reading().run { block, parser in
+            recording.events(of: block.recording, with: parser)
+        } consume: { block, entries in
+            if session.interruption.happened { throw ReplayEnd.interrupted }
+            session.noteReading(block)
+            try await take(entries, of: block, &pace)
+        }
+    }
+
+    private func take(
+        _ entries: [Recording.Entry<RoutedEvent>], of block: ParallelReading.Block, _ pace: inout Pace
+    ) async throws {
+        let room = session.room
+        var taken = 0
+        var chunk = QueueChunk(pace)
+        for entry in entries {
+            if !chunk.add(entry) {
+                try await put(chunk, of: block, &pace)
+                chunk = QueueChunk(pace)
+                _ = chunk.add(entry)
+            }
+            if case .success = entry.value { taken += 1 }
+            if taken == room {
+                try await put(chunk, of: block, &pace)
+                throw ReplayEnd.limit
+            }
+        }
+        try await put(chunk, of: block, &pace)
+        try session.reached(block.end)
+    }
+
+    /// Makes a chunk durable, when its time has come, and counts it.
+    private func put(_ chunk: QueueChunk, of block: ParallelReading.Block, _ pace: inout Pace) async throws {
+        if pace.isBounded, !chunk.events.isEmpty {
+            try await session.wait(
+                pace.delay(of: chunk.events.count, recorded: chunk.recorded, at: session.elapsed()))
+        }
+        let queue = gateway.queue
+        let result = try await orRefuse { () throws(StoreError) in try await queue.append(chunk.events) }
+        guard case .appended(let repeats) = result else {
+            preconditionFailure("An append without a request is no repeat of one.")
+        }
+        for (position, routed) in chunk.events.enumerated() {
+            session.add(
+                vendor: routed.event.vendor.name, routes: routed.routes, warnings: routed.event.warnings,
+                isRepeat: repeats[position] != nil)
+        }
+        for rejection in chunk.rejections { try session.add(rejection, of: block.input) }
+        if let last = chunk.last {
+            try session.reached(InputPosition(input: block.input, offset: last.offset + 1))
+        }
+    }
+}
+
+/// Events that go into the queue together, and what was rejected between them.
+private struct QueueChunk {
+    private(set) var events: [RoutedEvent] = []
+    private(set) var rejections: [Rejection] = []
+    /// Of its first event.
+    private(set) var recorded: Timestamp?
+    /// Where the last text stood.
+    private(set) var last: Place?
+    private let most: Int
+    private let span: Int64
+
+    init(_ pace: Pace) {
+        most = pace.mostTogether
+        span = pace.spanTogether
+    }
+
+    /// False when the event has to go with the next chunk.
+    mutating func add(_ entry: Recording.Entry<RoutedEvent>) -> Bool {
+        switch entry.value {
+        case .failure(let rejection): rejections.append(rejection)
+        case .success(let event):
+            guard events.count < most, isNear(entry.recorded) else { return false }
+            if events.isEmpty { recorded = entry.recorded }
+            events.append(event)
+        }
+        last = entry.place
+        return true
+    }
+
+    private func isNear(_ time: Timestamp?) -> Bool {
+        guard span != .max, let time, let recorded else { return true }
+        return abs(time.milliseconds - recorded.milliseconds) <= span
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// What `replay` takes, selects and reports, on the built binary.
+@Suite(.timeLimit(.minutes(3))) struct ReplayTests {
+    /// What other tools log: a time, a token, and a payload as object or text.
+    private static let recording = #"""
+        {"timestamp":"2026-11-01T10:00:00Z","to":"abc","payload":{"aps":{"alert":"first"},"ab":{"c":"1"}}}
+        {"timestamp":1793570400,"to":null,"payload":"{\"aps\":{\"alert\":\"second\"},\"issuer\":\"Synerise\"}"}
+        {"timestamp":1793613600000,"payload":{"aps":{"alert":"third"}}}
+        {"timestamp":"2026-11-03T10:00:00Z","payload":17}
+        {"timestamp":"tomorrow","payload":{"aps":{}}}
+
+        """#
+    private static let envelope = ["--payload-at", "/payload", "--time-at", "/timestamp"]
+
+    private func dryRun(_ arguments: [String], input: String = recording) async throws -> BuiltBinary.Result {
+        try await withTemporaryDirectory { directory in
+            try Data(Gateway.config(to: "http://127.0.0.1:1/").utf8)
+                .write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            return try await binary.run(
+                ["replay", "--dry-run"] + arguments, input: Data(input.utf8), in: directory,
+                environment: ["WEBHOOK_SECRET": Gateway.secret])
+        }
+    }
+
+    private func decisions(_ arguments: [String]) async throws -> [String] {
+        try await dryRun(Self.envelope + arguments).output.split(separator: "\n").map { line in
+            String(line.prefix { $0 != " " })
+        }
+    }
+
+    @Test func readsWhatOtherToolsLog() async throws {
+        let result = try await dryRun(Self.envelope)
+        #expect(result.status == 1)
+        #expect(
+            result.output == """
+                braze/alert -> crm (everything)
+                synerise/alert -> crm (everything)
+                unknown/alert -> crm (everything)
+
+                """)
+        #expect(result.errors.contains("line 4: What is at /payload is no payload"))
+        #expect(result.errors.contains("line 5: There is no time at /timestamp"))
+        #expect(result.errors.contains("3 events, 2 rejected"))
+    }
+
+    @Test func normalizeReadsWhatOtherToolsLog() async throws {
+        let result = try await binary.run(
+            ["normalize", "--token-at", "/to"] + Self.envelope, input: Data(Self.recording.utf8),
+            in: NSTemporaryDirectory())
+        let events = try result.output.split(separator: "\n").map {
+            try #require(try JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+        }
+        #expect(result.status == 1)
+        let targets = events.map { ($0["data"] as? [String: Any])?["target"] as? [String: String] }
+        #expect(targets.count == 3)
+        #expect(targets.first??["token"]?.hasPrefix("sha256:") == true)
+        #expect(targets.dropFirst().allSatisfy { $0 == nil })
+    }
+
+    @Test func selectsByTimeVendorPatternAndCount() async throws {
+        #expect(try await decisions(["--since", "2026-11-01T10:00:01Z"]) == ["synerise/alert", "unknown/alert"])
+        #expect(try await decisions(["--until", "2026-11-02T10:00:00Z"]) == ["braze/alert", "synerise/alert"])
+        #expect(try await decisions(["--since", "36500d", "--limit", "1"]) == ["braze/alert"])
+        #expect(try await decisions(["--vendor", "braze", "--vendor", "unknown"]) == ["braze/alert", "unknown/alert"])
+        #expect(
+            try await decisions(["--filter", #"{"data":{"content":{"body":["second"]}}}"#]) == ["synerise/alert"])
+        #expect(try await decisions(["--vendor", "synerise", "--limit", "5"]) == ["synerise/alert"])
+    }
+
+    @Test func countsWarningsAndPrintsTablesForPrograms() async throws {
+        let result = try await dryRun(["--json", "--limit", "1"], input: #"{"aps":{"alert":7}}{"aps":{}}"#)
+        let table = try #require(
+            try JSONSerialization.jsonObject(with: Data(result.errors.utf8)) as? [String: Any])
+        #expect(table["events"] as? Int == 1)
+        #expect((table["warnings"] as? [[String: Any]])?.isEmpty == false)
+    }
+
+    @Test func combinationsThatMeanNothingAreToldInASentence() async throws {
+        let to = ["--to", "http://127.0.0.1:1"]
+        let wrong: [([String], String)] = [
+            (["--speed", "2"], "--speed goes by recorded times"),
+            (["--since", "1h"], "--since goes by recorded times"),
+            (["--until", "1h"], "--until goes by recorded times"), (["--dry-run"] + to, "--to says how"),
+            (["--dry-run", "--rate", "1/s"], "--rate says how"),
+            (["--dry-run", "--resume", "r", "a"], "--resume says how"),
+            (to + ["--token-at", "/t"], "--token-at cannot go with --to"),
+            (to + ["--data-dir", "d"], "--data-dir cannot"),
+            (["--resume", "r"], "--resume needs files"), (["--resume", "r", "-"], "--resume needs files"),
+            (["--resume", "r", "--rejects", "r", "a"], "name the same file"),
+            (["--resume", "a", "a"], "one of the inputs"),
+            (["--rejects", "a", "a"], "one of the inputs"), (["--token", "env:A"], "there is no --to"),
+            (["--connections", "2"], "there is no --to"), (to + ["--connections", "0"], "1 to 256"),
+            (to + ["--token", "abc"], "not written on the command line"),
+            (["--to", "ftp://a"], "no address of a gateway"),
+            (["--rate", "fast"], "is no rate"), (["--speed", "fast", "--time-at", "/t"], "is no speed"),
+            (["--limit", "0"], "leaves nothing"), (["--payload-at", "payload"], "is no JSON Pointer"),
+            (["--since", "soon", "--time-at", "/t"], "is no time"),
+            (["--filter", "{"], "--filter"), (["--filter", #"{"a":1}"#], "--filter 1:6: /a: a field of a pattern"),
+        ]
+        for (arguments, sentence) in wrong {
+            let result = try await binary.run(["replay"] + arguments, in: NSTemporaryDirectory())
+            #expect(result.status == 64, "\(arguments)")
+            #expect(result.errors.contains(sentence), "\(arguments): \(result.errors)")
+        }
+    }
+
+    @Test func aLineOfTwentyMegabytesIsAReject() async throws {
+        let line = #"{"aps":{"alert":"x"}}"#
+        let long = #"{"aps":{"alert":""# + String(repeating: "y", count: 20 << 20) + #""}}"#
+        let result = try await dryRun([], input: "\(line)\n\(long)\n\(line)\n")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("2 events, 1 rejected"))
+    }
+
+    @Test func rejectsAreWrittenWithTheirPlaces() async throws {
+        try await withTemporaryDirectory { directory in
+            try Data(Gateway.config(to: "http://127.0.0.1:1/").utf8)
+                .write(to: URL(fileURLWithPath: directory + "/routes.json"))
+            try Data("{}\nnope\n".utf8).write(to: URL(fileURLWithPath: directory + "/a"))
+            // What an earlier run has left goes.
+            try Data("old and longer than what comes, for certain: \(String(repeating: "x", count: 500))".utf8)
+                .write(to: URL(fileURLWithPath: directory + "/rejects"))
+            let result = try await binary.run(
+                ["replay", "--dry-run", "a", "--rejects", "rejects"], in: directory,
+                environment: ["WEBHOOK_SECRET": Gateway.secret])
+            #expect(result.status == 1)
+            let text = try String(contentsOfFile: directory + "/rejects", encoding: .utf8)
+            let reject = try #require(
+                try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+            #expect(reject["line"] as? Int == 2 && reject["offset"] as? Int == 3)
+            #expect(reject["code"] as? String == "payload-not-json" && reject["input"] as? String == "a")
+            #expect(Set(reject.keys) == ["line", "offset", "code", "message", "input"])
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import SignalboxEgress
+import SignalboxReplay
+import Testing
+
+@Suite struct UploadAnswerTests {
+    private func answer(_ status: Int, _ body: String, to count: Int = 1, retryAfter: RetryAfter? = nil) -> UploadAnswer
+    {
+        UploadAnswer(
+            OutboundReply(status: status, excerpt: Array(body.utf8), retryAfter: retryAfter), to: count,
+            now: Date(timeIntervalSince1970: 100))
+    }
+
+    private let receipt =
+        #"{"id":"1","vendor":"mce","kind":"alert","routes":["a","b"],"destinations":[],"warnings":["mce.x"]}"#
+
+    @Test func oneReceiptAndManyAreRead() {
+        let taken = UploadAnswer.Item.taken(vendor: "mce", routes: ["a", "b"], warnings: ["mce.x"], isRepeat: false)
+        #expect(answer(202, receipt) == .settled([taken]))
+        #expect(
+            answer(202, #"{"accepted":2,"rejected":0,"items":[\#(receipt),\#(receipt)]}"#, to: 2)
+                == .settled([taken, taken]))
+        #expect(
+            answer(202, #"{"id":"1","duplicate":true,"vendor":"mce"}"#)
+                == .settled([.taken(vendor: "mce", routes: [], warnings: [], isRepeat: true)]))
+    }
+
+    @Test func rejectsOfABatchKeepTheirPlace() {
+        let problem = #"{"line":2,"offset":22,"error":{"code":"payload-too-large","detail":"Too large."}}"#
+        guard
+            case .settled(let items) = answer(
+                207, #"{"accepted":1,"rejected":1,"items":[\#(problem),\#(receipt)]}"#, to: 2)
+        else {
+            Issue.record("a batch with rejects is settled")
+            return
+        }
+        #expect(items.first == .rejected(code: "payload-too-large", message: "Too large."))
+        #expect(items.count == 2)
+    }
+
+    @Test func theRejectOfASinglePayloadIsARejectAndNoRefusal() {
+        #expect(
+            answer(400, #"{"code":"payload-too-deep","detail":"Too deep."}"#)
+                == .settled([.rejected(code: "payload-too-deep", message: "Too deep.")]))
+        #expect(
+            answer(413, #"{"code":"body-too-large","detail":"Too large."}"#)
+                == .refused("The gateway answered 413: Too large."))
+    }
+
+    @Test func whatIsNoGatewaysReplySettlesNothing() {
+        for (status, body) in [(202, ""), (202, "{}"), (202, #"{"items":[]}"#), (207, "<html>"), (200, receipt)] {
+            guard case .refused = answer(status, body) else {
+                Issue.record("\(status) \(body)")
+                return
+            }
+        }
+        guard case .refused = answer(202, receipt, to: 2) else {
+            Issue.record("two payloads have two receipts")
+            return
+        }
+    }
+
+    @Test func temporaryStatusesAreForLater() {
+        for status in [408, 425, 429, 500, 502, 503, 504] {
+            #expect(answer(status, "") == .later(after: nil, because: "the gateway answered \(status)"))
+        }
+        let date = RetryAfter.date(Date(timeIntervalSince1970: 130))
+        #expect(answer(503, "", retryAfter: date) == .later(after: 30, because: "the gateway answered 503"))
+    }
+}

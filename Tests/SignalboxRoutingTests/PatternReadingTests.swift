@@ -1,0 +1,29 @@
+import SignalboxRouting
+import Testing
+
+@Suite struct PatternReadingTests {
+    private func mistakes(_ text: String) -> [String] {
+        do throws(InvalidConfig) {
+            _ = try Pattern(text: Array(text.utf8))
+            return []
+        } catch {
+            return error.mistakes.map(\.description)
+        }
+    }
+
+    @Test func aPatternStandsByItself() throws {
+        #expect(mistakes(#"{"data":{"vendor":["mce",{"prefix":"b"}]}}"#).isEmpty)
+        #expect(try Pattern(text: Array("{}".utf8)) == .everything)
+    }
+
+    @Test func itsMistakesAreCountedFromItsBeginning() {
+        #expect(
+            mistakes(#"{"a":1}"#)
+                == [
+                    "1:6: /a: a field of a pattern must be an array of what it may be, or an object; neither may be empty"
+                ])
+        #expect(mistakes("{").map { $0.hasSuffix("this is not JSON") } == [true])
+        #expect(mistakes("[]").first?.contains("a pattern must be an object") == true)
+        #expect(mistakes(#"{},"to":["y"]"#).count == 1)
+    }
+}
