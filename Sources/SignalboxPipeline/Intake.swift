@@ -170,8 +170,7 @@ extension RouteTable {
         _ event: Event, at place: Place, matching filter: Pattern?, with parser: JSONParser, shaping: EventShaping
     ) throws(Rejection) -> RoutedEvent? {
         try withBody(of: event, at: place, with: parser) { body in
-            filter.map { $0.matches(body) } ?? true
-                ? RoutedEvent(event, decide(body), in: body, shaping: shaping) : nil
+            filter.map { $0.matches(body) } ?? true ? RoutedEvent(event, decide(body), in: body, shaping: shaping) : nil
         }
     }
 

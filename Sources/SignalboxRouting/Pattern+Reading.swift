@@ -14,7 +14,7 @@ extension Pattern {
         var reader = ConfigReader(parser: parser, roots: [root], detectors: [], sourceVendors: [])
         let pattern = reader.pattern(root)
         guard reader.findings.isEmpty else {
-            throw InvalidConfig(mistakes: reader.mistakes(in: [ConfigText(name: "pattern", bytes: text)]))
+            throw InvalidConfig(mistakes: reader.mistakes(in: [ConfigText(name: "", bytes: text)]))
         }
         self = pattern
     }

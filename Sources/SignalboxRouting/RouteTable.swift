@@ -94,8 +94,9 @@ package struct RouteTable: Sendable, Equatable {
         _ event: JSONValue, namingType: Bool = false, orElse fallback: [DestinationName]
     ) -> Decision {
         var decision = Decision()
-        for place in patterns.matcher.matches(of: event, namingType: namingType) where routes[place].admits(event) {
+        for place in patterns.matcher.matches(of: event, namingType: namingType) {
             let route = routes[place]
+            guard route.admits(event) else { continue }
             decision.routes.append(route.name)
             add(route.destinations, by: route, of: event, to: &decision)
             if route.stop { break }

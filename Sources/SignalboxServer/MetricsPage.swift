@@ -38,13 +38,26 @@ struct MetricsPage {
                 "signalbox_destination_up", "gauge",
                 "1 while a destination takes events, 0 while it is paused or disabled, or does not permit deliveries."
             ) { hindrances[$0] == nil ? 1 : 0 }
-            + Self.media(media)
             + Self.series("signalbox_route_matched_total", "Events that a route took since the start.", routes) {
                 $0.matched
             }
             + Self.series(
                 "signalbox_route_failed_total", "Events of which a route's transformation made nothing.", routes
             ) { $0.failed }
+            + Self.media(media)
+    }
+
+    private static func media(_ gauges: SQLiteQueue.MediaGauges) -> String {
+        func header(_ name: String, _ help: String) -> String { "# HELP \(name) \(help)\n# TYPE \(name) gauge\n" }
+        func single(_ name: String, _ help: String, _ value: Int64) -> String {
+            header(name, help) + "\(name) \(value)\n"
+        }
+        let urls = [("wanted", gauges.wanted), ("stored", gauges.stored), ("failed", gauges.failed)]
+        return header("signalbox_media_urls", "URLs of media that are known, by what became of them.")
+            + urls.map { "signalbox_media_urls{state=\"\($0)\"} \($1)\n" }.joined()
+            + single("signalbox_media_files", "Files that are kept.", Int64(gauges.files))
+            + single("signalbox_media_bytes", "Bytes of all files that are kept.", gauges.bytes)
+            + single("signalbox_deliveries_held", "Deliveries that wait for media.", Int64(gauges.held))
     }
 
     private static func series(
@@ -59,18 +72,5 @@ struct MetricsPage {
     /// A route may have any name.
     private static func escaped(_ label: String) -> String {
         label.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
-    }
-
-    private static func media(_ gauges: SQLiteQueue.MediaGauges) -> String {
-        func header(_ name: String, _ help: String) -> String { "# HELP \(name) \(help)\n# TYPE \(name) gauge\n" }
-        func single(_ name: String, _ help: String, _ value: Int64) -> String {
-            header(name, help) + "\(name) \(value)\n"
-        }
-        let urls = [("wanted", gauges.wanted), ("stored", gauges.stored), ("failed", gauges.failed)]
-        return header("signalbox_media_urls", "URLs of media that are known, by what became of them.")
-            + urls.map { "signalbox_media_urls{state=\"\($0)\"} \($1)\n" }.joined()
-            + single("signalbox_media_files", "Files that are kept.", Int64(gauges.files))
-            + single("signalbox_media_bytes", "Bytes of all files that are kept.", gauges.bytes)
-            + single("signalbox_deliveries_held", "Deliveries that wait for media.", Int64(gauges.held))
     }
 }

@@ -110,6 +110,6 @@ package struct StoredEvent: Sendable, Equatable {
     package let body: [UInt8]
     /// The payload as it came, where some destination wanted it.
     package let payload: [UInt8]?
-    /// The event as some destinations get it, where that is not as it is stored.
+    /// The event as some destinations get it, where that says more than what is stored; other media alone do not.
     package let variants: [[UInt8]]
 }

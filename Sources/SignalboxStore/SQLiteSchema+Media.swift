@@ -58,5 +58,7 @@ extension SQLiteSchema {
             PRIMARY KEY (file, event)
         ) WITHOUT ROWID;
         CREATE INDEX event_files_event ON event_files(event);
+        -- Whether it is the event as it is stored, but for its media.
+        ALTER TABLE variants ADD COLUMN plain INTEGER NOT NULL DEFAULT 0;
         """
 }

@@ -41,6 +41,8 @@ extension SQLiteWriter {
         /// Whether it has neither ended nor been begun.
         let isWaiting: Bool
         let variant: Int64?
+        /// Whether it gets the event as it is stored, but for its media.
+        let isPlain: Bool
         let notBefore: Int64?
     }
 
@@ -48,14 +50,15 @@ extension SQLiteWriter {
         try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT d.event, d.destination, d.state = 'waiting' AND d.begun = 0, d.variant, d.not_before
-                    FROM media_waits w JOIN deliveries d ON d.id = w.delivery
+                    SELECT d.event, d.destination, d.state = 'waiting' AND d.begun = 0, d.variant,
+                        coalesce(v.plain, 1), d.not_before
+                    FROM media_waits w JOIN deliveries d ON d.id = w.delivery LEFT JOIN variants v ON v.id = d.variant
                     WHERE w.delivery = ?
                     """), arguments: [delivery]
         ).map { row in
             Held(
                 event: row[0], destination: DestinationName(row[1]), isWaiting: row[2], variant: row[3],
-                notBefore: row[4])
+                isPlain: row[4], notBefore: row[5])
         }
     }
 
@@ -66,11 +69,11 @@ extension SQLiteWriter {
             db.cachedStatement(sql: "SELECT body = ? FROM events WHERE seq = ?"), arguments: [body, held.event])
         if isOwn == true { return nil }
         let same = try Int64.fetchOne(
-            db.cachedStatement(sql: "SELECT id FROM variants WHERE event = ? AND body = ?"),
-            arguments: [held.event, body])
+            db.cachedStatement(sql: "SELECT id FROM variants WHERE event = ? AND plain = ? AND body = ?"),
+            arguments: [held.event, held.isPlain, body])
         if let same { return same }
-        try db.cachedStatement(sql: "INSERT INTO variants (event, body) VALUES (?, ?)")
-            .execute(arguments: [held.event, body])
+        try db.cachedStatement(sql: "INSERT INTO variants (event, body, plain) VALUES (?, ?, ?)")
+            .execute(arguments: [held.event, body, held.isPlain])
         return db.lastInsertedRowID
     }
 

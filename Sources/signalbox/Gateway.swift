@@ -55,8 +55,7 @@ struct Gateway {
         let shaping = EventShaping(tokens: normalizer.tokens, counts: counts)
         interactions = InteractionIntake(
             gateway: config.gateway.name, routes: config.routes,
-            decider: Self.decider(types: config.actions, media: media, links: links),
-            queue: queue, shaping: shaping)
+            decider: Self.decider(types: config.actions, media: media, links: links), queue: queue, shaping: shaping)
         ways = WaysOut(allow: config.egressAllow)
         var senders: [(Destination, any Sender)] = []
         for destination in config.destinations {

@@ -6,9 +6,6 @@ import Synchronization
 enum StandardError {
     static func write(_ text: String) { Terminal.write(text, to: STDERR_FILENO) }
 
-    /// Whether to use colours: on a terminal, unless the environment says otherwise.
-    static var hasColor: Bool { isatty(STDERR_FILENO) == 1 && StandardOutput.wantsColor }
-
     /// Writes a line, over one that says how far a command has come.
     static func writeLine(_ text: String) { write((canRedraw ? "\r\u{1B}[K" : "") + text + "\n") }
 
@@ -16,6 +13,10 @@ enum StandardError {
     static var canRedraw: Bool {
         isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
+    static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Whether to use colours.
+    static var hasColor: Bool { isTerminal && StandardOutput.wantsColor }
 }
 
 /// Lines for whoever watches. A gateway must neither end nor wait because nobody does any more, so they are written

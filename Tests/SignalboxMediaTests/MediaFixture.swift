@@ -24,18 +24,21 @@ struct MediaFixture: Sendable, CustomStringConvertible {
 
     static func all() throws -> [MediaFixture] {
         let root = try #require(Bundle.module.url(forResource: "Fixtures", withExtension: nil))
-        return try FileManager.default.contentsOfDirectory(atPath: root.path).sorted().flatMap { folder in
-            let kind = try #require(MediaKind(rawValue: folder), "the folder \(folder) is named after a kind")
-            let directory = root.appendingPathComponent(folder, isDirectory: true)
-            return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
-                .filter { !$0.hasSuffix(".expected.json") }
-                .map { name in
-                    let file = directory.appendingPathComponent(name)
-                    let expected = try Data(contentsOf: directory.appendingPathComponent(name + ".expected.json"))
-                    return MediaFixture(
-                        kind: kind, name: name, path: file.path, bytes: [UInt8](try Data(contentsOf: file)),
-                        expected: try JSONDecoder().decode(Expected.self, from: expected))
-                }
-        }
+        return try FileManager.default.contentsOfDirectory(atPath: root.path).sorted()
+            // Those hold no media.
+            .filter { $0 != "events" }
+            .flatMap { folder in
+                let kind = try #require(MediaKind(rawValue: folder), "the folder \(folder) is named after a kind")
+                let directory = root.appendingPathComponent(folder, isDirectory: true)
+                return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
+                    .filter { !$0.hasSuffix(".expected.json") }
+                    .map { name in
+                        let file = directory.appendingPathComponent(name)
+                        let expected = try Data(contentsOf: directory.appendingPathComponent(name + ".expected.json"))
+                        return MediaFixture(
+                            kind: kind, name: name, path: file.path, bytes: [UInt8](try Data(contentsOf: file)),
+                            expected: try JSONDecoder().decode(Expected.self, from: expected))
+                    }
+            }
     }
 }

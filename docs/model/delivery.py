@@ -11,7 +11,7 @@ prints when a rule is broken is the shortest way there.
 
 What stands for what: `state`, `attempts`, `begun` and `forgiven` are columns of the table `deliveries`; `held` is the
 hand-off's memory, which a crash empties; `sending` is a lane that has a lease and a request under way; `counted` is
-what the ledger says was ever made.
+what the ledger says was ever made; `waits` is a row of `media_waits`, `body` what a release gives a delivery.
 """
 
 import sys
@@ -22,10 +22,12 @@ DELIVERIES = 2
 MOST_BEGUN = 3
 BUDGET = 2
 
-Delivery = namedtuple("Delivery", "state due over begun attempts forgiven held sending log retries ended")
+Delivery = namedtuple("Delivery", "state due over begun attempts forgiven held sending log retries ended waits body")
 World = namedtuple("World", "deliveries counted paused")
 
-NEW = Delivery("waiting", True, False, 0, 0, 0, False, 0, (), 0, None)
+NEW = Delivery("waiting", True, False, 0, 0, 0, False, 0, (), 0, None, None, "old")
+# It waits for files. Due, though nobody released it, is one whose time and the minute after it are over.
+WAITING = NEW._replace(due=False, waits="files")
 
 BREAKABLE = {
     "lease-once": "a claim looks at what is held",
@@ -38,6 +40,10 @@ BREAKABLE = {
     "pause": "a claim asks whether the destination takes anything",
     "expire-held": "what is held ends with its attempt",
     "forgive-made": "an attempt that is given back is not forgiven either",
+    "hold": "a delivery that waits for files is not handed over in memory",
+    "release-free": "a release leaves alone what was begun or has ended",
+    "retry-held": "an explicit retry leaves alone what waits for files",
+    "wait-in-file": "that a delivery waits for files is in the file",
 }
 TERMINAL = {"delivered", "dead", "expired"}
 
@@ -52,10 +58,17 @@ def steps(world, broken):
         if not world.paused:
             fresh = NEW._replace(begun=0 if "begin-first" in broken else 1, held=True)
             yield "append and hand over", world._replace(deliveries=deliveries + (fresh,), counted=counted)
+        # One is enough: a wait concerns its own delivery only.
+        if not deliveries:
+            waiting = WAITING._replace(begun=1, held=True) if "hold" in broken else WAITING
+            yield "append and wait for files", world._replace(deliveries=deliveries + (waiting,), counted=counted)
     yield ("resume" if world.paused else "pause"), world._replace(paused=not world.paused)
     yield "crash", world._replace(
         deliveries=tuple(
-            d._replace(held=d.held if "free-after-crash" in broken else False, sending=0) for d in deliveries))
+            d._replace(
+                held=d.held if "free-after-crash" in broken else False, sending=0,
+                waits=None if "wait-in-file" in broken else d.waits)
+            for d in deliveries))
     for place, delivery in enumerate(deliveries):
         for name, after in steps_of_one(delivery, world.paused, broken):
             changed = deliveries[:place] + (after,) + deliveries[place + 1 :]
@@ -90,13 +103,21 @@ def steps_of_one(d, paused, broken):
         if d.over:
             yield "settle expired", end(given_back(done, broken), "expired")
     if d.state == "waiting" and not d.due:
-        yield "become due", d._replace(due=True)
+        # For one that waits for files: a minute after its time, should nobody have released it.
+        yield "become due", d._replace(due=True, waits=d.waits and "in vain")
+    if d.waits:
+        is_free = d.state == "waiting" and d.begun == 0
+        if is_free or "release-free" in broken:
+            yield "release", d._replace(due=True, waits=None, body="new")
+        else:
+            yield "release what waits no more", d._replace(waits=None)
     if d.state == "waiting" and not d.over:
         yield "become over", d._replace(over=True)
     if d.state == "waiting" and d.over and (not d.held or "expire-held" in broken):
         yield "expire at a tick", end(interrupted(d, broken), "expired")
     may_retry = {"waiting", "dead"} | ({"delivered"} if "retry-only-dead" in broken else set())
-    if d.state in may_retry and d.retries < 1:
+    is_left = d.waits and d.state == "waiting" and d.begun == 0 and "retry-held" not in broken
+    if d.state in may_retry and d.retries < 1 and not is_left:
         yield "retry", d._replace(
             state="waiting", due=True, forgiven=d.begun, retries=d.retries + 1,
             ended=None if d.state == "dead" else d.ended)
@@ -133,6 +154,12 @@ def faults(before, step, world):
             yield "nothing is begun while the destination takes nothing"
         if step == "crash" and d.state == "waiting" and d.held:
             yield "after a crash everything that has not ended can be claimed again"
+        if d.sending > old.sending and old.waits == "files":
+            yield "what waits for files is sent when it is released, or when its time is over"
+        if d.body != old.body and (old.begun or old.state != "waiting"):
+            yield "nothing changes of what was begun or has ended"
+        if old.waits and not d.waits and old.state == "waiting" and not old.begun and d.body == old.body:
+            yield "a wait ends with a release, unless the delivery was begun or has ended"
         if d.sending > old.sending and old.begun > old.attempts and not old.held and d.log == old.log:
             yield "an attempt that was begun and not given back is in the log before the next one begins"
     for d in world.deliveries:

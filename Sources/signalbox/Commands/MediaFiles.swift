@@ -141,7 +141,9 @@ struct MediaFiles: AsyncParsableCommand {
                 print("\(count) files are forgotten; the gateway that is running removes them within the hour.")
                 return
             }
-            let count = try await withExtendedLifetime(directory) { try await cleanup.run() }
+            // It holds the lock for as long as it lives.
+            defer { withExtendedLifetime(directory) {} }
+            let count = try await cleanup.run()
             print("\(count) files are removed.")
         }
     }
