@@ -52,6 +52,7 @@ struct JSONFaultFinder {
         case .colon:
             guard byte == UInt8(ascii: ":") else { return JSONFault(.missingColon, readEnd..<readEnd) }
             position += 1
+            readEnd = position
             expected = .value
             return nil
         case .end: return afterValue()

@@ -16,7 +16,6 @@ extension ConfigReader {
             builtin == nil
             ? [
                 "url", "secret", "timeout", "concurrency", "rate", "retry", "breaker", "ordering", "allow", "handshake",
-                "builtin",
             ] + Self.formatKeys + Self.accessKeys : ["builtin"]
         guard isObject(value, keys: keys) else { return nil }
         if let builtin {

@@ -18,8 +18,8 @@ package struct ConfigReader {
     private(set) var rawDestinations: Set<DestinationName> = []
     /// Files that were read for what the config says.
     var templateFiles: [String] = []
-    /// By pointer, the keys that an object there may have: as they were asked for.
-    private(set) var askedKeys: [(pointer: String, keys: [String])] = []
+    /// Objects, and the keys that they may have, as they were asked for.
+    private(set) var askedKeys: [(object: JSONValue, keys: [String])] = []
 
     /// After so many nobody reads on.
     static let mostFindings = 500
@@ -85,7 +85,7 @@ package struct ConfigReader {
 
     /// Remembers what keys were looked for.
     mutating func ask(_ keys: [String], of value: JSONValue) {
-        askedKeys.append((parser.pointer(to: value), keys))
+        askedKeys.append((value, keys))
     }
 
     mutating func config() -> GatewayConfig {

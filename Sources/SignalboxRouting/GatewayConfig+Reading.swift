@@ -57,7 +57,7 @@ extension ConfigReader {
         var reader = ConfigReader(
             parser: parser, roots: [try parser.parse(text)], detectors: detectors, sourceVendors: sourceVendors)
         _ = reader.config()
-        return reader.askedKeys
+        return reader.askedKeys.map { (parser.pointer(to: $0.object), $0.keys) }
     }
 
     /// What was found, with its places in the texts.

@@ -27,6 +27,17 @@ import Testing
         }
     }
 
+    @Test func readerAndSchemaKnowTheSameComparisons() throws {
+        let parser = JSONParser()
+        try withExtendedLifetime(parser) {
+            let schema = try parser.parse(ConfigSchema.text)
+            let properties = try #require(
+                schema["$defs"]?["condition"]?["anyOf"]?.elements.compactMap { $0["properties"] }.first)
+            let known = Set(properties.members.map { String(decoding: $0.key, as: UTF8.self) })
+            #expect(known == Set(ConfigReader.comparisons))
+        }
+    }
+
     /// Goes along pointers into a config through the schema of it.
     private struct Schema {
         let root: JSONValue

@@ -22,7 +22,7 @@ import Testing
                 == [
                     "1:6: /a: a field of a pattern must be an array of what it may be, or an object; neither may be empty"
                 ])
-        #expect(mistakes("{").map { $0.hasSuffix("this is not JSON") } == [true])
+        #expect(mistakes("{") == ["1:2: the file ends too early; a closing } is missing"])
         #expect(mistakes("[]").first?.contains("a pattern must be an object") == true)
         #expect(mistakes(#"{},"to":["y"]"#).count == 1)
     }

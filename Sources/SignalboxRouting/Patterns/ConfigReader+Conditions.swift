@@ -3,7 +3,7 @@ import SignalboxJSON
 /// What stands in the arrays of a pattern.
 extension ConfigReader {
     /// Every word that a comparison can begin with. `exactly` is Ruler's alone.
-    static let comparisons = [
+    package static let comparisons = [
         "exactly", "prefix", "suffix", "equals-ignore-case", "wildcard", "anything-but", "numeric", "cidr", "exists",
     ]
 
