@@ -16,15 +16,19 @@ package struct HeldDelivery: Sendable, Equatable {
     package let body: [UInt8]
     /// What is known of each URL that the event waits for.
     package let media: [String: MediaState]
+    /// Name of the route that makes something else of the event once it has its media; nil where none does.
+    package let shape: String?
 
     package init(
-        delivery: Int64, event: Int64, destination: DestinationName, body: [UInt8], media: [String: MediaState]
+        delivery: Int64, event: Int64, destination: DestinationName, body: [UInt8], media: [String: MediaState],
+        shape: String? = nil
     ) {
         self.delivery = delivery
         self.event = event
         self.destination = destination
         self.body = body
         self.media = media
+        self.shape = shape
     }
 }
 

@@ -79,7 +79,7 @@ struct HeldSearch {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT w.event, w.until, d.destination, coalesce(v.body, e.body)
+                    SELECT w.event, w.until, d.destination, coalesce(v.body, e.body), w.shape
                     FROM media_waits w LEFT JOIN deliveries d
                             ON d.id = w.delivery AND d.state = 'waiting' AND d.begun = 0
                         LEFT JOIN events e ON e.seq = d.event LEFT JOIN variants v ON v.id = d.variant
@@ -97,7 +97,7 @@ struct HeldSearch {
         held.append(
             HeldDelivery(
                 delivery: id, event: event, destination: DestinationName(destination), body: Array(body),
-                media: try media(of: event, isOver: isOver, in: db)))
+                media: try media(of: event, isOver: isOver, in: db), shape: row[4]))
         return true
     }
 

@@ -47,7 +47,8 @@ extension SQLiteSchema {
             delivery INTEGER PRIMARY KEY,
             event INTEGER NOT NULL,
             until INTEGER NOT NULL,
-            ready INTEGER NOT NULL -- whether all files of the event are settled
+            ready INTEGER NOT NULL, -- whether all files of the event are settled
+            shape TEXT -- name of the route that makes something else of the event then
         );
         CREATE INDEX media_waits_event ON media_waits(event);
         CREATE INDEX media_waits_until ON media_waits(until);

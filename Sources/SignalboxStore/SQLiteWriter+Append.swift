@@ -80,7 +80,8 @@ extension SQLiteWriter {
         let delivery = db.lastInsertedRowID
         transaction.accepted[destination, default: 0] += 1
         if let until, let isReady = event.hasFiles {
-            try hold(delivery, of: event.sequence, until: until, isReady: isReady, in: db, &transaction)
+            try hold(
+                delivery, of: event.sequence, until: until, isReady: isReady, shape: order.shape, in: db, &transaction)
             return transaction.media.expect(destination, at: due)
         }
         guard goesOn else {

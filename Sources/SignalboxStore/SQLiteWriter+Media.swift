@@ -56,7 +56,7 @@ extension SQLiteWriter {
 
     /// Notes that a delivery is held.
     func hold(
-        _ delivery: Int64, of event: Int64, until: Date, isReady: Bool, in db: Database,
+        _ delivery: Int64, of event: Int64, until: Date, isReady: Bool, shape: String?, in db: Database,
         _ transaction: inout Transaction
     ) throws {
         clockNotes.note(delivery: delivery)
@@ -65,6 +65,7 @@ extension SQLiteWriter {
             row.bind(event)
             row.bind(until.milliseconds)
             row.bind(isReady ? 1 : 0)
+            row.bind(shape)
         }
     }
 
@@ -142,7 +143,7 @@ private struct MediaStatements {
     init(_ db: Database) throws {
         event = try RowStatement(db, sql: "INSERT OR IGNORE INTO media_events (event, media, done) VALUES (?, ?, ?)")
         wait = try RowStatement(
-            db, sql: "INSERT INTO media_waits (delivery, event, until, ready) VALUES (?, ?, ?, ?)")
+            db, sql: "INSERT INTO media_waits (delivery, event, until, ready, shape) VALUES (?, ?, ?, ?, ?)")
         // A clock that was set back must not make every use a write: hence the absolute value.
         file = try RowStatement(
             db,

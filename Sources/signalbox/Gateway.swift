@@ -67,19 +67,23 @@ struct Gateway {
             senders, queue: queue,
             deadLetters: DeadLetterEvents(
                 gateway: config.gateway.name, routes: config.routes, shaper: shaping.shaper), logger: logger)
-        downloads = try Self.downloads(config, options.configPath, queue, media, links, ways, logger)
+        downloads = MediaService(
+            queue, try Self.downloads(config, options.configPath, media, links, ways, shaping.shaper), logger: logger)
     }
 
     /// Downloads files, by a client of their own: they are large, and their servers are anybody's.
     private static func downloads(
-        _ config: GatewayConfig, _ path: String, _ queue: SQLiteQueue, _ store: MediaStore, _ links: MediaLinks,
-        _ ways: WaysOut, _ logger: Logger
-    ) throws(ExitCode) -> MediaService {
+        _ config: GatewayConfig, _ path: String, _ store: MediaStore, _ links: MediaLinks, _ ways: WaysOut,
+        _ shaper: EventShaper
+    ) throws(ExitCode) -> MediaService.Setup {
         try ConfigFile.checkFiles(of: config.media.way.tls, at: "/media/tls", path: path)
         let client = ways.separateClient(allowing: config.media.allow)
         let fetcher = MediaFetcher(MediaFetcher.Settings(config.media), http: client, store: store)
-        return MediaService(queue, settings: config.media, logger: logger) { file in
+        let routes = config.routes
+        return MediaService.Setup(settings: config.media) { file in
             links.href(file.sha256, now: Date())
+        } shape: { event, route, parser in
+            shaper.transformed(event, by: route, of: routes, with: parser)
         } cancel: {
             client.stop()
         } download: { job in

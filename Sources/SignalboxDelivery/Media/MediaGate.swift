@@ -5,7 +5,6 @@ import Synchronization
 ///
 /// A class with a lock because downloads end on their own tasks, and a stop comes from anywhere.
 final class MediaGate: Sendable {
-    private let limit: Int
     private let state = Mutex(State())
 
     private struct State {
@@ -15,9 +14,6 @@ final class MediaGate: Sendable {
         var isStopping = false
     }
 
-    /// `limit`: downloads at once.
-    init(limit: Int) { self.limit = limit }
-
     /// What a look at the queue needs to know.
     struct Places {
         let free: Int
@@ -25,10 +21,11 @@ final class MediaGate: Sendable {
         let running: Set<Int64>
     }
 
-    var places: Places {
+    /// `limit`: downloads at once.
+    func places(of limit: Int) -> Places {
         state.withLock { state in
             Places(
-                free: state.isStopping ? 0 : limit - state.running.count, busy: state.busy,
+                free: state.isStopping ? 0 : max(0, limit - state.running.count), busy: state.busy,
                 running: Set(state.running.keys))
         }
     }

@@ -1,7 +1,7 @@
 package import Foundation
 package import Logging
 import ServiceLifecycle
-import SignalboxJSON
+package import SignalboxJSON
 import SignalboxMedia
 package import SignalboxModel
 package import SignalboxRouting
@@ -12,15 +12,35 @@ package import SignalboxStore
 /// What is to be downloaded stands in the queue; here is only what is under way. So nothing is lost with the process, and
 /// a long list takes no memory.
 package struct MediaService: Service {
+    /// What the config says of downloads, and what it is said with.
+    package struct Setup: Sendable {
+        fileprivate let settings: GatewayConfig.Media
+        fileprivate let href: @Sendable (MediaFile) -> String
+        fileprivate let shape: @Sendable (_ event: [UInt8], _ route: String, _ parser: JSONParser) -> [UInt8]
+        fileprivate let cancel: @Sendable () -> Void
+        fileprivate let download: @Sendable (MediaJob) async -> MediaOutcome
+
+        /// `href`: where receivers fetch a file. `shape`: what a route makes of an event that has its media. `cancel`: ends
+        /// every download that is under way. `download`: fetches a file and keeps it.
+        package init(
+            settings: GatewayConfig.Media, href: @escaping @Sendable (MediaFile) -> String,
+            shape: @escaping @Sendable (_ event: [UInt8], _ route: String, _ parser: JSONParser) -> [UInt8],
+            cancel: @escaping @Sendable () -> Void, download: @escaping @Sendable (MediaJob) async -> MediaOutcome
+        ) {
+            self.settings = settings
+            self.href = href
+            self.shape = shape
+            self.cancel = cancel
+            self.download = download
+        }
+    }
+
     private let queue: SQLiteQueue
-    private let settings: GatewayConfig.Media
-    private let download: @Sendable (MediaJob) async -> MediaOutcome
-    private let cancel: @Sendable () -> Void
-    private let href: @Sendable (MediaFile) -> String
+    private let setup: Current<Setup>
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Date
-    private let gate: MediaGate
+    private let gate = MediaGate()
     private let signals: AsyncStream<Void>
     private let signal: AsyncStream<Void>.Continuation
 
@@ -33,24 +53,23 @@ package struct MediaService: Service {
     /// Deliveries let go by one transaction.
     private static let step = 256
 
-    /// `download`: fetches a file and keeps it. `cancel`: ends every download that is under way. `href`: where receivers
-    /// fetch a file. `clock` and `now` tell the same time.
+    /// `clock` and `now` tell the same time.
     package init(
-        _ queue: SQLiteQueue, settings: GatewayConfig.Media, logger: Logger,
-        clock: any Clock<Duration> = ContinuousClock(), now: @escaping @Sendable () -> Date = { Date() },
-        href: @escaping @Sendable (MediaFile) -> String, cancel: @escaping @Sendable () -> Void,
-        download: @escaping @Sendable (MediaJob) async -> MediaOutcome
+        _ queue: SQLiteQueue, _ setup: Setup, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.queue = queue
-        self.settings = settings
-        self.download = download
-        self.cancel = cancel
-        self.href = href
+        self.setup = Current(setup)
         self.logger = logger
         self.clock = clock
         self.now = now
-        gate = MediaGate(limit: settings.concurrency)
         (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    }
+
+    /// Goes by another setup from now on. Downloads that are under way end as they began.
+    package func replace(by setup: Setup) {
+        self.setup.replace(by: setup)
+        signal.yield()
     }
 
     /// Runs until a graceful shutdown. What is not downloaded by then is begun again by the next process.
@@ -92,7 +111,7 @@ package struct MediaService: Service {
     /// Ends it now. Downloads that are under way are cut short, and count as never begun.
     package func stop() {
         gate.stop()
-        cancel()
+        setup.value.cancel()
         signal.yield()
     }
 
@@ -109,7 +128,8 @@ package struct MediaService: Service {
     private func look(_ begin: (MediaJob) -> Void) async -> Bool {
         do throws(StoreError) {
             try await release()
-            let places = gate.places
+            let settings = setup.value.settings
+            let places = gate.places(of: settings.concurrency)
             if places.free > 0 {
                 let jobs = try await queue.dueMedia(
                     upTo: places.free, perHost: settings.perHost, busy: places.busy, excluding: places.running)
@@ -130,33 +150,36 @@ package struct MediaService: Service {
 
     private func release() async throws(StoreError) {
         let parser = JSONParser.forEvents()
+        let setup = setup.value
         while !gate.isStopping {
             let held = try await queue.heldDeliveries(upTo: Self.step)
-            if !held.isEmpty { try await queue.release(held.map { Self.released($0, by: parser, href) }) }
+            if !held.isEmpty { try await queue.release(held.map { Self.released($0, by: setup, parser) }) }
             if held.count < Self.step { return }
         }
     }
 
-    private static func released(
-        _ held: HeldDelivery, by parser: JSONParser, _ href: @escaping (MediaFile) -> String
-    ) -> MediaRelease {
-        let media = EventMedia(states: held.media, href: href)
+    private static func released(_ held: HeldDelivery, by setup: Setup, _ parser: JSONParser) -> MediaRelease {
+        let media = EventMedia(states: held.media, href: setup.href)
         parser.reset()
         // Of our own writing: what cannot be read was let in by a gateway that took larger events. It goes as it is.
         guard let event = try? parser.parse(held.body) else { return MediaRelease(held, body: nil, files: []) }
-        return MediaRelease(held, body: media.filled(event), files: media.files)
+        let filled = media.filled(event)
+        let body = held.shape.map { setup.shape(filled, $0, parser) } ?? filled
+        return MediaRelease(held, body: body, files: media.files)
     }
 
     // MARK: One download
 
     private func carryOut(_ job: MediaJob) async {
-        let outcome = await download(job)
+        let setup = setup.value
+        let outcome = await setup.download(job)
         defer {
             gate.end(job)
             signal.yield()
         }
+        // Cut short by our own stop: it counts as never begun.
         if case .interrupted = outcome, gate.isStopping { return }
-        let settlement = settlement(of: job, outcome)
+        let settlement = settlement(of: job, outcome, by: setup.settings.retry)
         note(settlement, job)
         while !gate.isStopping {
             do throws(StoreError) {
@@ -169,26 +192,31 @@ package struct MediaService: Service {
         }
     }
 
-    private func settlement(of job: MediaJob, _ outcome: MediaOutcome) -> MediaSettlement {
+    private func settlement(
+        of job: MediaJob, _ outcome: MediaOutcome, by retry: Destination.Retry
+    ) -> MediaSettlement {
         MediaSettlement(
             job.id,
-            end(of: outcome, number: job.attempts + 1, now: now(), random: Double.random(in: 0..<1)))
+            Self.end(
+                of: outcome, number: job.attempts + 1, by: retry, now: now(), random: Double.random(in: 0..<1)))
     }
 
-    /// `number`: of this attempt, from 1. `random`: in 0..<1.
-    func end(of outcome: MediaOutcome, number: Int, now: Date, random: Double) -> MediaSettlement.End {
+    /// What an outcome means for a download. `number`: of this attempt, from 1. `random`: in 0..<1.
+    package static func end(
+        of outcome: MediaOutcome, number: Int, by retry: Destination.Retry, now: Date, random: Double
+    ) -> MediaSettlement.End {
         switch outcome {
         case .stored(let file, let freshness, let remarks): return .stored(file, freshness, remarks: remarks)
         case .unchanged(let freshness): return .unchanged(freshness)
         case .failed(let failure): return .failed(failure)
         case .interrupted(let failure, let after):
             // A server that is down shall not cost an event its picture that is here.
-            guard number < settings.retry.attempts else {
+            guard number < retry.attempts else {
                 return .keptStale(failure, until: now.addingTimeInterval(Self.stale))
             }
             // As with deliveries: on top of what was asked for, at random.
             let asked = min(after.map { $0 / .seconds(1) } ?? 0, RetryPolicy.longestRetryAfter)
-            let wait = asked + RetryPolicy(settings.retry).backoff(number) * random
+            let wait = asked + RetryPolicy(retry).backoff(number) * random
             return .retry(at: now.addingTimeInterval(wait), failure)
         }
     }

@@ -53,11 +53,14 @@ package struct EventShape: Sendable, Equatable {
 package enum ShapingFailure: Error, Sendable, Equatable, CustomStringConvertible {
     /// It is larger than a parser takes.
     case unreadable
+    /// The config changed while the event waited for its media.
+    case unknown
     case rendering(RenderingFailure)
 
     package var description: String {
         switch self {
         case .unreadable: "the event is too large"
+        case .unknown: "the config does not have it any more"
         case .rendering(let failure): failure.description
         }
     }

@@ -31,6 +31,21 @@ package struct EventShaper: Sendable {
         }
     }
 
+    /// What a route makes of an event that has been redacted and has its media now. Where the config does not have the
+    /// route any more, or not its transformation, nobody gets what it should have hidden. `parser` is reset.
+    package func transformed(
+        _ event: [UInt8], by route: String, of routes: RouteTable, with parser: JSONParser
+    ) -> [UInt8] {
+        let shape = routes.routes.first { $0.name == route }?.shape
+        do throws(ShapingFailure) {
+            guard let bytes = try shape?.transformed(event, with: parser) else { throw .unknown }
+            return bytes
+        } catch {
+            counts.countFailure(of: route)
+            return Self.withoutData(event, failure: error, with: parser)
+        }
+    }
+
     private static func withoutData(_ event: [UInt8], failure: ShapingFailure, with parser: JSONParser) -> [UInt8] {
         var json = JSONWriter(reservingCapacity: 512)
         json.beginObject()
