@@ -62,6 +62,8 @@ package struct Janitor: Service {
             let removed = try await removeFiles()
             if removed > 0 { logger.info("Old files were removed.", metadata: ["files": "\(removed)"]) }
         } catch {
+            // Cut short by our own stop.
+            if Task.isCancelled { return }
             logger.error("Old files cannot be removed.", metadata: ["error": "\(error)"])
         }
     }

@@ -6,34 +6,6 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// A reply as a server on loopback sends it, byte by byte.
-struct ScriptedReply: Encodable {
-    /// What to do after it.
-    enum End: String, Encodable { case close, reset }
-
-    var head: String
-    var body = Data()
-    /// How often the body is sent; zero is for ever.
-    var times = 1
-    var end: End?
-    /// Seconds after each body.
-    var gap = 0.0
-
-    /// The file, with its length unless another is said.
-    static func file(
-        _ bytes: [UInt8], _ headers: [String] = [], status: String = "200 OK", length: Int? = nil,
-        end: End? = nil
-    ) -> ScriptedReply {
-        let headers = headers + ["content-length: \(length ?? bytes.count)"]
-        return ScriptedReply(
-            head: "HTTP/1.1 \(status)\r\n" + headers.map { $0 + "\r\n" }.joined() + "\r\n", body: Data(bytes), end: end)
-    }
-
-    static func redirect(to place: String, _ headers: [String] = [], status: String = "302 Found") -> ScriptedReply {
-        file([], ["location: \(place)"] + headers, status: status)
-    }
-}
-
 /// One server, a folder for media and a fetcher, for one test.
 struct MediaServer {
     let peer: Peer

@@ -89,7 +89,7 @@ import Testing
             let counts = RouteCounts()
             let source = SourceName("mobile")
             let sources =
-                #"{"sources":{"mobile":{"auth":{"bearer":["env:T"]},"dedupe":{"key":"/data/custom/email","window":"1m"}}}}"#
+                #"{"sources":{"mobile":{"auth":{"bearer":["env:T"]},"dedupe":{"key":"/data/custom/email","window":"1d"}}}}"#
             let intake = Intake(
                 normalizer: normalizer(),
                 routes: try config(

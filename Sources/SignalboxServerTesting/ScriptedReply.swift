@@ -1,0 +1,39 @@
+package import Foundation
+
+/// A reply as a server on loopback sends it, byte by byte.
+package struct ScriptedReply: Encodable {
+    /// What to do after it.
+    package enum End: String, Encodable { case close, reset }
+
+    package var head: String
+    package var body: Data
+    /// How often the body is sent; zero is for ever.
+    package var times = 1
+    package var end: End?
+    /// Seconds after each body.
+    package var gap = 0.0
+
+    package init(head: String, body: Data = Data(), times: Int = 1, end: End? = nil, gap: Double = 0) {
+        self.head = head
+        self.body = body
+        self.times = times
+        self.end = end
+        self.gap = gap
+    }
+
+    /// The file, with its length unless another is said.
+    package static func file(
+        _ bytes: [UInt8], _ headers: [String] = [], status: String = "200 OK", length: Int? = nil,
+        end: End? = nil
+    ) -> ScriptedReply {
+        let headers = headers + ["content-length: \(length ?? bytes.count)"]
+        return ScriptedReply(
+            head: "HTTP/1.1 \(status)\r\n" + headers.map { $0 + "\r\n" }.joined() + "\r\n", body: Data(bytes), end: end)
+    }
+
+    package static func redirect(to place: String, _ headers: [String] = [], status: String = "302 Found")
+        -> ScriptedReply
+    {
+        file([], ["location: \(place)"] + headers, status: status)
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+import SignalboxEgress
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// From a payload with a picture to the picture, on the built binary from outside.
+@Suite(.timeLimit(.minutes(3))) struct MediaDownloadTests {
+    private func media(_ message: WebhookReceiver.Message) throws -> [[String: Any]] {
+        EventRecorder.record(message.body)
+        let event = try #require(try JSONSerialization.jsonObject(with: Data(message.body)) as? [String: Any])
+        return try #require((event["data"] as? [String: Any])?["media"] as? [[String: Any]])
+    }
+
+    /// The first file of the next event that arrives.
+    private func next(from receiver: ReceivingServer) async throws -> [String: Any] {
+        let message = try #require(await receiver.next().first)
+        return try #require(try media(message).first)
+    }
+
+    private func digest(_ bytes: [UInt8]) -> String { hexadecimal(sha256(bytes)) }
+
+    /// A gateway beside a server with pictures and a receiver, for as long as `body` runs.
+    private func run(
+        _ replies: [String: [ScriptedReply]], wait: String = "2m", more: String = "",
+        _ body: @escaping @Sendable (Gateway, ReceivingServer, PictureServer) async throws -> Void
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            try await PictureServer.run(replies, in: directory) { pictures in
+                try await ReceivingServer.run { receiver in
+                    let gateway = try await Gateway.start(
+                        in: directory, config: pictures.config(to: receiver.url, wait: wait, more: more))
+                    try await body(gateway, receiver, pictures)
+                    #expect(await gateway.stop() == 0)
+                }
+            }
+        }
+    }
+
+    @Test func aPictureIsThereBeforeTheEventIsDelivered() async throws {
+        try await run(["/a.png": [PictureServer.reply()]]) { gateway, receiver, pictures in
+            #expect(try await gateway.post(pictures.payload("/a.png")).status == 202)
+            let message = try #require(await receiver.next().first)
+            let media = try #require(try self.media(message).first)
+            let name = digest(PictureServer.picture())
+            #expect(media["status"] as? String == "stored" && media["sha256"] as? String == name)
+            #expect(media["contentType"] as? String == "image/png")
+            #expect(media["width"] as? Int == 1 && media["height"] as? Int == 1)
+            #expect(media["href"] as? String == "https://gateway.example/media/\(name)")
+            #expect(
+                String(decoding: message.body, as: UTF8.self)
+                    .contains(#""media-attachment":"https://gateway.example/media/\#(name)""#))
+            let reply = try await Reply(gateway.url + "/media/" + name)
+            #expect(reply.status == 200 && reply.body == PictureServer.picture())
+            #expect(reply.headers["content-type"] == "image/png")
+        }
+    }
+
+    /// A second download would bring a page.
+    @Test func eventsThatShareAPictureCauseOneDownload() async throws {
+        let replies = ["/a.png": [PictureServer.reply(), .file(Array("<html>".utf8))]]
+        try await run(replies) { gateway, receiver, pictures in
+            let line = pictures.payload("/a.png") + Data("\n".utf8)
+            let batch = Data((0..<100).flatMap { _ in line })
+            for _ in 0..<3 { #expect(try await gateway.post(batch).status == 202) }
+            for message in await receiver.next(300) {
+                #expect(try media(message).first?["status"] as? String == "stored")
+            }
+            #expect(try await gateway.post(pictures.payload("/a.png")).status == 202)
+            let later = try #require(await receiver.next().first)
+            #expect(try media(later).first?["status"] as? String == "stored")
+        }
+    }
+
+    @Test func whatCannotBeHadIsSaidAndTheEventGoesOut() async throws {
+        let replies = ["/page": [ScriptedReply.file(Array("<!doctype html>".utf8), ["content-type: image/png"])]]
+        try await run(replies) { gateway, receiver, pictures in
+            for (path, reason) in [("/page", "html"), ("/none", "not-found")] {
+                #expect(try await gateway.post(pictures.payload(path)).status == 202)
+                let media = try await next(from: receiver)
+                #expect(media["status"] as? String == "failed" && media["reason"] as? String == reason)
+            }
+        }
+    }
+
+    @Test func aSlowServerDelaysOnlyWhoWaitsForIt() async throws {
+        let endless = ScriptedReply(
+            head: "HTTP/1.1 200 OK\r\ncontent-type: image/png\r\n\r\n", body: Data([0]), times: 0, gap: 0.05)
+        try await run(["/slow": [endless], "/a.png": [PictureServer.reply()]], wait: "3s") {
+            gateway, receiver, pictures in
+            #expect(try await gateway.post(pictures.payload("/slow")).status == 202)
+            #expect(try await gateway.post(pictures.payload("/a.png")).status == 202)
+            let messages = await receiver.next(2)
+            let media = try messages.map { try self.media($0).first }
+            #expect(media.map { $0?["status"] as? String } == ["stored", "skipped"])
+            #expect(media.last??["reason"] as? String == "late")
+        }
+    }
+
+    @Test func whatIsDownloadedWhenItIsKilledIsDownloadedAgain() async throws {
+        try await withTemporaryDirectory { directory in
+            let begun = ScriptedReply(
+                head: "HTTP/1.1 200 OK\r\ncontent-type: image/png\r\ncontent-length: 1000000\r\n\r\n",
+                body: Data(PictureServer.picture()), times: 0, gap: 0.05)
+            try await PictureServer.run(["/a.png": [begun, PictureServer.reply(7)]], in: directory) { pictures in
+                try await ReceivingServer.run { receiver in
+                    let first = try await Gateway.start(in: directory, config: pictures.config(to: receiver.url))
+                    #expect(try await first.post(pictures.payload("/a.png")).status == 202)
+                    _ = try await pictures.peer.next()
+                    await first.kill()
+                    let second = try await Gateway.start(in: directory)
+                    let media = try await next(from: receiver)
+                    #expect(media["sha256"] as? String == digest(PictureServer.picture(7)))
+                    let unfinished = directory + "/data/media/unfinished"
+                    #expect(try FileManager.default.contentsOfDirectory(atPath: unfinished).isEmpty)
+                    #expect(await second.stop() == 0)
+                }
+            }
+        }
+    }
+
+    @Test func filesAreListedCheckedAndForgotten() async throws {
+        try await run(["/a.png": [PictureServer.reply(1)]]) { gateway, receiver, pictures in
+            func signalbox(_ arguments: String...) async throws -> (status: Int32, output: String) {
+                let result = try await binary.run(["media"] + arguments, in: gateway.directory)
+                return (result.status, result.output)
+            }
+            #expect(try await gateway.post(pictures.payload("/a.png")).status == 202)
+            _ = await receiver.next()
+            let name = digest(PictureServer.picture(1))
+            let list = try await signalbox("list", "--json")
+            #expect(list.status == 0 && list.output.contains(name) && list.output.contains(pictures.origin))
+            #expect(try await signalbox("list").output.contains("image/png"))
+            #expect(try await signalbox("verify").status == 0)
+            let path = "\(gateway.directory)/data/media/\(name.prefix(2))/\(name.dropFirst(2).prefix(2))/\(name)"
+            try Data("damaged".utf8).write(to: URL(fileURLWithPath: path))
+            let verified = try await signalbox("verify", "--forget")
+            #expect(verified.status == 1 && verified.output.contains("damaged"))
+            #expect(try await Reply(gateway.url + "/media/" + name).status == 404)
+            #expect(try await signalbox("list", "--json").output.isEmpty)
+            #expect(try await gateway.post(pictures.payload("/a.png")).status == 202)
+            let media = try await next(from: receiver)
+            #expect(media["sha256"] as? String == name, "downloaded again")
+            let pruned = try await signalbox("prune", "--bytes", "1B")
+            #expect(pruned.status == 0 && pruned.output.contains("1 files"))
+        }
+    }
+}

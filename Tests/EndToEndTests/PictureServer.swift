@@ -1,0 +1,59 @@
+import Foundation
+import SignalboxServerTesting
+
+/// Pictures on a server with TLS, for one test, and the part of a gateway's config that has them downloaded.
+struct PictureServer {
+    let peer: Peer
+    let origin: String
+    /// Of the config.
+    let media: String
+
+    /// A picture of one pixel with a number behind it, as some software leaves its name there.
+    static func picture(_ number: Int = 0) -> [UInt8] {
+        let png =
+            "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+        return Array(Data(base64Encoded: png) ?? Data()) + Array("picture \(number)".utf8)
+    }
+
+    /// A reply with a picture.
+    static func reply(_ number: Int = 0) -> ScriptedReply {
+        .file(picture(number), ["content-type: image/png", "cache-control: max-age=600"])
+    }
+
+    /// `replies`: by path. Runs for as long as `body` does.
+    static func run<R>(
+        _ replies: [String: [ScriptedReply]], in directory: String, _ body: (PictureServer) async throws -> R
+    ) async throws -> R {
+        let script = directory + "/script.json"
+        try JSONEncoder().encode(replies).write(to: URL(fileURLWithPath: script))
+        let files = try await TestCertificates(in: directory)
+        let arguments = [
+            "scripted", "--script", script, "--certificate", files.path("good.pem"), "--key", files.path("server.key"),
+        ]
+        return try await Peer.run(arguments) { peer in
+            try await body(
+                PictureServer(
+                    peer: peer, origin: "https://127.0.0.1:\(peer.port)",
+                    media: #""media": { "tls": { "ca": "\#(files.path("ca.pem"))" } },"#))
+        }
+    }
+
+    /// A payload with a picture.
+    func payload(_ path: String) -> Data {
+        Data(
+            #"{"aps":{"alert":"x","mutable-content":1},"media-attachment":"\#(origin)\#(path)","notification-action":{"type":"openApp"}}"#
+                .utf8)
+    }
+
+    /// A config with one webhook that gets everything with its media.
+    func config(to url: String, wait: String = "2m", more: String = "") -> String {
+        """
+        { "gateway": { "name": "test", "publicUrl": "https://gateway.example" },
+          "egress": { "allow": ["127.0.0.0/8"] }, \(media) \(more)
+          "destinations": { "crm": { "url": "\(url)", "secret": "env:WEBHOOK_SECRET",
+            "retry": { "attempts": 100, "base": "1ms", "max": "20ms" } } },
+          "routes": [ { "name": "everything", "match": {}, "to": ["crm"], "media": "stored", "mediaWait": "\(wait)",
+            "include": ["apns"] } ] }
+        """
+    }
+}
