@@ -21,7 +21,7 @@ import Testing
         let models = try texts.map { RulerModel(try kept.parse(Array($0.utf8))) }
         var matches = 0
         try withExtendedLifetime(kept) {
-            for _ in 0..<150 {
+            for _ in 0..<80 {
                 let text = set == 3 ? random.eventWithRepeats() : random.event()
                 let parser = JSONParser()
                 let event = try parser.parse(Array(text.utf8))
@@ -34,7 +34,7 @@ import Testing
             }
         }
         // Matches do happen, and do not always.
-        #expect((1_000..<30_000).contains(matches), "\(matches)")
+        #expect((500..<16_000).contains(matches), "\(matches)")
     }
 
     private static var manyDocuments: JSONParser.Limits {
@@ -67,8 +67,8 @@ import Testing
             routes: patterns.enumerated().map { Route(name: String($0), match: $1, destinations: []) })
         let parser = JSONParser()
         var matches = 0
-        for number in 0..<800 {
-            let piece = pieces[number % pieces.count]
+        for number in 0..<240 {
+            let piece = pieces[number]
             let value = [piece, piece.uppercased(), text(number % 40) + piece, "b" + text(5) + piece + text(30) + "a"][
                 number % 4]
             parser.reset()
@@ -77,13 +77,13 @@ import Testing
             matches += expected.count
             #expect(table.decide(event).routes == expected.map { String($0) }, "seed \(Self.seed), \(value)")
         }
-        #expect(matches > 800, "\(matches)")
+        #expect(matches > 240, "\(matches)")
     }
 
     @Test func aMismatchIsFoundExactlyWhereAPatternDoesNotMatch() throws {
         print("seed \(Self.seed)")
         var random = RandomPattern(seed: Self.seed)
-        for _ in 0..<2_000 {
+        for _ in 0..<1_000 {
             let (pattern, text) = (random.pattern(), random.event())
             let parser = JSONParser()
             let event = try parser.parse(Array(text.utf8))
