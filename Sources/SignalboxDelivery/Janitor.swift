@@ -5,7 +5,7 @@ package import SignalboxStore
 /// Removes from the queue, and of the files that events point to, what has been kept long enough.
 package struct Janitor: Service {
     private let queue: SQLiteQueue
-    private let retention: SQLiteQueue.Retention
+    private let retention: @Sendable () -> SQLiteQueue.Retention
     private let removeFiles: @Sendable () async throws -> Int
     private let logger: Logger
     private let clock: any Clock<Duration>
@@ -17,9 +17,9 @@ package struct Janitor: Service {
     /// Between two steps of one round, so that others get at the file.
     private static let breath: Duration = .milliseconds(20)
 
-    /// `removeFiles`: removes files that have been kept long enough, and says how many.
+    /// `retention`: what is kept, asked every round. `removeFiles`: removes files that have been kept long enough, and says how many.
     package init(
-        _ queue: SQLiteQueue, retention: SQLiteQueue.Retention, logger: Logger,
+        _ queue: SQLiteQueue, retention: @escaping @Sendable () -> SQLiteQueue.Retention, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
         removeFiles: @escaping @Sendable () async throws -> Int
     ) {
@@ -46,7 +46,7 @@ package struct Janitor: Service {
 
     private func clean() async {
         do throws(StoreError) {
-            let removed = try await queue.remove(beyond: retention) {
+            let removed = try await queue.remove(beyond: retention()) {
                 do { try await clock.sleep(for: Self.breath) } catch { return }
             }
             if removed > 0 { logger.info("Old events were removed.", metadata: ["events": "\(removed)"]) }

@@ -1,10 +1,9 @@
 import HTTPTypes
 import Hummingbird
 package import Logging
+import NIOCore
 import ServiceLifecycle
-import SignalboxJSON
 import SignalboxModel
-package import SignalboxPipeline
 import SignalboxStore
 
 /// The gateway's HTTP side.
@@ -15,134 +14,46 @@ package struct GatewayServer: Service {
     /// Most that all request bodies together may hold in memory, in bytes.
     private static let bodyBudget = 256 * 1024 * 1024
 
-    private let intake: Intake
     private let alarm: QueueAlarm
     private let budget = BodyBudget(bytes: Self.bodyBudget)
-    private let access: SourceAccess
-    private let interactions: InteractionsAPI
-    private let operations: OperationsAPI
-    private let routes: RoutesAPI
-    private let media: MediaAPI
-    private let categories: CategoriesAPI
     private let readiness: Readiness
     private let http: HTTPService
+    private let address: ListenAddress
+    private let responder: ReplaceableResponder
 
     /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
     package init(
-        intake: Intake, interactions: InteractionsAPI, access: SourceAccess, operations: OperationsAPI,
-        routes: RoutesAPI, categories: CategoriesAPI, media: MediaAPI, address: ListenAddress, logger: Logger,
+        _ surface: GatewaySurface, address: ListenAddress, logger: Logger,
         isReady: @escaping @Sendable () async -> Bool,
         onListening: @escaping @Sendable (ListenAddress) async -> Void
     ) {
-        precondition(!access.isOpen || address.isLoopback, "Open access is for loopback only.")
-        self.intake = intake
+        precondition(!surface.access.isOpen || address.isLoopback, "Open access is for loopback only.")
         alarm = QueueAlarm(logger: logger)
-        self.access = access
-        self.interactions = interactions
-        self.operations = operations
-        self.routes = routes
-        self.media = media
-        self.categories = categories
         readiness = Readiness(isReady)
         http = HTTPService(address: address, logger: logger, onListening: onListening)
+        self.address = address
+        let handlers = GatewayHandlers(surface: surface, alarm: alarm, budget: budget, readiness: readiness)
+        responder = ReplaceableResponder(handlers.router().buildResponder())
     }
 
-    /// What may be asked of each address, as the `allow` header says it.
-    private static let addresses: [(path: RouterPath, allow: String)] = [
-        ("/v1/notifications", "POST"), ("/v1/sources/{source}/notifications", "POST"), ("/healthz", "GET, HEAD"),
-        ("/v1/interactions", "POST"), ("/readyz", "GET, HEAD"), ("/schemas/{file}", "GET, HEAD"),
-    ]
-    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
+    package func run() async throws { try await http.run(responder) }
 
-    package func run() async throws {
-        let router = Router(options: .autoGenerateHeadEndpoints)
-        router.add(middleware: ProblemMiddleware())
-        router.post("/v1/notifications") { request, _ in try await accept(request, from: nil) }
-        router.post("/v1/sources/{source}/notifications") { request, context in
-            try await accept(request, from: context.parameters.get("source"))
-        }
-        router.post("/v1/interactions") { request, _ in
-            try await withBody(of: request, from: nil) {
-                try await interactions.accept($0, from: $1, alarm: alarm)
-            }
-        }
-        router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
-        router.get("/readyz") { _, _ in
-            await readiness.isReady()
-                ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
-        }
-        router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
-        operations.add(to: router, routes: routes)
-        routes.add(to: router)
-        categories.add(to: router)
-        media.add(to: router)
-        let all =
-            Self.addresses + OperationsAPI.addresses + RoutesAPI.addresses + CategoriesAPI.addresses
-            + MediaAPI.addresses
-        for (path, allow) in all {
-            for method in Self.methods where !allow.contains(method.rawValue) {
-                router.on(path, method: method) { _, _ -> Response in
-                    throw Problem.methodNotAllowed(method.rawValue, allow: allow)
-                }
-            }
-        }
-        try await http.run(router)
+    /// Offers something else from now on. Requests that are under way end as they began.
+    package func replace(by surface: GatewaySurface) {
+        precondition(!surface.access.isOpen || address.isLoopback, "Open access is for loopback only.")
+        let handlers = GatewayHandlers(surface: surface, alarm: alarm, budget: budget, readiness: readiness)
+        responder.current.replace(by: handlers.router().buildResponder())
     }
+}
 
-    // MARK: Payloads
+/// Answers by whatever answers now.
+private struct ReplaceableResponder: HTTPResponder {
+    let current: Current<RouterResponder<BasicRequestContext>>
 
-    private func accept(_ request: Request, from source: String?) async throws -> Response {
-        try await withBody(of: request, from: source) { body, source in
-            try await accept(body, from: source, key: try IdempotencyKey(request.headers))
-        }
-    }
+    init(_ responder: RouterResponder<BasicRequestContext>) { current = Current(responder) }
 
-    /// Collects the body of a request that a source may send. `source`: the one that the path names.
-    private func withBody(
-        of request: Request, from source: String?, _ take: ([UInt8], SourceName) async throws -> Response
-    ) async throws -> Response {
-        if access.isOpen, !request.isFromThisMachine { throw Problem.foreignPage }
-        let source = try access.source(named: source, authorization: request.headers[.authorization])
-        return try await budget.withPurse { purse in
-            try await take(try await request.wholeBody(upTo: Self.bodyLimit, from: purse), source)
-        }
-    }
-
-    private func accept(_ body: [UInt8], from source: SourceName, key: IdempotencyKey?) async throws -> Response {
-        let repeatable = key.map { Intake.Repeatable(key: $0.text) { ReceiptReply($0).answer } }
-        let answer = try await alarm.watching { () throws(Intake.Failure) in
-            try await intake.accept(body, from: source, as: repeatable)
-        }
-        let report: Intake.Report
-        switch answer {
-        case .report(let taken): report = taken
-        case .repeated(let answer): return Response(answer, isRepeated: true)
-        }
-        // Only an append says that the queue works again.
-        if report.items.contains(where: { if case .success = $0 { true } else { false } }) { alarm.silence() }
-        guard report.isBatch || !report.items.isEmpty else { throw Problem.empty }
-        if !report.isBatch, case .failure(let rejection)? = report.items.first { throw Problem(rejection) }
-        return Response(ReceiptReply(report).answer)
-    }
-
-    // MARK: Everything else
-
-    private static func status(_ status: HTTPResponse.Status, _ text: String) -> Response {
-        var json = JSONWriter()
-        json.beginObject()
-        json.key("status")
-        json.string(text)
-        json.endObject()
-        return .json(status, json.bytes)
-    }
-
-    private static func schema(_ file: String) throws(Problem) -> Response {
-        guard file.hasSuffix("-1.json"), let text = EventSchema.text(named: String(file.dropLast(7))) else {
-            throw .notFound("/schemas/\(file)")
-        }
-        return Response(
-            status: .ok, headers: [.contentType: "application/schema+json"],
-            body: ResponseBody(byteBuffer: ByteBuffer(bytes: text)))
+    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+        try await current.value.respond(to: request, context: context)
     }
 }
 

@@ -18,11 +18,12 @@ struct HTTPService {
     private static let stopTime: Duration = .seconds(5)
 
     /// Serves until a graceful shutdown. Throws ``ListenError`` when the address cannot be had.
-    func run(_ router: Router<BasicRequestContext>) async throws {
+    func run<Responder: HTTPResponder>(_ responder: Responder) async throws
+    where Responder.Context == BasicRequestContext {
         let host = address.host
         let onListening = onListening
         let application = Application(
-            router: router,
+            responder: responder,
             server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: address.port), backlog: 1024,

@@ -43,7 +43,7 @@ package struct WebhookReceiver: Service {
         router.post("/") { request, _ in try await answer(request) }
         router.on("/**", method: .options) { request, _ in Self.permission(for: request) }
         router.on("/", method: .options) { request, _ in Self.permission(for: request) }
-        try await http.run(router)
+        try await http.run(router.buildResponder())
     }
 
     private static func permission(for request: Request) -> Response {

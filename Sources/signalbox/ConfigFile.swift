@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import SignalboxDelivery
+import SignalboxEgress
 import SignalboxJSON
 import SignalboxMedia
 import SignalboxModel
@@ -128,6 +129,26 @@ enum ConfigFile {
             secrets.append(secret)
         }
         return MediaLinks(publicUrl: config.gateway.publicUrl, secrets: secrets, expiry: signed.expiry)
+    }
+
+    /// A digest of all that a webhook is reached with and that is not in the config itself: secrets, and what TLS's files
+    /// hold. What cannot be had counts as empty: who uses it says so.
+    static func digest(ofSecretsOf webhook: Destination.Webhook) -> [UInt8] {
+        var references = webhook.secrets
+        for header in webhook.headers {
+            if case .secret(let reference) = header.value { references.append(reference) }
+        }
+        if let credentials = webhook.credentials { references.append(credentials.clientSecret) }
+        var bytes: [UInt8] = []
+        func add(_ part: [UInt8]) { bytes += sha256(part) }
+        for reference in references {
+            add(Array(((try? reference.resolve(environment: ProcessInfo.processInfo.environment)) ?? "").utf8))
+        }
+        let tls = webhook.way.tls
+        for file in [tls.authorities, tls.certificate, tls.key].compactMap(\.self) {
+            add(Array(FileManager.default.contents(atPath: file) ?? Data()))
+        }
+        return sha256(bytes)
     }
 
     private static func secret(_ reference: SecretReference, for place: String, path: String) throws(ExitCode) -> String

@@ -24,7 +24,7 @@ struct QueueReplay {
         session = try ReplaySession(command, interruption: interruption)
         let source = command.source ?? .default
         recording = Recording(
-            normalizer: gateway.normalizer, routes: config.routes, source: source,
+            normalizer: gateway.plan.normalizer, routes: config.routes, source: source,
             vendor: config.sourceVendors[source], envelope: command.envelope.recorded,
             selection: try command.selection.selection(now: session.began), identity: session.identity,
             now: { Date() })
@@ -32,7 +32,7 @@ struct QueueReplay {
 
     /// Returns whether something was rejected, or some deliveries failed.
     func run() async throws -> Bool {
-        defer { gateway.ways.stop() }
+        defer { gateway.plan.ways.stop() }
         let (before, scheduledBefore) = try await counts()
         try await gateway.openDownloads()
         let (dispatcher, downloads) = (gateway.dispatcher, gateway.downloads)

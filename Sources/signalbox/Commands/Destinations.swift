@@ -92,7 +92,7 @@ struct Destinations: AsyncParsableCommand {
             let (config, destination) = try Destinations.destination(name, options)
             let ways = WaysOut(allow: config.egressAllow)
             defer { ways.stop() }
-            let sender = try Gateway.sender(for: destination, path: options.configPath, ways: ways) { print($0) }
+            let sender = try GatewayPlan.sender(for: destination, path: options.configPath, ways: ways) { print($0) }
             let lease = OperationalEvent(gateway: config.gateway.name).pingLease(to: destination.name)
             let ping = await sender.ping(lease)
             print("\(name): \(ping.words)")

@@ -29,37 +29,70 @@ struct Serve: AsyncParsableCommand {
         // Beyond a limit on the size of files a write shall fail like any other.
         signal(SIGXFSZ, SIG_IGN)
         OpenFiles.raiseLimit()
-        // Without a terminal nobody hung up: whoever sends this expects a service to go on.
+        // Until the config is watched. Without a terminal nobody hung up: whoever sends this expects a service to go on.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
         let logger = options.makeLogger()
         let config = try ConfigFile.load(options.configPath)
         let address = try listenAddress(config)
-        let access = try access(config, address: address)
         let gateway = try Gateway(options, config: config, logger: logger) { text in
             Terminal.show(text)
         }
         let queue = gateway.queue
-        let operators = try operators(config, address: address)
         let server = GatewayServer(
-            intake: gateway.intake, interactions: InteractionsAPI(intake: gateway.interactions), access: access,
-            operations: operations(gateway, operators), routes: routes(gateway, operators),
-            categories: CategoriesAPI(
-                queue: queue, sources: access, operators: operators, statics: config.categories.statics.records,
-                limit: config.categories.count),
-            media: MediaAPI(gateway.media, links: gateway.links),
-            address: address, logger: logger,
+            try surface(gateway, gateway.plan, address: address), address: address, logger: logger,
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
         await gateway.reportStranded(to: logger)
-        let removal = MediaCleanup(
-            queue, gateway.media, retention: config.media.retention)
-        let janitor = Janitor(queue, retention: .init(config), logger: logger) { try await removal.run() }
+        let janitor = Janitor(queue, retention: { .init(gateway.plan.config) }, logger: logger) {
+            try await MediaCleanup(queue, gateway.media, retention: gateway.plan.config.media.retention).run()
+        }
         try await gateway.openDownloads()
-        let services: [any Service] = [gateway.dispatcher, gateway.downloads, janitor, server]
+        let watch = ConfigWatch(
+            origin: { gateway.plan.config.origin },
+            reload: { await reload(gateway, server, address: address, logger: logger) }, logger: logger)
+        let services: [any Service] = [gateway.dispatcher, gateway.downloads, janitor, watch, server]
         let interrupted = try await ServiceRun(services: services, logger: logger).run()
-        gateway.ways.stop()
+        gateway.plan.ways.stop()
         Terminal.finish()
         if interrupted { throw ExitCode.interrupted }
+    }
+
+    /// What is offered over HTTP under a plan, or on standard error why it cannot be.
+    private func surface(
+        _ gateway: Gateway, _ plan: GatewayPlan, address: ListenAddress
+    ) throws(ExitCode) -> GatewaySurface {
+        let config = plan.config
+        let access = try access(config, address: address)
+        let operators = try operators(config, address: address)
+        return GatewaySurface(
+            intake: plan.intake, interactions: InteractionsAPI(intake: plan.interactions), access: access,
+            operations: operations(gateway, plan, operators), routes: routes(gateway, plan, operators),
+            categories: CategoriesAPI(
+                queue: gateway.queue, sources: access, operators: operators,
+                statics: config.categories.statics.records, limit: config.categories.count),
+            media: MediaAPI(gateway.media, links: plan.links))
+    }
+
+    /// Reads the config again and goes by it as a whole, or goes on as before and says why.
+    private func reload(_ gateway: Gateway, _ server: GatewayServer, address: ListenAddress, logger: Logger) async {
+        do throws(ExitCode) {
+            let former = gateway.plan.config
+            let config = try ConfigFile.load(options.configPath)
+            let plan = try gateway.plan(for: config)
+            let surface = try surface(gateway, plan, address: address)
+            // First who delivers, then who takes: what is taken has where to go.
+            gateway.replace(by: plan)
+            server.replace(by: surface)
+            if config.gateway.listen != former.gateway.listen
+                || config.gateway.dataDirectory != former.gateway.dataDirectory
+            {
+                logger.warning("The address to listen on and the data directory change with a restart only.")
+            }
+            logger.notice("The config was read again and is in force.")
+            await gateway.reportStranded(to: logger)
+        } catch {
+            logger.error("The config cannot be used; the one before it stays in force.")
+        }
     }
 
     private func listenAddress(_ config: GatewayConfig) throws(ExitCode) -> ListenAddress {
@@ -76,9 +109,11 @@ struct Serve: AsyncParsableCommand {
         return AdminAccess(tokens: tokens, isOpen: address.isLoopback && config.sources.isEmpty)
     }
 
-    private func operations(_ gateway: Gateway, _ operators: AdminAccess) -> OperationsAPI {
-        let config = gateway.config
-        let senders = gateway.senders
+    private func operations(
+        _ gateway: Gateway, _ plan: GatewayPlan, _ operators: AdminAccess
+    ) -> OperationsAPI {
+        let config = plan.config
+        let senders = plan.senders
         let events = OperationalEvent(gateway: config.gateway.name)
         return OperationsAPI(
             queue: gateway.queue, access: operators, destinations: config.destinations.map(\.name)
@@ -91,11 +126,11 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    private func routes(_ gateway: Gateway, _ operators: AdminAccess) -> RoutesAPI {
-        let routes = gateway.config.routes
+    private func routes(_ gateway: Gateway, _ plan: GatewayPlan, _ operators: AdminAccess) -> RoutesAPI {
+        let routes = plan.config.routes
         let trials = RouteTrials(
-            normalizer: gateway.normalizer, routes: routes, vendors: gateway.config.sourceVendors)
-        return RoutesAPI(routes: routes, trials: trials, counts: gateway.counts, access: operators)
+            normalizer: plan.normalizer, routes: routes, vendors: plan.config.sourceVendors)
+        return RoutesAPI(routes: routes, trials: trials, counts: gateway.foundations.counts, access: operators)
     }
 
     private func access(_ config: GatewayConfig, address: ListenAddress) throws(ExitCode) -> SourceAccess {

@@ -1,0 +1,112 @@
+import HTTPTypes
+import Hummingbird
+import SignalboxJSON
+import SignalboxModel
+import SignalboxPipeline
+import SignalboxStore
+
+/// What the gateway answers under one config.
+struct GatewayHandlers: Sendable {
+    let surface: GatewaySurface
+    let alarm: QueueAlarm
+    let budget: BodyBudget
+    let readiness: Readiness
+
+    /// What may be asked of each address, as the `allow` header says it.
+    private static let addresses: [(path: RouterPath, allow: String)] = [
+        ("/v1/notifications", "POST"), ("/v1/sources/{source}/notifications", "POST"), ("/healthz", "GET, HEAD"),
+        ("/v1/interactions", "POST"), ("/readyz", "GET, HEAD"), ("/schemas/{file}", "GET, HEAD"),
+    ]
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
+
+    func router() -> Router<BasicRequestContext> {
+        let router = Router(options: .autoGenerateHeadEndpoints)
+        router.add(middleware: ProblemMiddleware())
+        router.post("/v1/notifications") { request, _ in try await accept(request, from: nil) }
+        router.post("/v1/sources/{source}/notifications") { request, context in
+            try await accept(request, from: context.parameters.get("source"))
+        }
+        router.post("/v1/interactions") { request, _ in
+            try await withBody(of: request, from: nil) {
+                try await surface.interactions.accept($0, from: $1, alarm: alarm)
+            }
+        }
+        router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
+        router.get("/readyz") { _, _ in
+            await readiness.isReady()
+                ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
+        }
+        router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
+        surface.operations.add(to: router, routes: surface.routes)
+        surface.routes.add(to: router)
+        surface.categories.add(to: router)
+        surface.media.add(to: router)
+        let all =
+            Self.addresses + OperationsAPI.addresses + RoutesAPI.addresses + CategoriesAPI.addresses
+            + MediaAPI.addresses
+        for (path, allow) in all {
+            for method in Self.methods where !allow.contains(method.rawValue) {
+                router.on(path, method: method) { _, _ -> Response in
+                    throw Problem.methodNotAllowed(method.rawValue, allow: allow)
+                }
+            }
+        }
+        return router
+    }
+
+    // MARK: Payloads
+
+    private func accept(_ request: Request, from source: String?) async throws -> Response {
+        try await withBody(of: request, from: source) { body, source in
+            try await accept(body, from: source, key: try IdempotencyKey(request.headers))
+        }
+    }
+
+    /// Collects the body of a request that a source may send. `source`: the one that the path names.
+    private func withBody(
+        of request: Request, from source: String?, _ take: ([UInt8], SourceName) async throws -> Response
+    ) async throws -> Response {
+        if surface.access.isOpen, !request.isFromThisMachine { throw Problem.foreignPage }
+        let source = try surface.access.source(named: source, authorization: request.headers[.authorization])
+        return try await budget.withPurse { purse in
+            try await take(try await request.wholeBody(upTo: GatewayServer.bodyLimit, from: purse), source)
+        }
+    }
+
+    private func accept(_ body: [UInt8], from source: SourceName, key: IdempotencyKey?) async throws -> Response {
+        let repeatable = key.map { Intake.Repeatable(key: $0.text) { ReceiptReply($0).answer } }
+        let answer = try await alarm.watching { () throws(Intake.Failure) in
+            try await surface.intake.accept(body, from: source, as: repeatable)
+        }
+        let report: Intake.Report
+        switch answer {
+        case .report(let taken): report = taken
+        case .repeated(let answer): return Response(answer, isRepeated: true)
+        }
+        // Only an append says that the queue works again.
+        if report.items.contains(where: { if case .success = $0 { true } else { false } }) { alarm.silence() }
+        guard report.isBatch || !report.items.isEmpty else { throw Problem.empty }
+        if !report.isBatch, case .failure(let rejection)? = report.items.first { throw Problem(rejection) }
+        return Response(ReceiptReply(report).answer)
+    }
+
+    // MARK: Everything else
+
+    private static func status(_ status: HTTPResponse.Status, _ text: String) -> Response {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("status")
+        json.string(text)
+        json.endObject()
+        return .json(status, json.bytes)
+    }
+
+    private static func schema(_ file: String) throws(Problem) -> Response {
+        guard file.hasSuffix("-1.json"), let text = EventSchema.text(named: String(file.dropLast(7))) else {
+            throw .notFound("/schemas/\(file)")
+        }
+        return Response(
+            status: .ok, headers: [.contentType: "application/schema+json"],
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: text)))
+    }
+}

@@ -1,0 +1,138 @@
+import Foundation
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Synchronization
+import Testing
+
+/// A config that changes while the built binary runs.
+@Suite(.timeLimit(.minutes(3))) struct ReloadTests {
+    private static let payload = Data(#"{"aps":{"alert":"x"}}"#.utf8)
+    private static let inForce = "The config was read again and is in force."
+    private static let refused = "The config cannot be used; the one before it stays in force."
+
+    /// As an editor does: nobody sees half a file.
+    private static func write(_ config: String, in directory: String) throws {
+        try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"), options: .atomic)
+    }
+
+    /// What it said up to and with a line that has these words.
+    private static func log(of gateway: Gateway, until words: String) async -> [String] {
+        var lines: [String] = []
+        for await line in gateway.process.errors.stream {
+            lines.append(line)
+            if line.contains(words) { break }
+        }
+        return lines
+    }
+
+    private func run(_ body: @escaping @Sendable (Gateway, ReceivingServer) async throws -> Void) async throws {
+        try await Gateway.run { gateway, receiver, _ in try await body(gateway, receiver) }
+    }
+
+    @Test func aFileThatChangesIsInForceWithoutBeingTold() async throws {
+        try await run { gateway, receiver in
+            try Self.write(Gateway.config(to: receiver.url + "/new"), in: gateway.directory)
+            _ = await Self.log(of: gateway, until: Self.inForce)
+            #expect(try await gateway.post(Self.payload).status == 202)
+            #expect(await receiver.next().first?.path == "/hooks/new")
+        }
+    }
+
+    @Test func aSignalHasItReadAgainAndNewSourcesNeedTheirTokens() async throws {
+        try await run { gateway, receiver in
+            let sources = #""sources": { "mobile": { "auth": { "bearer": ["env:WEBHOOK_SECRET"] } } },"#
+            try Self.write(Gateway.config(to: receiver.url, more: sources), in: gateway.directory)
+            gateway.process.signal(SIGHUP)
+            _ = await Self.log(of: gateway, until: Self.inForce)
+            #expect(try await gateway.post(Self.payload).status == 401)
+            let answer = try await gateway.post(
+                Self.payload, headers: [("authorization", "Bearer \(Gateway.secret)")])
+            #expect(answer.status == 202)
+            #expect(await receiver.next().count == 1)
+        }
+    }
+
+    @Test(arguments: [
+        ("{ \"routes\": [ }", "routes.json:1:"),
+        (#"{ "routes": [ { "name": "a", "match": {}, "to": ["nobody"] } ] }"#, "there is no destination"),
+        (
+            #"{ "destinations": { "crm": { "url": "https://a.example/", "secret": "env:NOT_SET_ANYWHERE" } } }"#,
+            "NOT_SET_ANYWHERE"
+        ),
+    ])
+    func aBadFileLeavesTheOldOneInForceAndIsToldWithItsPlace(_ config: String, _ words: String) async throws {
+        try await run { gateway, receiver in
+            try Self.write(config, in: gateway.directory)
+            gateway.process.signal(SIGHUP)
+            let lines = await Self.log(of: gateway, until: Self.refused)
+            #expect(lines.contains { $0.contains(words) }, "\(lines)")
+            #expect(try await gateway.post(Self.payload).status == 202)
+            #expect(await receiver.next().first?.path == "/hooks")
+        }
+    }
+
+    @Test func aFileThatIsAddedBesideItCounts() async throws {
+        try await run { gateway, receiver in
+            let folder = gateway.directory + "/routes.d"
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            let part = """
+                { "destinations": { "more": { "url": "\(receiver.url)/more", "secret": "env:WEBHOOK_SECRET" } },
+                  "routes": [ { "name": "more", "match": {}, "to": ["more"] } ] }
+                """
+            try Data(part.utf8).write(to: URL(fileURLWithPath: folder + "/more.json"), options: .atomic)
+            _ = await Self.log(of: gateway, until: Self.inForce)
+            #expect(try await gateway.post(Self.payload).status == 202)
+            #expect(Set(await receiver.next(2).map(\.path)) == ["/hooks", "/hooks/more"])
+        }
+    }
+
+    /// How often each id arrived. A class because connections and the test share it.
+    private final class Arrivals: Sendable {
+        private let counts = Mutex<[String: Int]>([:])
+        var all: [String: Int] { counts.withLock { $0 } }
+        private let over = Mutex(false)
+        /// That nothing more is to be sent.
+        var isOver: Bool { over.withLock { $0 } }
+        func end() { over.withLock { $0 = true } }
+        func note(_ id: String) { counts.withLock { $0[id, default: 0] += 1 } }
+    }
+
+    /// Law 6: what arrives between two configs is neither lost nor sent twice, whichever of them it met.
+    @Test func underLoadNothingIsLostOrSentTwiceByManyReloads() async throws {
+        let arrivals = Arrivals()
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run(answer: { message in
+                arrivals.note(message.id ?? "none")
+                return 204
+            }) { receiver in
+                let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                let accepted = try await withThrowingTaskGroup(of: Set<String>.self) { group in
+                    for _ in 0..<3 {
+                        group.addTask {
+                            var ids: Set<String> = []
+                            while !arrivals.isOver {
+                                let answer = try await gateway.post(Self.payload)
+                                #expect(answer.status == 202)
+                                if let id = answer.json["id"] as? String { ids.insert(id) }
+                            }
+                            return ids
+                        }
+                    }
+                    for round in 0..<20 {
+                        let config = Gateway.config(to: "\(receiver.url)/\(round % 3)", attempts: 5 + round % 2)
+                        try Self.write(config, in: directory)
+                        gateway.process.signal(SIGHUP)
+                        _ = await Self.log(of: gateway, until: Self.inForce)
+                    }
+                    arrivals.end()
+                    return try await group.reduce(into: Set<String>()) { $0.formUnion($1) }
+                }
+                while !accepted.isSubset(of: arrivals.all.keys) { await Task.yield() }
+                #expect(await gateway.stop() == 0)
+                #expect(arrivals.all.values.allSatisfy { $0 == 1 }, "each once")
+                #expect(Set(arrivals.all.keys) == accepted && !accepted.isEmpty)
+            }
+        }
+    }
+}
