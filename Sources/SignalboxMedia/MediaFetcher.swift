@@ -114,6 +114,9 @@ package struct MediaFetcher: Sendable {
             let words = "\(hop.url.host) answered \(reply.status) without a place that can be gone to."
             return .ends(.failed(MediaFailure(.redirects, words)))
         }
+        guard hop.url.scheme != "https" || url.scheme == "https" else {
+            return .ends(.failed(MediaFailure(.scheme, "\(hop.url.host) leads from https to \(url.scheme).")))
+        }
         let times = [hop.notAfter, caching.promised].compactMap { $0 }
         return .leads(
             Hop(url: url, start: hop.start, left: hop.left - took, notAfter: times.min(), isRedirected: true))

@@ -123,7 +123,7 @@ package final class RunningBinary: @unchecked Sendable {
             // A thread, because reading blocks until the process writes or ends.
             let thread = Thread {
                 var rest = Data()
-                while case let piece = pipe.fileHandleForReading.availableData, !piece.isEmpty {
+                while let piece = Self.read(from: pipe.fileHandleForReading.fileDescriptor) {
                     rest.append(piece)
                     while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
                         lines.yield(String(decoding: rest[..<end], as: UTF8.self))
@@ -134,6 +134,16 @@ package final class RunningBinary: @unchecked Sendable {
                 lines.finish()
             }
             thread.start()
+        }
+
+        /// What comes next; nil at the end. Not `availableData`, which ends the process when a signal comes between.
+        private static func read(from descriptor: Int32) -> Data? {
+            var buffer = [UInt8](repeating: 0, count: 65536)
+            while true {
+                let count = Foundation.read(descriptor, &buffer, buffer.count)
+                if count > 0 { return Data(buffer.prefix(count)) }
+                guard count < 0, errno == EINTR else { return nil }
+            }
         }
 
         /// Everything up to the end, a line end behind each line.

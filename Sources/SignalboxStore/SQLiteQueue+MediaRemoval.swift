@@ -93,6 +93,14 @@ extension SQLiteQueue {
                                 AND EXISTS (SELECT 1 FROM media_events WHERE media = :id)
                             """
                     ).execute(arguments: ["id": url])
+                    try db.cachedStatement(
+                        sql: """
+                            UPDATE media_waits SET ready = 0
+                            WHERE event IN (SELECT event FROM media_events WHERE media = ?)
+                            """
+                    ).execute(arguments: [url])
+                    try db.cachedStatement(sql: "UPDATE media_events SET done = 0 WHERE media = ?")
+                        .execute(arguments: [url])
                     try MediaRemoval.forget(url: url, in: db)
                 }
                 try db.cachedStatement(sql: "DELETE FROM files WHERE id = ?").execute(arguments: [id])

@@ -39,7 +39,8 @@ extension SQLiteWriter {
         let row = try Row.fetchOne(
             db.cachedStatement(
                 sql: """
-                    SELECT e.id, d.attempts, coalesce(v.body, e.body), e.payload, d.not_after, d.begun, d.forgiven
+                    SELECT e.id, d.attempts, coalesce(v.body, e.body), e.payload, d.not_after, d.begun, d.forgiven,
+                        d.begun = 0 AND EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND shape IS NOT NULL)
                     FROM deliveries d JOIN events e ON e.seq = d.event LEFT JOIN variants v ON v.id = d.variant
                     WHERE d.id = ?
                     """), arguments: [id])
@@ -47,6 +48,13 @@ extension SQLiteWriter {
         let notAfter: Int64? = row[4]
         if let notAfter, notAfter <= now {
             try expire(id, in: db)
+            return nil
+        }
+        let awaitsItsShape: Bool = row[7]
+        if awaitsItsShape {
+            // A route is yet to make something else of it: as it is, it says what nobody was to hear.
+            try db.cachedStatement(sql: "UPDATE deliveries SET due = ? WHERE id = ?")
+                .execute(arguments: [now + Int64(Self.releaseGrace * 1000), id])
             return nil
         }
         var attempts: Int = row[1]

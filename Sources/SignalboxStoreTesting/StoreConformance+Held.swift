@@ -79,6 +79,21 @@ extension StoreConformance {
             #expect(second.map(\.destination) == [bench.crm])
             #expect(second.map(\.media) == [[url: .stored(bench.file("a"), remarks: [])]])
         },
+        Self("whatARouteIsYetToMakeSomethingElseOfIsNeverGivenOutAsItIs") { bench in
+            let queue = try bench.open()
+            var event = bench.event(1, waitingFor: [url])
+            event.deliveries[0].shape = "redacting"
+            try await queue.append([event])
+            for _ in 0..<3 {
+                bench.clock.advance(by: 3600)
+                try await queue.tick()
+                #expect(try await bench.claimNumbers(queue).isEmpty)
+            }
+            let held = try await queue.heldDeliveries(upTo: 5)
+            #expect(held.map(\.shape) == ["redacting"])
+            try await queue.release(held.map { MediaRelease($0, body: [9], files: []) })
+            #expect(try await bench.claimOne(queue).body == [9])
+        },
         Self("aDeliveryThatNobodyReleasesGoesAsItIsAMinuteLater") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, waitingFor: [url])])

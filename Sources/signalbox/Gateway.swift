@@ -17,6 +17,8 @@ struct Gateway: Sendable {
     let dispatcher: Dispatcher
     let downloads: MediaService
     private let current: Current<GatewayPlan>
+    /// Of earlier plans: what was begun by them may still be under way.
+    private let formerWays = Current<[WaysOut]>([])
     private let path: String
 
     /// Puts a gateway together, or says on standard error why it cannot. `show` gets what built-in inboxes show.
@@ -54,9 +56,15 @@ struct Gateway: Sendable {
     /// Goes by another plan from now on. What is under way ends as it began.
     func replace(by next: GatewayPlan) {
         let former = plan
+        if former.ways !== next.ways { formerWays.replace(by: formerWays.value + [former.ways]) }
         current.replace(by: next)
         downloads.replace(by: next.downloads)
         dispatcher.replace(next.destinations, deadLetters: next.deadLetters) { next.reaches($0, as: former) }
+    }
+
+    /// Ends all that is under way to others; nothing is sent any more.
+    func stopSending() {
+        for ways in formerWays.value + [plan.ways] { ways.stop() }
     }
 
     /// To be called before anything is delivered.

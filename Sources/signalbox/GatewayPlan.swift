@@ -21,6 +21,8 @@ struct GatewayPlan: Sendable {
     let destinations: [(destination: Destination, sender: any Sender)]
     let deadLetters: DeadLetterEvents
     let downloads: MediaService.Setup
+    /// Downloads go by it.
+    private let mediaClient: OutboundHTTP
     /// By destination, a digest of the secrets and files that it is reached with.
     private let secrets: [DestinationName: [UInt8]]
 
@@ -70,7 +72,13 @@ struct GatewayPlan: Sendable {
         self.secrets = secrets
         deadLetters = DeadLetterEvents(
             gateway: config.gateway.name, routes: config.routes, shaper: shaping.shaper)
-        downloads = try Self.downloads(config, path, foundations.media, links, ways, shaping.shaper)
+        try ConfigFile.checkFiles(of: config.media.way.tls, at: "/media/tls", path: path)
+        // By a client of their own: files are large, and their servers are anybody's.
+        let (ways, allow) = (ways, config.media.allow)
+        let known = former.flatMap { $0.ways === ways && $0.config.media.allow == allow ? $0.mediaClient : nil }
+        let client = known ?? ways.separateClient(allowing: allow)
+        mediaClient = client
+        downloads = Self.downloads(config, foundations.media, links, client, shaping.shaper)
     }
 
     var senders: [DestinationName: any Sender] {
@@ -82,13 +90,9 @@ struct GatewayPlan: Sendable {
         ways === other.ways && secrets[name] == other.secrets[name]
     }
 
-    /// Downloads files, by a client of their own: they are large, and their servers are anybody's.
     private static func downloads(
-        _ config: GatewayConfig, _ path: String, _ store: MediaStore, _ links: MediaLinks, _ ways: WaysOut,
-        _ shaper: EventShaper
-    ) throws(ExitCode) -> MediaService.Setup {
-        try ConfigFile.checkFiles(of: config.media.way.tls, at: "/media/tls", path: path)
-        let client = ways.separateClient(allowing: config.media.allow)
+        _ config: GatewayConfig, _ store: MediaStore, _ links: MediaLinks, _ client: OutboundHTTP, _ shaper: EventShaper
+    ) -> MediaService.Setup {
         let fetcher = MediaFetcher(MediaFetcher.Settings(config.media), http: client, store: store)
         let routes = config.routes
         return MediaService.Setup(settings: config.media) { file in

@@ -25,31 +25,24 @@ struct MediaCleanup: Sendable {
 
     /// Returns how many files were removed.
     func run() async throws -> Int {
-        let removed = try await forget { digests, limit in
-            _ = try await store.remove(digests, olderThan: limit)
+        let limit = Date(timeIntervalSinceNow: -Self.youth)
+        var failure: (any Error)?
+        // Step by step: what is forgotten when a later step fails is off the disk already.
+        let removed = try await forget { digests in
+            do { _ = try await store.remove(digests, olderThan: limit) } catch { failure = failure ?? error }
         }
-        return removed + (try await removeUnknown())
+        let unknown = try await store.removeUnknown(olderThan: limit) { try await queue.knownFiles(of: $0) }
+        if let failure { throw failure }
+        return removed + unknown
     }
 
-    /// Forgets files, and hands them to `remove` with a time: those that were kept again since then stay on disk for now.
-    func forget(_ remove: ([String], Date) async throws -> Void) async throws -> Int {
-        let limit = Date(timeIntervalSinceNow: -Self.youth)
-        var gone: [String] = []
-        let removed = try await queue.removeMedia(beyond: retention) {
+    /// Forgets files, and hands their digests to `gone`, step by step.
+    func forget(_ gone: ([String]) async -> Void = { _ in }) async throws -> Int {
+        try await queue.removeMedia(beyond: retention) {
             // Cut short by a stop: the next step ends it.
             try? await Task.sleep(for: Self.breath)
         } gone: { digests in
-            gone += digests
-        }
-        try await remove(gone, limit)
-        return removed
-    }
-
-    /// Removes files on disk that the queue does not know: what a crash left, and calendars of gateways before it knew them.
-    func removeUnknown() async throws -> Int {
-        let age = max(Self.youth, retention.unused / .seconds(1))
-        return try await store.removeUnknown(olderThan: Date(timeIntervalSinceNow: -age)) { digests in
-            try await queue.knownFiles(of: digests)
+            await gone(digests)
         }
     }
 }

@@ -32,7 +32,7 @@ struct QueueReplay {
 
     /// Returns whether something was rejected, or some deliveries failed.
     func run() async throws -> Bool {
-        defer { gateway.plan.ways.stop() }
+        defer { gateway.stopSending() }
         let (before, scheduledBefore) = try await counts()
         try await gateway.openDownloads()
         let (dispatcher, downloads) = (gateway.dispatcher, gateway.downloads)

@@ -131,7 +131,7 @@ import Testing
                 #expect(await gateway.stop() == 0)
                 for (command, sentence) in [
                     (Namespace.diskOf(kilobytes: 64), "The queue cannot be written: the disk is full."),
-                    (Namespace.diskOf(kilobytes: 16), "The queue cannot be written: disk I/O error ("),
+                    (Namespace.diskOf(kilobytes: 16), "The queue cannot be written: "),
                     (Namespace.readOnly, "The data directory data cannot be used: Read-only file system."),
                 ] {
                     let refused = try await binary.run(

@@ -74,6 +74,15 @@ import Testing
         }
     }
 
+    /// Not even where http may be asked for: somebody on the way could put another picture there.
+    @Test func fromHttpsNothingLeadsToHttpThatIsAllowed() async throws {
+        let replies: [String: [ScriptedReply]] = ["/http": [.redirect(to: "http://127.0.0.1/a.png")]]
+        try await MediaServer.run(replies, certificate: "good.pem", settings: { $0.rules.allowsHTTP = true }) {
+            server in
+            #expect(await server.fetch("/http").word == "scheme!")
+        }
+    }
+
     @Test func fromHttpsNothingLeadsToHttp() async throws {
         let replies: [String: [ScriptedReply]] = [
             "/http": [.redirect(to: "http://127.0.0.1/a.png")], "/relative": [.redirect(to: "/file")],

@@ -135,6 +135,16 @@ import Testing
         }
     }
 
+    @Test func aFileThatLostItsEndIsReplaced() async throws {
+        try await withTemporaryDirectory { directory in
+            let store = MediaStore(directory: directory)
+            let path = store.path(of: try store.keep(Self.hello))
+            try Data("hel".utf8).write(to: URL(fileURLWithPath: path))
+            let again = try store.keep(Self.hello)
+            #expect(try store.read(again) == Self.hello)
+        }
+    }
+
     @Test func keepsAnEmptyAndALargeFile() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory)

@@ -37,6 +37,8 @@ package struct MediaService: Service {
 
     private let queue: SQLiteQueue
     private let setup: Current<Setup>
+    /// What ends downloads that began under an earlier setup.
+    private let former = Current<[@Sendable () -> Void]>([])
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Date
@@ -68,6 +70,7 @@ package struct MediaService: Service {
 
     /// Goes by another setup from now on. Downloads that are under way end as they began.
     package func replace(by setup: Setup) {
+        former.replace(by: former.value + [self.setup.value.cancel])
         self.setup.replace(by: setup)
         signal.yield()
     }
@@ -111,7 +114,7 @@ package struct MediaService: Service {
     /// Ends it now. Downloads that are under way are cut short, and count as never begun.
     package func stop() {
         gate.stop()
-        setup.value.cancel()
+        for cancel in former.value + [setup.value.cancel] { cancel() }
         signal.yield()
     }
 

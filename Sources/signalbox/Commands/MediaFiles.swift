@@ -91,10 +91,13 @@ struct MediaFiles: AsyncParsableCommand {
         }
 
         private func forget(_ files: [MediaFile], _ queue: SQLiteQueue, _ store: MediaStore) async throws {
-            let digests = files.map(\.sha256)
-            // First from the queue: what it does not know nobody is sent to.
-            try await Deliveries.orRefuse { () throws(StoreError) in try await queue.forgetMedia(digests) }
-            _ = try await store.remove(digests, olderThan: .distantFuture)
+            for file in files {
+                // It may have been downloaded again meanwhile.
+                guard Self.fault(of: file, in: store) != nil else { continue }
+                // Off the disk first: what is kept from then on is whole.
+                _ = try await store.remove([file.sha256], olderThan: .distantFuture)
+                try await Deliveries.orRefuse { () throws(StoreError) in try await queue.forgetMedia([file.sha256]) }
+            }
             print("They are forgotten, and downloaded again when an event asks for them.")
         }
     }
@@ -137,7 +140,7 @@ struct MediaFiles: AsyncParsableCommand {
             let cleanup = MediaCleanup(queue, store, retention: retention)
             // Who has the directory keeps files meanwhile, perhaps the very ones that leave.
             guard let directory = try? DataDirectory(path: MediaFiles.directory(options)) else {
-                let count = try await cleanup.forget { _, _ in }
+                let count = try await cleanup.forget()
                 print("\(count) files are forgotten; the gateway that is running removes them within the hour.")
                 return
             }

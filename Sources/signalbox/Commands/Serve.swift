@@ -52,7 +52,7 @@ struct Serve: AsyncParsableCommand {
             reload: { await reload(gateway, server, address: address, logger: logger) }, logger: logger)
         let services: [any Service] = [gateway.dispatcher, gateway.downloads, janitor, watch, server]
         let interrupted = try await ServiceRun(services: services, logger: logger).run()
-        gateway.plan.ways.stop()
+        gateway.stopSending()
         Terminal.finish()
         if interrupted { throw ExitCode.interrupted }
     }
