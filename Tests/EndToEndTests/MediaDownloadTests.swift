@@ -23,14 +23,14 @@ import Testing
 
     /// A gateway beside a server with pictures and a receiver, for as long as `body` runs.
     private func run(
-        _ replies: [String: [ScriptedReply]], wait: String = "2m", more: String = "",
+        _ replies: [String: [ScriptedReply]], wait: String = "2m", retry: String? = nil,
         _ body: @escaping @Sendable (Gateway, ReceivingServer, PictureServer) async throws -> Void
     ) async throws {
         try await withTemporaryDirectory { directory in
             try await PictureServer.run(replies, in: directory) { pictures in
                 try await ReceivingServer.run { receiver in
                     let gateway = try await Gateway.start(
-                        in: directory, config: pictures.config(to: receiver.url, wait: wait, more: more))
+                        in: directory, config: pictures.config(to: receiver.url, wait: wait, media: retry))
                     try await body(gateway, receiver, pictures)
                     #expect(await gateway.stop() == 0)
                 }
@@ -81,6 +81,20 @@ import Testing
                 let media = try await next(from: receiver)
                 #expect(media["status"] as? String == "failed" && media["reason"] as? String == reason)
             }
+        }
+    }
+
+    @Test func whatFailsForAMomentIsTriedAgain() async throws {
+        let replies: [ScriptedReply] = [
+            .file([], status: "500 Internal Server Error"),
+            .file([], ["retry-after: 0"], status: "429 Too Many Requests"),
+            .file(Array(PictureServer.picture().prefix(20)), length: 500, end: .reset), PictureServer.reply(),
+        ]
+        try await run(["/a.png": replies], retry: #""retry": { "base": "1ms", "max": "20ms" }"#) {
+            gateway, receiver, pictures in
+            #expect(try await gateway.post(pictures.payload("/a.png")).status == 202)
+            let media = try await next(from: receiver)
+            #expect(media["status"] as? String == "stored")
         }
     }
 

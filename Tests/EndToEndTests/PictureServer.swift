@@ -5,7 +5,7 @@ import SignalboxServerTesting
 struct PictureServer {
     let peer: Peer
     let origin: String
-    /// Of the config.
+    /// Of the config's section: whom to trust.
     let media: String
 
     /// A picture of one pixel with a number behind it, as some software leaves its name there.
@@ -34,7 +34,7 @@ struct PictureServer {
             try await body(
                 PictureServer(
                     peer: peer, origin: "https://127.0.0.1:\(peer.port)",
-                    media: #""media": { "tls": { "ca": "\#(files.path("ca.pem"))" } },"#))
+                    media: #""tls": { "ca": "\#(files.path("ca.pem"))" }"#))
         }
     }
 
@@ -45,11 +45,11 @@ struct PictureServer {
                 .utf8)
     }
 
-    /// A config with one webhook that gets everything with its media.
-    func config(to url: String, wait: String = "2m", more: String = "") -> String {
+    /// A config with one webhook that gets everything with its media. `media`: more about downloads.
+    func config(to url: String, wait: String = "2m", media more: String? = nil) -> String {
         """
         { "gateway": { "name": "test", "publicUrl": "https://gateway.example" },
-          "egress": { "allow": ["127.0.0.0/8"] }, \(media) \(more)
+          "egress": { "allow": ["127.0.0.0/8"] }, "media": { \(media)\(more.map { ", " + $0 } ?? "") },
           "destinations": { "crm": { "url": "\(url)", "secret": "env:WEBHOOK_SECRET",
             "retry": { "attempts": 100, "base": "1ms", "max": "20ms" } } },
           "routes": [ { "name": "everything", "match": {}, "to": ["crm"], "media": "stored", "mediaWait": "\(wait)",

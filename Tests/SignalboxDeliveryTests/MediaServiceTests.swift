@@ -1,0 +1,144 @@
+import Foundation
+import Logging
+import SignalboxDelivery
+import SignalboxModel
+import SignalboxRouting
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct MediaServiceTests {
+    private static let now = Date(timeIntervalSince1970: 1_795_210_140)
+    private static let file = MediaFile(
+        sha256: String(repeating: "a", count: 64), bytes: 3, contentType: "image/png")
+    private let retry = Destination.Retry(attempts: 3, base: .seconds(2), max: .seconds(60))
+    private let crm = DestinationName("crm")
+
+    private func end(_ outcome: MediaOutcome, number: Int, random: Double = 0.5) -> MediaSettlement.End {
+        MediaService.end(of: outcome, number: number, by: retry, now: Self.now, random: random)
+    }
+
+    @Test func whatMayPassIsTriedAgainLaterAndLater() {
+        let failure = MediaFailure(.timeout, "slow")
+        #expect(
+            end(.interrupted(failure, after: nil), number: 1) == .retry(at: Self.now.addingTimeInterval(1), failure))
+        #expect(
+            end(.interrupted(failure, after: nil), number: 2) == .retry(at: Self.now.addingTimeInterval(2), failure))
+        #expect(
+            end(.interrupted(failure, after: .seconds(30)), number: 1)
+                == .retry(at: Self.now.addingTimeInterval(31), failure), "on top of what was asked for")
+        #expect(
+            end(.interrupted(failure, after: .seconds(1_000_000)), number: 1, random: 0)
+                == .retry(at: Self.now.addingTimeInterval(86_400), failure), "no longer than a day")
+    }
+
+    @Test func afterTheLastAttemptWhatIsThereCounts() {
+        let failure = MediaFailure(.refused, "down")
+        #expect(
+            end(.interrupted(failure, after: nil), number: 3)
+                == .keptStale(failure, until: Self.now.addingTimeInterval(600)))
+    }
+
+    @Test func whatIsForGoodIsNotTriedAgain() {
+        let failure = MediaFailure(.tls, "expired")
+        #expect(end(.failed(failure), number: 1) == .failed(failure))
+    }
+
+    /// An event whose delivery waits for a file.
+    private func event(_ number: Int, url: String, shape: String? = nil) -> RoutedEvent {
+        let body = #"{"id":"\#(number)","data":{"media":[{"url":"\#(url)","role":"icon","status":"skipped"}]}}"#
+        var order = DeliveryOrder(to: crm)
+        order.mediaUntil = Self.now.addingTimeInterval(3600)
+        order.shape = shape
+        var routed = RoutedEvent(
+            event: Event(
+                id: EventID(at: Self.now, random: (UInt64(number), 7)), source: .default, acceptedAt: Self.now,
+                vendor: .unknown, kind: .alert, warnings: [], body: Array(body.utf8)),
+            routes: [], deliveries: [order])
+        routed.media = MediaWait(urls: [url])
+        return routed
+    }
+
+    private func service(
+        _ queue: SQLiteQueue, download: @escaping @Sendable (MediaJob) async -> MediaOutcome
+    ) -> MediaService {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return MediaService(
+            queue,
+            MediaService.Setup(
+                settings: GatewayConfig.Media(), href: { "/media/" + $0.sha256 },
+                shape: { event, route, _ in Array("\(route) of \(event.count > 0)".utf8) }, cancel: {},
+                download: download), logger: logger, now: { Self.now })
+    }
+
+    @Test func aDeliveryGoesWithItsFilesAndInTheShapeThatItsRouteGives() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
+            let service = service(queue) { job in
+                job.url.hasSuffix("good")
+                    ? .stored(Self.file, MediaFreshness(until: Self.now.addingTimeInterval(60)), remarks: [])
+                    : .failed(MediaFailure(.html, "a page"))
+            }
+            try await service.open()
+            queue.openLane(crm) {}
+            try await queue.append([
+                event(1, url: "https://a.example/good"), event(2, url: "https://a.example/bad"),
+                event(3, url: "https://a.example/good", shape: "short"),
+            ])
+            service.drain()
+            await service.runUntilDrained()
+            let bodies = try await queue.claim(from: crm, upTo: 5).map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(bodies.count == 3)
+            #expect(bodies[0].contains(#""status":"stored""#) && bodies[0].contains("/media/aaaa"))
+            #expect(bodies[1].contains(#""status":"failed","reason":"html""#))
+            #expect(bodies[2] == "short of true")
+        }
+    }
+
+    @Test func oneURLIsDownloadedOnceForAllThatWait() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
+            let asked = Current(0)
+            let service = service(queue) { _ in
+                asked.replace(by: asked.value + 1)
+                return .stored(Self.file, MediaFreshness(until: Self.now.addingTimeInterval(60)), remarks: [])
+            }
+            try await service.open()
+            queue.openLane(crm) {}
+            try await queue.append((1...50).map { event($0, url: "https://a.example/i.png") })
+            service.drain()
+            await service.runUntilDrained()
+            #expect(asked.value == 1)
+            #expect(try await queue.claim(from: crm, upTo: 100).count == 50)
+        }
+    }
+
+    @Test func aStopLeavesWhatIsUnderWayToTheNextProcess() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
+            let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+            let (never, cancel) = AsyncStream.makeStream(of: Void.self)
+            var logger = Logger(label: "test")
+            logger.logLevel = .critical
+            let service = MediaService(
+                queue,
+                MediaService.Setup(
+                    settings: GatewayConfig.Media(), href: { $0.sha256 }, shape: { event, _, _ in event },
+                    cancel: { cancel.finish() },
+                    download: { _ in
+                        begin.yield()
+                        for await _ in never {}
+                        return .interrupted(MediaFailure(.reset, "stopped"), after: nil)
+                    }), logger: logger, now: { Self.now })
+            try await service.open()
+            try await queue.append([event(1, url: "https://a.example/i.png")])
+            async let running: Void = service.runUntilDrained()
+            for await _ in begun { break }
+            service.stop()
+            await running
+            let jobs = try await queue.dueMedia(upTo: 5, perHost: 5)
+            #expect(jobs.map(\.attempts) == [0])
+        }
+    }
+}
