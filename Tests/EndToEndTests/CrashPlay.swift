@@ -56,7 +56,10 @@ struct CrashPlay: Sendable {
             var random = SeededGenerator(seed: seed)
             func start(_ life: Int) async throws -> Gateway {
                 try await Gateway.start(
-                    in: directory, config: Gateway.config(to: "\(receiver.url)/\(life)", attempts: 100))
+                    in: directory,
+                    config: Gateway.config(
+                        // An attempt that a busy machine takes too long for would be a repeat that no kill explains.
+                        to: "\(receiver.url)/\(life)", attempts: 100, timeout: "120s"))
             }
             var accepted: Set<String> = []
             for life in 0..<kills {

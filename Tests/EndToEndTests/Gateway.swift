@@ -25,10 +25,12 @@ struct Gateway {
         policy: AddressPolicy(allow: [AddressRange("127.0.0.0/8")].compactMap { $0 }))
 
     /// A config with one webhook that gets everything.
-    static func config(to url: String, more: String = "", attempts: Int = 5) -> String {
+    static func config(
+        to url: String, more: String = "", attempts: Int = 5, timeout: String = "15s"
+    ) -> String {
         """
         { "gateway": { "name": "test" }, "egress": { "allow": ["127.0.0.0/8"] }, \(more)
-          "destinations": { "crm": { "url": "\(url)", "secret": "env:WEBHOOK_SECRET",
+          "destinations": { "crm": { "url": "\(url)", "secret": "env:WEBHOOK_SECRET", "timeout": "\(timeout)",
             "retry": { "attempts": \(attempts), "base": "1ms", "max": "20ms" } } },
           "routes": [ { "name": "everything", "match": {}, "to": ["crm"] } ] }
         """
