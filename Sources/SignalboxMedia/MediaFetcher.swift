@@ -34,7 +34,7 @@ package struct MediaFetcher: Sendable {
 
     /// Downloads what is at a URL, unless it is still what these validators are of.
     package func fetch(_ url: String, validators: MediaValidators? = nil) async -> MediaOutcome {
-        guard url.utf8.count <= MediaRules.longestURL, let start = OutboundURL(url) else {
+        guard url.utf8.count <= MediaLimits.longestURL, let start = OutboundURL(url) else {
             return .failed(MediaFailure(.url, "It is no URL that can be asked for."))
         }
         var hop = Hop(url: start, start: start, validators: validators, left: settings.timeout)
@@ -99,7 +99,7 @@ package struct MediaFetcher: Sendable {
             method: .get, url: hop.url.text, headers: headers, timeout: hop.left, keptBytes: 0,
             keptHeaders: CachingHeaders.names + ["content-type", "etag", "location"], way: settings.way)
         request.keptLists = CachingHeaders.lists + ["content-encoding", "transfer-encoding"]
-        request.keptHeaderBytes = MediaRules.longestURL
+        request.keptHeaderBytes = MediaLimits.longestURL
         request.sink = sink
         request.slowest = settings.slowest
         return request
@@ -108,7 +108,7 @@ package struct MediaFetcher: Sendable {
     // MARK: What a reply means
 
     private func redirect(_ reply: OutboundReply, _ caching: CachingHeaders, _ hop: Hop, took: Duration) -> Step {
-        guard let place = reply.headers["location"], place.utf8.count < MediaRules.longestURL,
+        guard let place = reply.headers["location"], place.utf8.count < MediaLimits.longestURL,
             let url = hop.url.resolving(place)
         else {
             let words = "\(hop.url.host) answered \(reply.status) without a place that can be gone to."

@@ -5,33 +5,17 @@ package import SignalboxModel
 package struct MediaRules: Sendable, Equatable {
     /// Whether `http` will do where `https` is not to be had.
     package var allowsHTTP = false
-    package var kinds: Set<MediaKind> = attachments
-    /// Bytes of one file.
-    package var maxImageBytes = 10 << 20
-    package var maxAudioBytes = 5 << 20
-    package var maxVideoBytes = 50 << 20
+    package var kinds = Set(MediaKind.attachments)
+    package var limits = MediaLimits()
 
     package init() {}
 
-    /// What Apple's `UNNotificationAttachment` takes, and WebP, which Android shows.
-    package static let attachments: Set<MediaKind> = [
-        .jpeg, .gif, .png, .webp, .aiff, .wav, .mp3, .m4a, .mpeg, .mpeg2, .mp4, .avi,
-    ]
-
     /// How many redirects are followed.
     static let redirects = 3
-    /// A longer URL, or place of a redirect, leads nowhere.
-    static let longestURL = 8 * 1024
 
     /// How large a file of this kind may be; nil when there may be none.
     package func maxBytes(of kind: MediaKind) -> Int? {
-        guard kinds.contains(kind) else { return nil }
-        return switch kind.family {
-        case .image: maxImageBytes
-        case .audio: maxAudioBytes
-        case .video: maxVideoBytes
-        case nil: nil
-        }
+        kinds.contains(kind) ? kind.family.map { limits[$0] } : nil
     }
 
     /// What a server is asked to choose from.

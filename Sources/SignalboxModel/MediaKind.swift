@@ -71,6 +71,11 @@ package enum MediaKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// What apps can attach to a notification on Apple's systems (UNNotificationAttachment), and WebP, which Android shows.
+    package static let attachments: [MediaKind] = [
+        .png, .jpeg, .gif, .webp, .aiff, .wav, .mp3, .m4a, .mp4, .mpeg, .mpeg2, .avi,
+    ]
+
     private static let anyBytes = "application/octet-stream"
 
     /// The usual extension of a file's name, without a dot.

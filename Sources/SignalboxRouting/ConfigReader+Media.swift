@@ -28,8 +28,8 @@ extension ConfigReader {
         return media
     }
 
-    private mutating func maxBytes(_ value: JSONValue) -> GatewayConfig.Media.MaxBytes {
-        var maxBytes = GatewayConfig.Media.MaxBytes()
+    private mutating func maxBytes(_ value: JSONValue) -> MediaLimits {
+        var maxBytes = MediaLimits()
         guard isObject(value, keys: MediaKind.Family.allCases.map(\.rawValue)) else { return maxBytes }
         let range = 1...(1 << 30)
         if let image = value["image"] { maxBytes.image = size(image, in: range, example: "10MB") ?? maxBytes.image }

@@ -3,11 +3,11 @@ package import SignalboxModel
 extension GatewayConfig {
     /// What the config says of pictures, sounds and films that payloads point to.
     package struct Media: Sendable, Equatable {
-        package var maxBytes = MaxBytes()
+        package var maxBytes = MediaLimits()
         /// From the start of a download to its last byte, redirects included.
         package var timeout: Duration = .seconds(20)
         /// MIME types of what is kept, each as `MediaKind.contentType` spells it.
-        package var types = Self.usualTypes
+        package var types = MediaKind.attachments.map(\.contentType)
         /// Whether URLs with `http` are downloaded too.
         package var allowHttp = false
         /// Special-purpose address ranges that may be downloaded from all the same.
@@ -24,28 +24,6 @@ extension GatewayConfig {
         package var signedUrls: SignedUrls?
 
         package init() {}
-
-        /// What apps can attach to a notification on Apple's systems (UNNotificationAttachment), and WebP.
-        package static let usualTypes: [String] = [
-            MediaKind.png, .jpeg, .gif, .webp, .aiff, .wav, .mp3, .m4a, .mp4, .mpeg, .mpeg2, .avi,
-        ].map(\.contentType)
-
-        /// How large a file may be. The usual limits are those of UNNotificationAttachment.
-        package struct MaxBytes: Sendable, Equatable {
-            package var image = 10 << 20
-            package var audio = 5 << 20
-            package var video = 50 << 20
-
-            package init() {}
-
-            package subscript(family: MediaKind.Family) -> Int {
-                switch family {
-                case .image: image
-                case .audio: audio
-                case .video: video
-                }
-            }
-        }
 
         /// How long files are kept.
         package struct Retention: Sendable, Equatable {

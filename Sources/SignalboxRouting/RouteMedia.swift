@@ -1,4 +1,5 @@
 package import SignalboxJSON
+import SignalboxModel
 
 /// How the destinations of a route have the files that an event points to.
 package enum RouteMedia: Sendable, Equatable {
@@ -14,16 +15,14 @@ package enum RouteMedia: Sendable, Equatable {
 
     /// The most files of one event that are downloaded.
     package static let limit = 100
-    /// The longest URL that is downloaded, in bytes.
-    package static let longestURL = 8192
 
     /// Where an event's files are, each once, in its order.
     package static func urls(in event: JSONValue) -> [String] {
         guard let media = event["data"]?["media"], media.isArray else { return [] }
         var urls: [String] = []
         for entry in media.elements {
-            guard let bytes = entry["url"]?.utf8, bytes.count <= longestURL, let url = entry["url"]?.string,
-                !urls.contains(url)
+            guard let bytes = entry["url"]?.utf8, bytes.count <= MediaLimits.longestURL,
+                let url = entry["url"]?.string, !urls.contains(url)
             else { continue }
             urls.append(url)
             if urls.count == limit { break }

@@ -7,10 +7,6 @@ package struct RouteTable: Sendable, Equatable {
     package var fallback: [DestinationName] = []
     /// Whether some route wants the payload as it should be shown.
     package var includesPayloads: Bool { routes.contains { $0.isEnabled && $0.including.contains(.apns) } }
-    /// Whether some route wants the files that events point to.
-    package var storesMedia: Bool {
-        routes.contains { if case .stored = $0.media { $0.isEnabled } else { false } }
-    }
     /// What the deliveries to a destination are ordered by, where they are.
     package var orderings: [DestinationName: Destination.Ordering] = [:]
     /// Destinations that want the payload as it came.

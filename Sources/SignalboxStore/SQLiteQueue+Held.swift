@@ -10,6 +10,7 @@ extension SQLiteQueue {
     /// Deliveries that can be released, at most `limit`: those whose files are all settled, then those whose time is over.
     /// A file that is not there yet is `pending`, unless an older one is kept: that counts once the time is over.
     package func heldDeliveries(upTo limit: Int) async throws(StoreError) -> [HeldDelivery] {
+        try await followClock()
         let now = now().milliseconds
         while true {
             let (held, ended) = try await read { db in

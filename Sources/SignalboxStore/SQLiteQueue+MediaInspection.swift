@@ -108,17 +108,6 @@ extension SQLiteQueue {
             ).map { MediaURLRecord($0) }
         }
     }
-
-    /// What is known of a file; nil when none with this digest is kept.
-    package func mediaFile(_ sha256: String) async throws(StoreError) -> MediaFile? {
-        try await read { db in
-            try Row.fetchOne(
-                db.cachedStatement(
-                    sql: "SELECT id, sha256, bytes, type, width, height, duration FROM files WHERE sha256 = ?"),
-                arguments: [sha256]
-            ).map { MediaFile(inspected: $0) }
-        }
-    }
 }
 
 extension MediaFile {

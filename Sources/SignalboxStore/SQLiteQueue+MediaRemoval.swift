@@ -108,7 +108,8 @@ extension SQLiteQueue {
         }
     }
 
-    private func mediaBytes() async throws(StoreError) -> Int64 {
+    /// Of all files that are known; counted in an index.
+    package func mediaBytes() async throws(StoreError) -> Int64 {
         try await read { try Int64.fetchOne($0, sql: "SELECT coalesce(sum(bytes), 0) FROM files") ?? 0 }
     }
 

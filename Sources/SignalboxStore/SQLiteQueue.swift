@@ -164,6 +164,7 @@ package final class SQLiteQueue: Sendable {
         switch lanes.withHandOff({ $0.claim(from: destination, upTo: limit) }) {
         case .leases(let leases): return leases
         case .read:
+            try await followClock()
             guard case .claimed(let found) = try await commits.write(.claim(destination, upTo: limit)) else {
                 preconditionFailure("A claim was answered as something else.")
             }
@@ -182,7 +183,6 @@ package final class SQLiteQueue: Sendable {
         }
         let isChanged = lastVersion.withLock { $0 != nil && $0 != version }
         let now = now()
-        let elapsed = elapsed()
         if isChanged {
             lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
             try await readDestinationStates()
@@ -191,10 +191,7 @@ package final class SQLiteQueue: Sendable {
         }
         // Only now: what failed is seen again at the next tick.
         lastVersion.withLock { $0 = version }
-        if try await followClock(wall: now, elapsed: elapsed) {
-            lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
-            mediaWaker.wake()
-        }
+        try await followClock()
         try await giveBackIdle()
         lanes.wake(lanes.withHandOff { $0.wake(at: now, all: false) })
         try await expire(by: now)

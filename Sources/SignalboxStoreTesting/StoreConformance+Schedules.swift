@@ -109,6 +109,7 @@ extension StoreConformance {
         Self("aClockThatJumpsStallsNothingThatComesAtThatMoment", aClockThatJumps),
         Self("aClockThatJumpsChangesNoWaitThatBeginsAtThatMoment", aWaitBesideAJump),
         Self("aClockThatIsSetChangesNoWaitForFiles", aWaitForFiles),
+        Self("aClockThatIsSetLetsNothingGoBeforeItIsNoticed", aMomentAfterAJump),
         Self("aClockThatIsSetMovesNoTimeOfAnEventsOwn") { bench in
             let queue = try bench.open()
             let notBefore = bench.clock.now.addingTimeInterval(7200)
@@ -156,6 +157,29 @@ extension StoreConformance {
             for job in try await queue.dueMedia(upTo: 2, perHost: 1) {
                 try await queue.settle(media: MediaSettlement(job.id, .failed(failure)))
             }
+        }
+    }
+
+    /// What is asked for between the jump and the tick that would notice it.
+    @Sendable private static func aMomentAfterAJump(_ bench: StoreBench) async throws {
+        for (round, jump) in [3600.0, -3600].enumerated() {
+            let queue = try bench.open()
+            try await queue.append([bench.event(1, waitingFor: ["https://a.example/\(round)"]), bench.event(2)])
+            let retried = try await bench.claimOne(queue)
+            try await queue.settle(retried, .failed(until: bench.clock.now.addingTimeInterval(30)))
+            try await queue.tick()
+            bench.clock.set(by: jump)
+            #expect(try await queue.claim(from: bench.crm, upTo: 5).isEmpty, "by \(jump)")
+            #expect(try await queue.heldDeliveries(upTo: 5).isEmpty, "by \(jump)")
+            bench.clock.advance(by: 59)
+            #expect(try await queue.heldDeliveries(upTo: 5).isEmpty, "by \(jump)")
+            try await queue.tick()
+            let again = try await bench.claimOne(queue)
+            #expect(again.number == 2, "by \(jump)")
+            bench.clock.advance(by: 1)
+            #expect(try await queue.heldDeliveries(upTo: 5).map(\.number) == [1], "by \(jump)")
+            try await queue.settle(again, .delivered(status: 204))
+            _ = try await queue.purge(DeliveryFilter())
         }
     }
 

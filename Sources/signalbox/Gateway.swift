@@ -16,9 +16,10 @@ struct Gateway: Sendable {
     let foundations: GatewayPlan.Foundations
     let dispatcher: Dispatcher
     let downloads: MediaService
+    let fileJanitor: MediaJanitor
     private let current: Current<GatewayPlan>
-    /// Of earlier plans: what was begun by them may still be under way.
-    private let formerWays = Current<[WaysOut]>([])
+    /// Of earlier plans: what was begun by them may still be under way. As many as are in use, and the last one.
+    private let formerWays: Current<[WaysOut]>
     private let path: String
 
     /// Puts a gateway together, or says on standard error why it cannot. `show` gets what built-in inboxes show.
@@ -40,8 +41,16 @@ struct Gateway: Sendable {
         let plan = try GatewayPlan(config, path: path, on: foundations)
         dispatcher = Dispatcher(
             plan.destinations, queue: foundations.queue, deadLetters: plan.deadLetters, logger: logger)
-        downloads = MediaService(foundations.queue, plan.downloads, logger: logger)
-        current = Current(plan)
+        let (current, formerWays) = (Current(plan), Current<[WaysOut]>([]))
+        let room = MediaRoom { current.value.config.media.retention.bytes }
+        downloads = MediaService(
+            foundations.queue, plan.downloads, room: room,
+            cancel: { for ways in formerWays.value + [current.value.ways] { ways.stopSeparate() } }, logger: logger)
+        fileJanitor = MediaJanitor(
+            room,
+            work: .init(foundations.queue, foundations.media) { current.value.config.media.retention }, logger: logger)
+        self.current = current
+        self.formerWays = formerWays
     }
 
     var plan: GatewayPlan { current.value }
@@ -56,7 +65,9 @@ struct Gateway: Sendable {
     /// Goes by another plan from now on. What is under way ends as it began.
     func replace(by next: GatewayPlan) {
         let former = plan
-        if former.ways !== next.ways { formerWays.replace(by: formerWays.value + [former.ways]) }
+        if former.ways !== next.ways {
+            formerWays.replace(by: formerWays.value.filter(\.isInUse) + [former.ways])
+        }
         current.replace(by: next)
         downloads.replace(by: next.downloads)
         dispatcher.replace(next.destinations, deadLetters: next.deadLetters) { next.reaches($0, as: former) }

@@ -99,8 +99,6 @@ struct GatewayPlan: Sendable {
             links.href(file.sha256, now: Date())
         } shape: { event, route, parser in
             shaper.transformed(event, by: route, of: routes, with: parser)
-        } cancel: {
-            client.stop()
         } download: { job in
             await fetcher.fetch(job.url, validators: job.validators)
         }
@@ -146,9 +144,7 @@ extension MediaFetcher.Settings {
         self.init(userAgent: "signalbox/" + Version.current)
         rules.allowsHTTP = media.allowHttp
         rules.kinds = Set(MediaKind.allCases.filter { media.types.contains($0.contentType) })
-        rules.maxImageBytes = media.maxBytes.image
-        rules.maxAudioBytes = media.maxBytes.audio
-        rules.maxVideoBytes = media.maxBytes.video
+        rules.limits = media.maxBytes
         timeout = media.timeout
         way = media.way
     }

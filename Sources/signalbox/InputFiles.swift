@@ -13,8 +13,6 @@ struct InputFiles {
         self.isStopped = isStopped
     }
 
-    var includesStandardInput: Bool { paths.contains("-") }
-
     /// Of each, in bytes as the files lie there; nil when one is no plain file.
     var sizes: [Int]? {
         var sizes: [Int] = []

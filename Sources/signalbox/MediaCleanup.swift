@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxDelivery
 import SignalboxMedia
 import SignalboxRouting
 import SignalboxStore
@@ -10,8 +11,6 @@ struct MediaCleanup: Sendable {
     private let store: MediaStore
     private let retention: SQLiteQueue.MediaRetention
 
-    /// A file is on disk before the queue hears of it: what was kept a moment ago may be about to be known.
-    private static let youth: TimeInterval = 600
     /// Between two steps, so that others get at the queue.
     private static let breath: Duration = .milliseconds(20)
 
@@ -23,17 +22,31 @@ struct MediaCleanup: Sendable {
         self.retention = .init(unused: retention.age, bytes: retention.bytes)
     }
 
-    /// Returns how many files were removed.
+    /// Returns how many files were forgotten, or known to nobody.
     func run() async throws -> Int {
-        let limit = Date(timeIntervalSinceNow: -Self.youth)
+        let removal = try await removeForgotten()
+        return removal.removed + removal.young + (try await removeUnknown())
+    }
+
+    /// Forgets files, and takes them off the disk as far as they are old enough.
+    func removeForgotten() async throws -> MediaJanitor.Removal {
+        let limit = Self.oldest
         var failure: (any Error)?
+        var removal = MediaJanitor.Removal()
         // Step by step: what is forgotten when a later step fails is off the disk already.
-        let removed = try await forget { digests in
-            do { _ = try await store.remove(digests, olderThan: limit) } catch { failure = failure ?? error }
+        let forgotten = try await forget { digests in
+            do { removal.removed += try await store.remove(digests, olderThan: limit) } catch {
+                failure = failure ?? error
+            }
         }
-        let unknown = try await store.removeUnknown(olderThan: limit) { try await queue.knownFiles(of: $0) }
         if let failure { throw failure }
-        return removed + unknown
+        removal.young = forgotten - removal.removed
+        return removal
+    }
+
+    /// Takes files off the disk that nobody knows; returns how many.
+    func removeUnknown() async throws -> Int {
+        try await store.removeUnknown(olderThan: Self.oldest) { try await queue.knownFiles(of: $0) }
     }
 
     /// Forgets files, and hands their digests to `gone`, step by step.
@@ -43,6 +56,26 @@ struct MediaCleanup: Sendable {
             try? await Task.sleep(for: Self.breath)
         } gone: { digests in
             await gone(digests)
+        }
+    }
+
+    private static var oldest: Date { Date(timeIntervalSinceNow: -(MediaJanitor.youth / .seconds(1))) }
+}
+
+extension MediaJanitor.Work {
+    /// `retention`: what is kept, asked each time.
+    init(
+        _ queue: SQLiteQueue, _ store: MediaStore,
+        retention: @escaping @Sendable () -> GatewayConfig.Media.Retention
+    ) {
+        self.init { bytes in
+            var kept = retention()
+            kept.bytes = bytes
+            return try await MediaCleanup(queue, store, retention: kept).removeForgotten()
+        } sweep: {
+            try await MediaCleanup(queue, store, retention: retention()).removeUnknown()
+        } bytes: {
+            try await queue.mediaBytes()
         }
     }
 }

@@ -57,6 +57,9 @@ final class ManualClock: Clock {
         return seen.map(\.done)
     }
 
+    /// How many sleep.
+    var sleepers: Int { state.withLock { $0.sleepers.count } }
+
     func advance(by duration: Duration) {
         let woken = state.withLock { state in
             state.now = state.now.advanced(by: duration)

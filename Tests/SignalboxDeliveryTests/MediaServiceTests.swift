@@ -68,7 +68,7 @@ import Testing
             queue,
             MediaService.Setup(
                 settings: GatewayConfig.Media(), href: { "/media/" + $0.sha256 },
-                shape: { event, route, _ in Array("\(route) of \(event.count > 0)".utf8) }, cancel: {},
+                shape: { event, route, _ in Array("\(route) of \(event.count > 0)".utf8) },
                 download: download), logger: logger, now: { Self.now })
     }
 
@@ -125,12 +125,11 @@ import Testing
                 queue,
                 MediaService.Setup(
                     settings: GatewayConfig.Media(), href: { $0.sha256 }, shape: { event, _, _ in event },
-                    cancel: { cancel.finish() },
                     download: { _ in
                         begin.yield()
                         for await _ in never {}
                         return .interrupted(MediaFailure(.reset, "stopped"), after: nil)
-                    }), logger: logger, now: { Self.now })
+                    }), cancel: { cancel.finish() }, logger: logger, now: { Self.now })
             try await service.open()
             try await queue.append([event(1, url: "https://a.example/i.png")])
             async let running: Void = service.runUntilDrained()

@@ -74,7 +74,7 @@ import Testing
 
     @Test func soManyFilesAndSoLongURLsAreDownloaded() throws {
         let links = (0..<150).map { #"{"url":"https://a.example/\#($0 % 120).png","text":"x"}"# }
-        let long = "https://a.example/" + String(repeating: "x", count: RouteMedia.longestURL)
+        let long = "https://a.example/" + String(repeating: "x", count: MediaLimits.longestURL)
         let event = try routed(
             [("a", .stored(wait: .zero))],
             payload:

@@ -125,8 +125,11 @@ import Testing
             Route(
                 name: "r", match: .everything, destinations: [], including: .apns, media: .stored(wait: .seconds(1)))
         ])
-        #expect(table.includesPayloads && table.storesMedia)
+        let parser = JSONParser()
+        let event = try parser.parse(Array(#"{"data":{"media":[{"url":"https://a.example/x"}]}}"#.utf8))
+        #expect(table.includesPayloads && table.decide(event).media == ["https://a.example/x"])
         table.routes[0].isEnabled = false
-        #expect(!table.includesPayloads && !table.storesMedia)
+        #expect(!table.includesPayloads && table.decide(event).media.isEmpty)
+        withExtendedLifetime(parser) {}
     }
 }

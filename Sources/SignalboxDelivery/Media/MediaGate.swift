@@ -44,8 +44,6 @@ final class MediaGate: Sendable {
         }
     }
 
-    var isIdle: Bool { state.withLock { $0.running.isEmpty } }
-
     /// Lets it end once nothing waits.
     func drain() { state.withLock { $0.isDraining = true } }
     var isDraining: Bool { state.withLock { $0.isDraining } }

@@ -17,37 +17,35 @@ package struct MediaService: Service {
         fileprivate let settings: GatewayConfig.Media
         fileprivate let href: @Sendable (MediaFile) -> String
         fileprivate let shape: @Sendable (_ event: [UInt8], _ route: String, _ parser: JSONParser) -> [UInt8]
-        fileprivate let cancel: @Sendable () -> Void
         fileprivate let download: @Sendable (MediaJob) async -> MediaOutcome
 
-        /// `href`: where receivers fetch a file. `shape`: what a route makes of an event that has its media. `cancel`: ends
-        /// every download that is under way. `download`: fetches a file and keeps it.
+        /// `href`: where receivers fetch a file. `shape`: what a route makes of an event that has its media. `download`:
+        /// fetches a file and keeps it.
         package init(
             settings: GatewayConfig.Media, href: @escaping @Sendable (MediaFile) -> String,
             shape: @escaping @Sendable (_ event: [UInt8], _ route: String, _ parser: JSONParser) -> [UInt8],
-            cancel: @escaping @Sendable () -> Void, download: @escaping @Sendable (MediaJob) async -> MediaOutcome
+            download: @escaping @Sendable (MediaJob) async -> MediaOutcome
         ) {
             self.settings = settings
             self.href = href
             self.shape = shape
-            self.cancel = cancel
             self.download = download
         }
     }
 
     private let queue: SQLiteQueue
     private let setup: Current<Setup>
-    /// What ends downloads that began under an earlier setup.
-    private let former = Current<[@Sendable () -> Void]>([])
+    private let room: MediaRoom
+    private let cancel: @Sendable () -> Void
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let now: @Sendable () -> Date
     private let gate = MediaGate()
-    private let signals: AsyncStream<Void>
-    private let signal: AsyncStream<Void>.Continuation
+    private let wakeUp = WakeUp()
 
-    /// How often it is looked for downloads and deliveries whose time has come.
-    private static let tick: Duration = .milliseconds(200)
+    /// It never sleeps shorter or longer while something has a time at which it comes: a wall clock that is corrected in
+    /// small steps shall make nothing late by much.
+    private static let sleep: ClosedRange<Duration> = .milliseconds(10)...(.seconds(30))
     /// After a failure of the queue.
     private static let pause: Duration = .seconds(1)
     /// How long an older file counts before its server is asked again, in seconds.
@@ -55,24 +53,27 @@ package struct MediaService: Service {
     /// Deliveries let go by one transaction.
     private static let step = 256
 
-    /// `clock` and `now` tell the same time.
+    /// `room`: is told of every file, and while it is full nothing is begun. `cancel`: ends every download that is under
+    /// way, whatever setup it began under. `clock` and `now` tell the same time, and `now` is the queue's.
     package init(
-        _ queue: SQLiteQueue, _ setup: Setup, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
+        _ queue: SQLiteQueue, _ setup: Setup, room: MediaRoom = MediaRoom(limit: { .max }),
+        cancel: @escaping @Sendable () -> Void = {}, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.queue = queue
         self.setup = Current(setup)
+        self.room = room
+        self.cancel = cancel
         self.logger = logger
         self.clock = clock
         self.now = now
-        (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        room.whenFree { [wakeUp] in wakeUp.wake() }
     }
 
     /// Goes by another setup from now on. Downloads that are under way end as they began.
     package func replace(by setup: Setup) {
-        former.replace(by: former.value + [self.setup.value.cancel])
         self.setup.replace(by: setup)
-        signal.yield()
+        wakeUp.wake()
     }
 
     /// Runs until a graceful shutdown. What is not downloaded by then is begun again by the next process.
@@ -87,83 +88,98 @@ package struct MediaService: Service {
     /// To be called before deliveries begin: those whose time ended while nobody was there are held until they can be let
     /// go with what is there.
     package func open() async throws(StoreError) {
-        try await queue.openMedia { [signal] in signal.yield() }
+        try await queue.openMedia { [wakeUp] in wakeUp.wake() }
     }
 
     /// Runs until ``drain()`` was called and no delivery waits for a file any more, or ``stop()`` was.
     package func runUntilDrained() async {
-        await withTaskGroup { timers in
-            timers.addTask { await self.keepTime() }
-            await withDiscardingTaskGroup { downloads in
-                for await _ in signals {
-                    let isDraining = gate.isDraining
-                    let isDone = await look { job in downloads.addTask { await self.carryOut(job) } }
-                    if gate.isStopping || (isDraining && isDone) { break }
-                }
+        let parser = JSONParser.forEvents()
+        await withDiscardingTaskGroup { downloads in
+            var time: Duration?
+            while await wakeUp.wait(atMost: time, by: clock), !gate.isStopping {
+                // Asked before the look: what comes between the two has its own wake-up.
+                let isDraining = gate.isDraining
+                let look = await look(with: parser) { job in downloads.addTask { await self.carryOut(job) } }
+                if gate.isStopping || (isDraining && look.isIdle) { break }
+                time = look.next.map { pause(until: $0) }
             }
-            timers.cancelAll()
         }
     }
 
     /// Lets it end once no delivery waits for a file.
     package func drain() {
         gate.drain()
-        signal.yield()
+        wakeUp.wake()
     }
 
     /// Ends it now. Downloads that are under way are cut short, and count as never begun.
     package func stop() {
         gate.stop()
-        for cancel in former.value + [setup.value.cancel] { cancel() }
-        signal.yield()
+        cancel()
+        wakeUp.wake()
     }
 
-    private func keepTime() async {
-        while !Task.isCancelled {
-            do { try await clock.sleep(for: Self.tick) } catch { return }
-            signal.yield()
-        }
+    private func pause(until date: Date) -> Duration {
+        // As the queue counts: milliseconds, those of now rounded down.
+        let time = (date.timeIntervalSince1970 * 1000).rounded() - (now().timeIntervalSince1970 * 1000).rounded(.down)
+        return min(max(.milliseconds(time), Self.sleep.lowerBound), Self.sleep.upperBound)
     }
 
     // MARK: One look
 
-    /// Lets go what can go and begins what there are places for. True when no delivery waits for a file.
-    private func look(_ begin: (MediaJob) -> Void) async -> Bool {
+    /// What a look at the queue found.
+    private struct Look {
+        /// Whether no delivery waits for a file.
+        var isIdle = false
+        /// When the next thing comes of which no wake-up tells; nil for never.
+        var next: Date?
+    }
+
+    /// Lets go what can go and begins what there are places for.
+    private func look(with parser: JSONParser, _ begin: (MediaJob) -> Void) async -> Look {
         do throws(StoreError) {
-            try await release()
-            let settings = setup.value.settings
-            let places = gate.places(of: settings.concurrency)
-            if places.free > 0 {
-                let jobs = try await queue.dueMedia(
-                    upTo: places.free, perHost: settings.perHost, busy: places.busy, excluding: places.running)
-                for job in jobs {
-                    gate.begin(job)
-                    begin(job)
-                }
-            }
-            return try await queue.nextMediaUntil() == nil
+            try await release(with: parser)
+            let hasPlaces = try await beginDue(begin)
+            let until = try await queue.nextMediaUntil()
+            // Without a place to begin it at, nothing comes of a time: the end of a download wakes.
+            let due = hasPlaces ? try await queue.nextMediaDue() : nil
+            return Look(isIdle: until == nil, next: [until, due].compactMap(\.self).min())
         } catch {
             // Cut short by our own stop.
-            if Task.isCancelled || gate.isStopping { return false }
+            if Task.isCancelled || gate.isStopping { return Look() }
             logger.error("The queue of downloads cannot be read.", metadata: ["error": "\(error)"])
-            do { try await clock.sleep(for: Self.pause) } catch { return false }
-            return false
+            do { try await clock.sleep(for: Self.pause) } catch { return Look() }
+            return Look(next: now())
         }
     }
 
-    private func release() async throws(StoreError) {
-        let parser = JSONParser.forEvents()
+    private func release(with parser: JSONParser) async throws(StoreError) {
         let setup = setup.value
         while !gate.isStopping {
             let held = try await queue.heldDeliveries(upTo: Self.step)
-            if !held.isEmpty { try await queue.release(held.map { Self.released($0, by: setup, parser) }) }
-            if held.count < Self.step { return }
+            // Fewer than a step may be all that has room in memory at once.
+            if held.isEmpty { return }
+            try await queue.release(held.map { Self.released($0, by: setup, parser) })
         }
+    }
+
+    /// True when there are places left.
+    private func beginDue(_ begin: (MediaJob) -> Void) async throws(StoreError) -> Bool {
+        let settings = setup.value.settings
+        let places = gate.places(of: settings.concurrency)
+        guard places.free > 0, !room.isFull else { return false }
+        let jobs = try await queue.dueMedia(
+            upTo: places.free, perHost: settings.perHost, busy: places.busy, excluding: places.running)
+        for job in jobs {
+            gate.begin(job)
+            begin(job)
+        }
+        return jobs.count < places.free
     }
 
     private static func released(_ held: HeldDelivery, by setup: Setup, _ parser: JSONParser) -> MediaRelease {
         let media = EventMedia(states: held.media, href: setup.href)
-        parser.reset()
+        defer { parser.reset() }
         // Of our own writing: what cannot be read was let in by a gateway that took larger events. It goes as it is.
         guard let event = try? parser.parse(held.body) else { return MediaRelease(held, body: nil, files: []) }
         let filled = media.filled(event)
@@ -178,7 +194,7 @@ package struct MediaService: Service {
         let outcome = await setup.download(job)
         defer {
             gate.end(job)
-            signal.yield()
+            wakeUp.wake()
         }
         // Cut short by our own stop: it counts as never begun.
         if case .interrupted = outcome, gate.isStopping { return }
@@ -186,7 +202,9 @@ package struct MediaService: Service {
         note(settlement, job)
         while !gate.isStopping {
             do throws(StoreError) {
-                return try await queue.settle(media: settlement)
+                try await queue.settle(media: settlement)
+                if case .stored(let file, _, _) = outcome { room.add(file.bytes) }
+                return
             } catch {
                 logger.error("What a download brought cannot be noted.", metadata: ["error": "\(error)"])
             }

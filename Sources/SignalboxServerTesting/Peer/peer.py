@@ -92,11 +92,17 @@ def scripted(connection):
             number = asked[path] = asked.get(path, -1) + 1
         replies = script.get(path, [{"head": "HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"}])
         reply = replies[min(number, len(replies) - 1)]
-        connection.sendall(reply["head"].encode())
+        head = reply["head"].encode()
         body = base64.b64decode(reply.get("body", ""))
         left = reply.get("times", 1)
+        # At once where that is possible: who receives it shall not depend on how it is cut into pieces.
+        if left == 1 and not reply.get("gap"):
+            connection.sendall(head + body)
+            left = -1
+        else:
+            connection.sendall(head)
         # Zero times is for ever.
-        while left != 0 or reply.get("times") == 0:
+        while left > 0 or reply.get("times") == 0:
             connection.sendall(body)
             threading.Event().wait(reply.get("gap", 0))
             left -= 1

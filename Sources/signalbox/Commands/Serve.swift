@@ -43,14 +43,14 @@ struct Serve: AsyncParsableCommand {
             isReady: { await Self.isWritable(queue) },
             onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
         await gateway.reportStranded(to: logger)
-        let janitor = Janitor(queue, retention: { .init(gateway.plan.config) }, logger: logger) {
-            try await MediaCleanup(queue, gateway.media, retention: gateway.plan.config.media.retention).run()
-        }
+        let janitor = Janitor(queue, retention: { .init(gateway.plan.config) }, logger: logger)
         try await gateway.openDownloads()
         let watch = ConfigWatch(
             origin: { gateway.plan.config.origin },
             reload: { await reload(gateway, server, address: address, logger: logger) }, logger: logger)
-        let services: [any Service] = [gateway.dispatcher, gateway.downloads, janitor, watch, server]
+        let services: [any Service] = [
+            gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, watch, server,
+        ]
         let interrupted = try await ServiceRun(services: services, logger: logger).run()
         gateway.stopSending()
         Terminal.finish()

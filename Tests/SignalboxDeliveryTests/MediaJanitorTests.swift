@@ -1,0 +1,227 @@
+import Foundation
+import Logging
+import SignalboxModel
+import SignalboxRouting
+import SignalboxStore
+import SignalboxTesting
+import Synchronization
+import Testing
+
+@testable import SignalboxDelivery
+
+/// When files are removed, and what a flood of them leaves.
+@Suite(.timeLimit(.minutes(1))) struct MediaJanitorTests {
+    private static let start = Date(timeIntervalSince1970: 1_795_210_140)
+
+    private var logger: Logger {
+        var logger = Logger(label: "test")
+        logger.logLevel = .critical
+        return logger
+    }
+
+    // MARK: The room
+
+    @Test func roomIsAskedForOnceAndNotForEachFile() {
+        let room = MediaRoom(limit: { 1000 })
+        room.open()
+        room.willCount()
+        room.made(left: 900)
+        room.add(100)
+        #expect(!room.isFull, "as much as is allowed")
+        room.add(1)
+        #expect(room.isFull)
+        #expect(room.target == 950, "a twentieth is made free")
+        room.willCount()
+        room.made(left: 950)
+        room.add(50)
+        #expect(!room.isFull)
+        room.add(1)
+        #expect(room.isFull)
+    }
+
+    @Test func whatIsInUseDoesNotAskForRoomWithEachFile() {
+        let room = MediaRoom(limit: { 1000 })
+        room.open()
+        room.add(1500)
+        #expect(room.isFull)
+        room.willCount()
+        room.made(left: 1500)
+        room.add(50)
+        #expect(!room.isFull)
+        room.add(1)
+        #expect(room.isFull, "after another twentieth of the limit")
+    }
+
+    @Test func whatComesWhileFilesAreCountedIsAdded() {
+        let room = MediaRoom(limit: { 1000 })
+        room.open()
+        room.add(1001)
+        room.willCount()
+        room.add(60)
+        room.made(left: 950)
+        #expect(!room.isFull)
+        room.add(51)
+        #expect(room.isFull)
+    }
+
+    @Test func whereNobodyMakesRoomNobodyHoldsBack() {
+        let room = MediaRoom(limit: { 1000 })
+        room.add(5000)
+        #expect(!room.isFull)
+        room.open()
+        #expect(room.isFull)
+        room.close()
+        #expect(!room.isFull)
+    }
+
+    // MARK: The janitor
+
+    /// What the janitor asked for, and what it is answered. A class because the janitor and the test share it.
+    private final class Files: Sendable {
+        let state = Mutex((calls: [String](), removals: [Result<MediaJanitor.Removal, any Error>](), left: Int64(0)))
+        private let calls: AsyncStream<String>
+        private let call: AsyncStream<String>.Continuation
+
+        init() { (calls, call) = AsyncStream.makeStream(of: String.self) }
+
+        var work: MediaJanitor.Work {
+            .init(
+                remove: { bytes in
+                    self.call.yield("remove \(bytes)")
+                    return try self.state.withLock { $0.removals.isEmpty ? nil : $0.removals.removeFirst() }?.get()
+                        ?? MediaJanitor.Removal()
+                },
+                sweep: {
+                    self.call.yield("sweep")
+                    return 0
+                }, bytes: { self.state.withLock { $0.left } })
+        }
+
+        func next(_ count: Int) async -> [String] {
+            var seen: [String] = []
+            for await word in calls {
+                seen.append(word)
+                if seen.count == count { break }
+            }
+            return seen
+        }
+    }
+
+    private struct Broken: Error {}
+
+    private func run(
+        _ files: Files, limit: Int64 = 1000, _ body: (MediaRoom, ManualClock) async throws -> Void
+    ) async throws {
+        let (room, clock) = (MediaRoom(limit: { limit }), ManualClock())
+        let janitor = MediaJanitor(room, work: files.work, logger: logger, clock: clock, elapsed: { clock.elapsed })
+        try await withThrowingTaskGroup { group in
+            group.addTask { await janitor.runUntilCancelled() }
+            try await body(room, clock)
+            group.cancelAll()
+        }
+    }
+
+    @Test func filesAreLookedAtOnceAnHour() async throws {
+        let files = Files()
+        try await run(files) { _, clock in
+            #expect(await files.next(2) == ["remove 1000", "sweep"])
+            await clock.waitForSleeper(until: .seconds(3600))
+            clock.advance(by: .seconds(3600))
+            #expect(await files.next(2) == ["remove 1000", "sweep"])
+            await clock.waitForSleeper(until: .seconds(7200))
+        }
+    }
+
+    @Test func aFileTooManyHasRoomMadeAtOnceAndItsDiskSweptWhenThatIsPossible() async throws {
+        let files = Files()
+        files.state.withLock { $0.removals = [.success(.init()), .success(.init(removed: 1, young: 2))] }
+        try await run(files) { room, clock in
+            #expect(await files.next(2) == ["remove 1000", "sweep"])
+            await clock.waitForSleeper(until: .seconds(3600))
+            room.add(1001)
+            #expect(await files.next(1) == ["remove 950"])
+            await clock.waitForSleeper(until: .seconds(600))
+            #expect(!room.isFull)
+            clock.advance(by: .seconds(600))
+            #expect(await files.next(2) == ["remove 1000", "sweep"])
+            await clock.waitForSleeper(until: .seconds(4200))
+        }
+    }
+
+    @Test func aRemovalThatFailsHoldsNobodyBack() async throws {
+        let files = Files()
+        files.state.withLock { $0.removals = [.success(.init()), .failure(Broken())] }
+        try await run(files) { room, clock in
+            #expect(await files.next(2) == ["remove 1000", "sweep"])
+            await clock.waitForSleeper(until: .seconds(3600))
+            let (freed, free) = AsyncStream.makeStream(of: Void.self)
+            room.whenFree { free.yield() }
+            room.add(1001)
+            #expect(await files.next(1) == ["remove 950"])
+            for await _ in freed { break }
+            #expect(!room.isFull)
+        }
+    }
+
+    // MARK: A flood
+
+    /// 400 files of 1000 bytes for a store of 20,000, by four downloads at once. Whenever one begins, no more is kept than
+    /// is allowed, and what the others bring.
+    @Test func aFloodStaysWithinTheLimit() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory, now: { Self.start }, elapsed: { .zero })
+            let (room, clock) = (MediaRoom(limit: { 20_000 }), ManualClock())
+            let runs = Mutex(0)
+            let janitor = MediaJanitor(
+                room,
+                work: .init(
+                    remove: { bytes in
+                        runs.withLock { $0 += 1 }
+                        let count = try await queue.removeMedia(
+                            beyond: .init(unused: .seconds(86_400), bytes: bytes), gone: { _ in })
+                        return .init(removed: count)
+                    }, sweep: { 0 }, bytes: { try await queue.mediaBytes() }), logger: logger, clock: clock,
+                elapsed: { clock.elapsed })
+            var settings = GatewayConfig.Media()
+            (settings.concurrency, settings.perHost) = (4, 4)
+            let most = Mutex(Int64(0))
+            let service = MediaService(
+                queue,
+                MediaService.Setup(
+                    settings: settings, href: { $0.sha256 }, shape: { event, _, _ in event },
+                    download: { job in
+                        let bytes = (try? await queue.mediaBytes()) ?? .max
+                        most.withLock { $0 = max($0, bytes) }
+                        let digest = String(repeating: "0", count: 56) + String(job.id + 0x1000_0000, radix: 16)
+                        return .stored(
+                            MediaFile(sha256: digest, bytes: 1000, contentType: "image/png"),
+                            MediaFreshness(until: Self.start.addingTimeInterval(3600)), remarks: [])
+                    }), room: room, logger: logger, clock: clock, now: { Self.start })
+            try await service.open()
+            try await withThrowingTaskGroup { group in
+                group.addTask { await janitor.runUntilCancelled() }
+                group.addTask { await service.runUntilDrained() }
+                for number in 0..<400 { try await queue.append([event(number)]) }
+                while try await queue.mediaGauges().wanted > 0 { await Task.yield() }
+                service.stop()
+                group.cancelAll()
+                try await group.waitForAll()
+            }
+            let (peak, count) = (most.withLock { $0 }, runs.withLock { $0 })
+            // Four that were under way when it was full, and the twentieth that may be added to these.
+            #expect(peak > 18_000 && peak <= 25_000, "\(peak)")
+            #expect(count > 2 && count < 400, "\(count)")
+        }
+    }
+
+    /// One whose file nobody waits for.
+    private func event(_ number: Int) -> RoutedEvent {
+        var routed = RoutedEvent(
+            event: Event(
+                id: EventID(at: Self.start, random: (UInt64(number), 7)), source: .default, acceptedAt: Self.start,
+                vendor: .unknown, kind: .alert, warnings: [], body: Array("{}".utf8)),
+            routes: [], deliveries: [])
+        routed.media = MediaWait(urls: ["https://a.example/\(number)"])
+        return routed
+    }
+}

@@ -1,0 +1,236 @@
+import Foundation
+import Logging
+import SignalboxDelivery
+import SignalboxModel
+import SignalboxRouting
+import SignalboxStore
+import SignalboxTesting
+import Synchronization
+import Testing
+
+/// When the service of downloads looks at the queue, and when it sleeps.
+@Suite(.timeLimit(.minutes(1))) struct MediaSleepTests {
+    private static let start = Date(timeIntervalSince1970: 1_795_210_140)
+    private static let file = MediaFile(
+        sha256: String(repeating: "a", count: 64), bytes: 3, contentType: "image/png")
+    private let crm = DestinationName("crm")
+
+    /// A queue and the service by one clock that only the test moves.
+    private struct Bench: Sendable {
+        let clock = ManualClock()
+        let queue: SQLiteQueue
+        /// How often the queue was asked what can be released, as every look begins.
+        let looks: Looks
+
+        init(in directory: String) throws {
+            let (clock, looks) = (clock, Looks())
+            self.looks = looks
+            queue = try SQLiteQueue(
+                in: directory,
+                now: {
+                    looks.note()
+                    return start.addingTimeInterval(clock.elapsed / .seconds(1))
+                }, elapsed: { clock.elapsed })
+        }
+
+        var now: Date { start.addingTimeInterval(clock.elapsed / .seconds(1)) }
+
+        func service(download: @escaping @Sendable (MediaJob) async -> MediaOutcome) -> MediaService {
+            var logger = Logger(label: "test")
+            logger.logLevel = .critical
+            var settings = GatewayConfig.Media()
+            settings.retry = Destination.Retry(attempts: 5, base: .zero, max: .zero)
+            let clock = clock
+            return MediaService(
+                queue,
+                MediaService.Setup(
+                    settings: settings, href: { $0.sha256 }, shape: { event, _, _ in event }, download: download),
+                logger: logger, clock: clock, now: { start.addingTimeInterval(clock.elapsed / .seconds(1)) })
+        }
+    }
+
+    /// Counts how often the clock was read, once it is told to. A class because the queue notes and the test reads.
+    private final class Looks: Sendable {
+        private let count = Mutex(0)
+        private let seen: AsyncStream<Void>
+        private let see: AsyncStream<Void>.Continuation
+
+        init() { (seen, see) = AsyncStream.makeStream(of: Void.self) }
+
+        func note() {
+            count.withLock { $0 += 1 }
+            see.yield()
+        }
+
+        var number: Int { count.withLock { $0 } }
+
+        /// Returns once there was one more.
+        func next() async {
+            for await _ in seen { return }
+        }
+    }
+
+    /// An event whose delivery waits for a file.
+    private func event(_ number: Int, wait: TimeInterval, at now: Date) -> RoutedEvent {
+        let url = "https://a.example/\(number)"
+        let body = #"{"id":"\#(number)","data":{"media":[{"url":"\#(url)","role":"icon","status":"skipped"}]}}"#
+        var order = DeliveryOrder(to: crm)
+        order.mediaUntil = now.addingTimeInterval(wait)
+        var routed = RoutedEvent(
+            event: Event(
+                id: EventID(at: now, random: (UInt64(number), 7)), source: .default, acceptedAt: now,
+                vendor: .unknown, kind: .alert, warnings: [], body: Array(body.utf8)),
+            routes: [], deliveries: [order])
+        routed.media = MediaWait(urls: [url])
+        return routed
+    }
+
+    private static func stored(until date: Date) -> MediaOutcome {
+        .stored(file, MediaFreshness(until: date), remarks: [])
+    }
+
+    @Test func whileNothingWaitsNobodyLooksAndNobodySleeps() async throws {
+        try await withTemporaryDirectory { directory in
+            let bench = try Bench(in: directory)
+            let service = bench.service { _ in Self.stored(until: Self.start) }
+            try await service.open()
+            let opened = bench.looks.number
+            async let running: Void = service.runUntilDrained()
+            // A look reads the clock before it reads anything else.
+            while bench.looks.number == opened { await bench.looks.next() }
+            for _ in 0..<1000 {
+                bench.clock.advance(by: .milliseconds(200))
+                await Task.yield()
+                #expect(bench.clock.sleepers == 0)
+            }
+            service.stop()
+            await running
+            // Of one look: the clock is followed, what is held is asked for, what is due, and when the next rests.
+            #expect(bench.looks.number - opened <= 3)
+        }
+    }
+
+    @Test func aDownloadThatRestsIsBegunWhenItIsDue() async throws {
+        try await withTemporaryDirectory { directory in
+            let bench = try Bench(in: directory)
+            let attempts = Current<[Duration]>([])
+            let clock = bench.clock
+            let service = bench.service { _ in
+                attempts.replace(by: attempts.value + [clock.elapsed])
+                return attempts.value.count == 1
+                    ? .interrupted(MediaFailure(.status, "answered 503"), after: .seconds(20))
+                    : Self.stored(until: Self.start.addingTimeInterval(3600))
+            }
+            try await service.open()
+            bench.queue.openLane(crm) {}
+            try await bench.queue.append([event(1, wait: 3600, at: bench.now)])
+            service.drain()
+            async let running: Void = service.runUntilDrained()
+            await clock.waitForSleeper(until: .seconds(20))
+            clock.advance(by: .seconds(20))
+            await running
+            #expect(attempts.value == [.zero, .seconds(20)])
+            #expect(try await bench.queue.claim(from: crm, upTo: 5).count == 1)
+        }
+    }
+
+    @Test func aDeliveryGoesWhenItsTimeIsOver() async throws {
+        try await withTemporaryDirectory { directory in
+            let bench = try Bench(in: directory)
+            let (never, end) = AsyncStream.makeStream(of: Void.self)
+            let service = bench.service { _ in
+                for await _ in never {}
+                return .failed(MediaFailure(.timeout, "slow"))
+            }
+            try await service.open()
+            bench.queue.openLane(crm) {}
+            try await bench.queue.append([event(1, wait: 10, at: bench.now)])
+            service.drain()
+            async let running: Void = service.runUntilDrained()
+            await bench.clock.waitForSleeper(until: .seconds(10))
+            bench.clock.advance(by: .seconds(10))
+            // It has no more to wait for, but the download is under way.
+            var leases: [Lease] = []
+            while leases.isEmpty {
+                leases = try await bench.queue.claim(from: crm, upTo: 5)
+                await Task.yield()
+            }
+            #expect(String(decoding: leases[0].body, as: UTF8.self).contains(#""reason":"late""#))
+            end.finish()
+            await running
+        }
+    }
+
+    /// In a long wait the wall clock may be corrected in steps that nobody notices.
+    @Test func noSleepIsLongerThanHalfAMinute() async throws {
+        try await withTemporaryDirectory { directory in
+            let bench = try Bench(in: directory)
+            let (never, end) = AsyncStream.makeStream(of: Void.self)
+            let service = bench.service { _ in
+                for await _ in never {}
+                return Self.stored(until: Self.start)
+            }
+            try await service.open()
+            try await bench.queue.append([event(1, wait: 3600, at: bench.now)])
+            service.drain()
+            async let running: Void = service.runUntilDrained()
+            for second in [30, 60, 90] {
+                await bench.clock.waitForSleeper(until: .seconds(second))
+                bench.clock.advance(by: .seconds(30))
+            }
+            end.finish()
+            await running
+        }
+    }
+
+    /// The clock stands still: only wake-ups make it look, and each event comes at another moment of a look.
+    @Test func noWakeUpIsLost() async throws {
+        try await withTemporaryDirectory { directory in
+            let bench = try Bench(in: directory)
+            let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+            let service = bench.service { _ in
+                begin.yield()
+                return Self.stored(until: Self.start.addingTimeInterval(3600))
+            }
+            try await service.open()
+            async let running: Void = service.runUntilDrained()
+            var downloads = begun.makeAsyncIterator()
+            for number in 0..<300 {
+                try await bench.queue.append([event(number, wait: 3600, at: bench.now)])
+                await downloads.next()
+            }
+            service.drain()
+            await running
+            #expect(try await bench.queue.nextMediaUntil() == nil)
+        }
+    }
+
+    @Test func aStopEndsEveryDownloadThatBeganUnderAnySetup() async throws {
+        try await withTemporaryDirectory { directory in
+            let bench = try Bench(in: directory)
+            let (begun, begin) = AsyncStream.makeStream(of: Void.self)
+            let (never, end) = AsyncStream.makeStream(of: Void.self)
+            var logger = Logger(label: "test")
+            logger.logLevel = .critical
+            let setup = MediaService.Setup(
+                settings: GatewayConfig.Media(), href: { $0.sha256 }, shape: { event, _, _ in event },
+                download: { _ in
+                    begin.yield()
+                    for await _ in never {}
+                    return .interrupted(MediaFailure(.stopped, "stopped"), after: nil)
+                })
+            let service = MediaService(bench.queue, setup, cancel: { end.finish() }, logger: logger)
+            try await service.open()
+            async let running: Void = service.runUntilDrained()
+            var downloads = begun.makeAsyncIterator()
+            for number in 0..<3 {
+                try await bench.queue.append([event(number, wait: 3600, at: bench.now)])
+                await downloads.next()
+                service.replace(by: setup)
+            }
+            service.stop()
+            await running
+            #expect(try await bench.queue.dueMedia(upTo: 5, perHost: 5).map(\.attempts) == [0, 0, 0])
+        }
+    }
+}
