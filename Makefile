@@ -8,12 +8,13 @@ LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib
 TEST_TOOLS := python3-jsonschema python3-venv curl openssl
 # The reference libraries that read what tests sent and made, from PyPI.
 TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0
+LINT_TOOLS := python3
 BENCH_TOOLS := jq wrk python3-venv
 
 RELEASE := swift build -c release --product signalbox
 BINARY := .build/release/signalbox
 
-.PHONY: help run build test model lint format bench soak soak-replay fuzz deps deps-test deps-bench clean
+.PHONY: help run build test model lint format bench soak soak-replay fuzz deps deps-lint deps-test deps-bench clean
 
 help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
@@ -23,7 +24,7 @@ help:
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
-	@echo "make lint    check the format of the sources"
+	@echo "make lint    check the format of the sources, and the tables of targets"
 
 run: build
 	@echo
@@ -58,7 +59,8 @@ model:
 	/usr/bin/python3 docs/model/delivery.py
 	/usr/bin/python3 docs/model/delivery.py --broken
 
-lint:
+lint: deps-lint
+	/usr/bin/python3 .ci/check-targets
 	swift format lint --strict --recursive Sources Tests Benchmarks/Sources Fuzz/Sources Package.swift Benchmarks/Package.swift Fuzz/Package.swift
 
 format:
@@ -95,6 +97,9 @@ fuzz: deps
 	    cp "$$f" "$(FUZZ_DIR)/seeds/$$(echo "$$f" | tr / _)"; done
 	ASAN_OPTIONS=detect_leaks=0 Fuzz/.build/release/signalbox-fuzz -max_total_time=$(SECONDS) -max_len=16384 \
 	    -rss_limit_mb=2048 -timeout=10 -print_final_stats=1 -artifact_prefix=$(FUZZ_DIR)/ $(FUZZ_DIR)/found $(FUZZ_DIR)/seeds
+
+deps-lint:
+	@./.ci/install-packages $(LINT_TOOLS)
 
 deps:
 	@./.ci/install-packages $(LIBRARIES)

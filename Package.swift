@@ -125,7 +125,7 @@ let package = Package(
             name: "signalbox",
             dependencies: [
                 "CZlib", "CZstd",
-                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
+                "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxActions",
                 "SignalboxRouting", "SignalboxEgress", "SignalboxMedia", "SignalboxStore", "SignalboxPipeline",
                 "SignalboxReplay", "SignalboxDelivery", "SignalboxServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -139,14 +139,14 @@ let package = Package(
             name: "SignalboxMeasures",
             dependencies: [
                 "SignalboxEgress", "SignalboxJSON", "SignalboxMedia", "SignalboxModel", "SignalboxPlatforms",
-                "SignalboxVendors", "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
+                "SignalboxVendors", "SignalboxRouting", "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
         .target(
-            name: "SignalboxTesting", dependencies: ["SignalboxJSON", "SignalboxModel"], swiftSettings: strict),
+            name: "SignalboxTesting", dependencies: ["SignalboxJSON"], swiftSettings: strict),
         .target(
             name: "SignalboxStoreTesting", dependencies: ["SignalboxModel", "SignalboxStore", "SignalboxTesting"],
             swiftSettings: strict),

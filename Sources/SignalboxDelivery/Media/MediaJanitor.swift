@@ -88,11 +88,20 @@ package struct MediaJanitor: Service {
     /// True when files are left that will have to be taken off the disk.
     private func remove(beyond bytes: Int64) async -> Bool {
         do {
-            let removal = try await work.remove(bytes)
-            room.willCount()
-            room.made(left: try await work.bytes())
-            note(removal.removed)
-            return removal.young > 0
+            var young = 0
+            var left: Int64
+            var isDone: Bool
+            repeat {
+                let removal = try await work.remove(bytes)
+                note(removal.removed)
+                young += removal.young
+                room.willCount()
+                left = try await work.bytes()
+                // What was under way when it was full has come meanwhile. Where nothing can go, it is in use.
+                isDone = left <= room.limit() || removal == Removal()
+            } while !isDone && !Task.isCancelled
+            room.made(left: left)
+            return young > 0
         } catch {
             room.made(left: nil)
             note(error)
