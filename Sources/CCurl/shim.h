@@ -40,6 +40,11 @@ static inline CURLcode sb_curl_set_socket_callback(CURL *handle, curl_opensocket
   return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, context) : code;
 }
 
+static inline CURLcode sb_curl_set_ready_callback(CURL *handle, curl_prereq_callback callback, void *context) {
+  CURLcode code = curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, callback);
+  return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_PREREQDATA, context) : code;
+}
+
 static inline CURLcode sb_curl_get_long(CURL *handle, CURLINFO info, long *value) {
   return curl_easy_getinfo(handle, info, value);
 }
@@ -54,6 +59,13 @@ static inline CURLcode sb_curl_get_string(CURL *handle, CURLINFO info, const cha
 
 static inline CURLcode sb_curl_get_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
   return curl_easy_getinfo(handle, info, value);
+}
+
+// OpenSSL's SSL object of the connection that is in use; null without TLS.
+static inline void *sb_curl_get_ssl(CURL *handle) {
+  struct curl_tlssessioninfo *session = 0;
+  CURLcode code = curl_easy_getinfo(handle, CURLINFO_TLS_SSL_PTR, &session);
+  return code == CURLE_OK && session && session->backend == CURLSSLBACKEND_OPENSSL ? session->internals : 0;
 }
 
 static inline CURLMcode sb_curl_multi_set_long(CURLM *handle, CURLMoption option, long value) {

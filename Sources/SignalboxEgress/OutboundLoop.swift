@@ -13,6 +13,7 @@ final class OutboundLoop: @unchecked Sendable {
     private let multi: UnsafeMutableRawPointer
     private let policy: AddressPolicy
     private let shared = Mutex(Shared())
+    private let sockets = OpenSockets()
     private var idle: [UnsafeMutableRawPointer] = []
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
 
@@ -63,7 +64,7 @@ final class OutboundLoop: @unchecked Sendable {
 
     /// Begins a request as soon as the thread comes to it.
     func submit(_ request: OutboundRequest, completion: CheckedContinuation<OutboundResult, Never>) {
-        let transfer = Transfer(request, policy: policy, completion: completion)
+        let transfer = Transfer(request, policy: policy, sockets: sockets, completion: completion)
         let (refused, wake) = shared.withLock { shared in
             guard !shared.isStopping else { return (true, false) }
             shared.submitted.append(transfer)
@@ -144,6 +145,12 @@ final class OutboundLoop: @unchecked Sendable {
             guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
             let code = sb_curl_message_result(message)
             let transfer = running.removeValue(forKey: handle)
+            if let transfer, transfer.isToBeRepeated(code) {
+                curl_multi_remove_handle(multi, handle)
+                release(handle)
+                begin(transfer)
+                continue
+            }
             let result = transfer?.result(code, of: handle)
             // The handle points into the transfer until it is reset.
             curl_multi_remove_handle(multi, handle)

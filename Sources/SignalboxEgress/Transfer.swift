@@ -26,6 +26,11 @@ final class Transfer: @unchecked Sendable {
     var wasAllowed = false
     /// Why the system gave us no socket.
     var exhaustion: String?
+    /// Descriptors that were opened for it.
+    var opened: [Int32] = []
+    let sockets: OpenSockets
+    /// Whether the connection that it was about to use held bytes that nobody had asked for.
+    private(set) var metLeftovers = false
     var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 
     /// Where the reply's body goes.
@@ -43,11 +48,12 @@ final class Transfer: @unchecked Sendable {
     private static let maximumBytes = 256 * 1024
 
     init(
-        _ request: OutboundRequest, policy: AddressPolicy,
+        _ request: OutboundRequest, policy: AddressPolicy, sockets: OpenSockets,
         completion: CheckedContinuation<OutboundResult, Never>
     ) {
         self.request = request
         self.policy = policy
+        self.sockets = sockets
         self.completion = completion
     }
 
@@ -62,6 +68,9 @@ final class Transfer: @unchecked Sendable {
             }
         }
         self.handle = handle
+        // From an earlier connection, perhaps.
+        curl_slist_free_all(headers)
+        (headers, opened) = (nil, [])
         let context = Unmanaged.passUnretained(self).toOpaque()
         var codes = [
             sb_curl_set_string(handle, CURLOPT_URL, request.url),
@@ -84,6 +93,8 @@ final class Transfer: @unchecked Sendable {
             codes.append(sb_curl_set_long(handle, CURLOPT_LOW_SPEED_LIMIT, slowest.bytesPerSecond))
             codes.append(sb_curl_set_long(handle, CURLOPT_LOW_SPEED_TIME, slowest.seconds))
         }
+        if request.sink != nil { codes.append(sb_curl_set_ready_callback(handle, Self.onReady, context)) }
+        if metLeftovers { codes.append(sb_curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)) }
         codes += request.way.apply(to: handle) + setHeaders(handle) + setBody(handle)
         guard codes.allSatisfy({ $0 == CURLE_OK }) else { throw .unusable("libcurl refused it") }
     }
@@ -115,6 +126,9 @@ final class Transfer: @unchecked Sendable {
             sb_curl_set_pointer(handle, CURLOPT_POSTFIELDS, body),
         ]
     }
+
+    /// Whether it has to be begun once more, by a connection of its own: it did not get as far as to be sent.
+    func isToBeRepeated(_ code: CURLcode) -> Bool { code == CURLE_ABORTED_BY_CALLBACK && metLeftovers }
 
     // MARK: The end
 
@@ -249,7 +263,26 @@ final class Transfer: @unchecked Sendable {
         let descriptor = socket(
             address.pointee.family, address.pointee.socktype | Int32(SOCK_CLOEXEC.rawValue), address.pointee.protocol)
         if descriptor < 0, errno == EMFILE || errno == ENFILE { transfer.exhaustion = String(cString: strerror(errno)) }
+        if descriptor >= 0 { transfer.opened.append(descriptor) }
         return descriptor
+    }
+
+    /// What comes behind a whole reply is no reply to the next request (RFC 9112, 6.3), and libcurl does not see all of it.
+    private static let onReady: curl_prereq_callback = { context, _, _, _, port in
+        guard let context else { return CURL_PREREQFUNC_OK }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        guard let handle = transfer.handle else { return CURL_PREREQFUNC_OK }
+        var connections = 0
+        sb_curl_get_long(handle, CURLINFO_NUM_CONNECTS, &connections)
+        guard connections == 0 else {
+            transfer.sockets.note(transfer.opened, port: port)
+            return CURL_PREREQFUNC_OK
+        }
+        guard !transfer.metLeftovers, transfer.sockets.hasLeftovers(port: port, ssl: sb_curl_get_ssl(handle)) else {
+            return CURL_PREREQFUNC_OK
+        }
+        transfer.metLeftovers = true
+        return CURL_PREREQFUNC_ABORT
     }
 }
 

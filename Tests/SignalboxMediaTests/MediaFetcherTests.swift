@@ -187,6 +187,24 @@ import Testing
         }
     }
 
+    /// libcurl reads no more of a long body than was announced, so the rest is still there when the next request is made.
+    @Test(arguments: [nil, "good.pem"]) func whatIsLeftUnreadBehindALongFileIsNoReplyEither(
+        certificate: String?
+    ) async throws {
+        let more = Array("HTTP/1.1 200 OK\r\ncontent-length: \(Sample.png.count)\r\n\r\n".utf8) + Sample.png
+        let long = Sample.gif + [UInt8](repeating: 7, count: 200_000)
+        let replies: [String: [ScriptedReply]] = [
+            "/a": [.file(long + more, length: long.count)], "/b": [.file(Sample.jpeg)],
+        ]
+        try await MediaServer.run(replies, certificate: certificate, host: "localhost") { server in
+            for _ in 0..<20 {
+                #expect(await server.fetch("/a").file?.bytes == long.count)
+                let next = await server.fetch("/b")
+                #expect(next.file?.contentType == "image/jpeg", "\(next)")
+            }
+        }
+    }
+
     // MARK: Encoding
 
     @Test func whatIsCompressedIsNeitherUnpackedNorKept() async throws {
