@@ -30,7 +30,7 @@ struct Normalize: AsyncParsableCommand {
     var rejects: String?
 
     func run() async throws {
-        let normalizer = try NormalizerOptions(options).makeNormalizer()
+        let normalizer = try NormalizerOptions(options).makeNormalizer(mediaStatus: .pending)
         let inputs = InputFiles(files)
         let source = source
         let vendor = try NormalizerOptions(options).config().sourceVendors[source]
@@ -105,12 +105,14 @@ struct NormalizerOptions {
         return try ConfigFile.load(options.configPath)
     }
 
-    func makeNormalizer() throws(ExitCode) -> Normalizer {
+    /// `mediaStatus`: what events say of their files, none of which is downloaded here. Where routes decide it must be what
+    /// they see in the gateway.
+    func makeNormalizer(mediaStatus: Media.Status = .skipped) throws(ExitCode) -> Normalizer {
         let config = try config()
         let directory = options.dataDirectory(file: config.gateway.dataDirectory)
         return Normalizer(
             chain: try ConfigFile.chain(config), gateway: config.gateway.name,
-            tokens: TokenHash(key: Self.tokenKey(in: directory)), actions: config.actions,
+            tokens: TokenHash(key: Self.tokenKey(in: directory)), mediaStatus: mediaStatus, actions: config.actions,
             categories: config.categories.statics)
     }
 
