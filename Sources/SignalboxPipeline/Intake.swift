@@ -163,13 +163,15 @@ extension RouteTable {
         }
     }
 
-    /// As above, for an event of a recording; nil when `filter` does not match it.
+    /// As above, for an event of a recording; nil when `filter` does not match it. `hasLastingID`: whether the same payload
+    /// of the same recording gets the same id every time.
     package func route(
-        _ event: Event, at place: Place, matching filter: Pattern?, with parser: JSONParser, shaping: EventShaping
+        _ event: Event, at place: Place, matching filter: Pattern?, hasLastingID: Bool, with parser: JSONParser,
+        shaping: EventShaping
     ) throws(Rejection) -> RoutedEvent? {
         let body = try parser.read(event, at: place)
         guard filter.map({ $0.matches(body) }) ?? true else { return nil }
-        return RoutedEvent(event, decide(body), in: body, shaping: shaping)
+        return RoutedEvent(event, decide(body), in: body, shaping: shaping, hasLastingID: hasLastingID)
     }
 }
 
@@ -196,9 +198,9 @@ extension JSONParser {
 
 extension RoutedEvent {
     /// An event with the deliveries that a decision gives it. `body`: the event, as it was read for the decision.
-    init(
+    convenience init(
         _ event: Event, _ decision: RouteTable.Decision, in body: JSONValue, shaping: EventShaping,
-        dedupe: Dedupe? = nil
+        files: [MediaFile] = [], dedupe: Dedupe? = nil, hasLastingID: Bool = false, followers: [RoutedEvent] = []
     ) {
         var orders: [DeliveryOrder] = []
         orders.reserveCapacity(decision.targets.count)
@@ -215,10 +217,9 @@ extension RoutedEvent {
         }
         self.init(
             event: event, routes: decision.routes, deliveries: orders,
-            payload: decision.wantsPayload ? event.payload : nil,
-            dedupe: dedupe)
-        variants = forms.variants
-        if hasMedia { media = MediaWait(urls: decision.media) }
+            payload: decision.wantsPayload ? event.payload : nil, variants: forms.variants,
+            media: hasMedia ? MediaWait(urls: decision.media) : nil, files: files, dedupe: dedupe,
+            hasLastingID: hasLastingID, followers: followers)
     }
 }
 

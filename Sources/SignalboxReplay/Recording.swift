@@ -63,9 +63,9 @@ package struct Recording: Sendable {
         eventParsers.withParser { eventParser in
             forEachEvent(of: block, with: parser) { event, payload throws(Rejection) in
                 let routed = try routes.route(
-                    event, at: payload.place, matching: selection.filter, with: eventParser, shaping: shaping)
-                if var routed {
-                    routed.hasLastingID = identity != nil
+                    event, at: payload.place, matching: selection.filter, hasLastingID: identity != nil,
+                    with: eventParser, shaping: shaping)
+                if let routed {
                     entries.append(Entry(place: payload.place, recorded: payload.time, value: .success(routed)))
                 }
                 return true

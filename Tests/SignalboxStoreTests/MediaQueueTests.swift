@@ -19,14 +19,12 @@ import Testing
             orders[position].mediaUntil = until
             if position < variants.count { orders[position].variant = position }
         }
-        var routed = RoutedEvent(
+        return RoutedEvent(
             event: Event(
                 id: EventID(at: until, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
                 acceptedAt: until, vendor: .unknown, kind: .alert, warnings: [], body: [number]),
-            routes: [], deliveries: orders)
-        routed.variants = variants
-        routed.media = MediaWait(urls: urls)
-        return routed
+            routes: [], deliveries: orders, variants: variants,
+            media: urls.isEmpty ? nil : MediaWait(urls: urls))
     }
 
     private func variants(of queue: SQLiteQueue) async throws -> [[UInt8]] {
@@ -117,9 +115,7 @@ import Testing
             try await queue.pool.writeWithoutTransaction { db in
                 db.trace { statements.note("\($0)") }
             }
-            var plain = event(1, waitingFor: [], until: Date())
-            plain.media = nil
-            try await queue.append([plain])
+            try await queue.append([event(1, waitingFor: [], until: Date())])
             #expect(!statements.all.isEmpty)
             #expect(statements.all.allSatisfy { !$0.contains("media") && !$0.contains("files") })
         }
