@@ -17,7 +17,7 @@ struct DryRun {
 
     /// Returns whether something was rejected.
     func run() async throws -> Bool {
-        let config = try ConfigFile.load(command.options.configPath)
+        let config = try command.options.loadConfig()
         let source = command.source ?? .default
         let recording = Recording(
             normalizer: try NormalizerOptions(command.options).makeNormalizer(), routes: config.routes, source: source,

@@ -16,7 +16,7 @@ struct QueueReplay {
 
     init(_ command: Replay, interruption: Interruption) throws {
         self.command = command
-        let config = try ConfigFile.load(command.options.configPath)
+        let config = try command.options.loadConfig()
         gateway = try Gateway(command.options, config: config, logger: command.options.makeLogger()) { text in
             Terminal.show(text)
         }

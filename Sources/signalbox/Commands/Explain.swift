@@ -23,7 +23,7 @@ struct Explain: AsyncParsableCommand {
         let body = try await payload()
         let setup = NormalizerOptions(options)
         let config = try setup.config()
-        let chain = try ConfigFile.chain(config)
+        let chain = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.chain(config) }
         let normalizer = try setup.makeNormalizer()
         let parser = Normalizer.makeParser()
         let reception = Reception(from: source, at: Date(), vendor: config.sourceVendors[source])

@@ -102,14 +102,15 @@ struct NormalizerOptions {
         if options.isConfigImplied, !FileManager.default.fileExists(atPath: options.configPath) {
             return GatewayConfig()
         }
-        return try ConfigFile.load(options.configPath)
+        return try options.loadConfig()
     }
 
     func makeNormalizer() throws(ExitCode) -> Normalizer {
         let config = try config()
         let directory = options.dataDirectory(file: config.gateway.dataDirectory)
+        let chain = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.chain(config) }
         return Normalizer(
-            chain: try ConfigFile.chain(config), gateway: config.gateway.name,
+            chain: chain, gateway: config.gateway.name,
             tokens: TokenHash(key: Self.tokenKey(in: directory)), actions: config.actions,
             categories: config.categories.statics)
     }

@@ -18,7 +18,7 @@ struct Routes: ParsableCommand {
         var strict = false
 
         func run() throws {
-            let texts = try ConfigFile.texts(file)
+            let texts = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.texts(file) }
             let report = ConfigReport(of: texts, hasColor: StandardError.hasColor)
             let found: (config: GatewayConfig?, mistakes: [ConfigMistake])
             do throws(InvalidConfig) {
@@ -31,7 +31,7 @@ struct Routes: ParsableCommand {
                 StandardError.write(report.text(of: found.mistakes) + report.summary(of: found.mistakes))
             }
             guard let config = found.config, !strict || found.mistakes.isEmpty else { throw ExitCode.unusable }
-            _ = try ConfigFile.chain(config)
+            _ = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.chain(config) }
             print(
                 "\(file): \(config.routes.routes.count) routes, \(config.destinations.count) destinations, "
                     + "\(config.sources.count) sources: \(found.mistakes.isEmpty ? "nothing wrong" : "can be used")")

@@ -23,7 +23,7 @@ extension Routes {
         var json = false
 
         func run() throws {
-            let config = try ConfigFile.load(options.configPath)
+            let config = try options.loadConfig()
             let normalizer = try NormalizerOptions(options).makeNormalizer()
             let trials = RouteTrials(
                 normalizer: normalizer, routes: config.routes.withoutSampling, vendors: config.sourceVendors)
