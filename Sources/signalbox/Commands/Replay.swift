@@ -112,7 +112,11 @@ extension Replay {
         }
         if upload.to != nil {
             if envelope.tokenAt != nil {
-                return "--token-at cannot go with --to: a gateway takes tokens from the payloads only."
+                return """
+                    --token-at cannot go with --to: payloads are handed in as they stand, and nothing beside them says \
+                    whose device they are for; the gateway hashes the tokens that stand in them. Leave it out, or replay \
+                    into the queue, without --to, while no gateway uses that.
+                    """
             }
             if options.dataDir != nil {
                 return "--data-dir cannot go with --to: the gateway there has its own."
