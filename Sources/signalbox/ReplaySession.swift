@@ -33,6 +33,7 @@ final class ReplaySession {
         self.command = command
         self.interruption = interruption
         inputs = InputFiles(command.files) { interruption.happened }
+        try inputs.check(outcome: "Nothing was replayed.")
         let start = ContinuousClock.now
         elapsed = { ContinuousClock.now - start }
         lastSaved = .zero

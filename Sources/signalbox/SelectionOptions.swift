@@ -30,6 +30,13 @@ struct SelectionOptions: ParsableArguments {
         for text in [since, until].compactMap(\.self) where ReplayText.moment(text, now: Date()) == nil {
             throw ValidationError("\(text) is no time: write RFC 3339, 2026-11-20T21:29:00Z, or a duration ago, 24h.")
         }
+        let now = Date()
+        if let since = since.flatMap({ ReplayText.moment($0, now: now) }),
+            let until = until.flatMap({ ReplayText.moment($0, now: now) }), since >= until
+        {
+            throw ValidationError(
+                "--since is not before --until, which leaves nothing: what is replayed was recorded between them.")
+        }
         if let limit, limit < 1 { throw ValidationError("--limit \(limit) leaves nothing; it is 1 at least.") }
         if let filter { _ = try Self.pattern(filter) }
     }

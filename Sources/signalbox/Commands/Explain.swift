@@ -36,9 +36,26 @@ struct Explain: AsyncParsableCommand {
             print("\nEvent\n" + Self.indented(event.body))
             print("\nRoutes\n" + Self.routing(of: event, by: config.routes))
         } catch {
-            StandardError.write("signalbox: \(error.message)\n")
+            let words =
+                Self.isSeveral(body, by: normalizer, as: reception)
+                ? "\(InputFiles([file]).name(of: 0)) holds a list of payloads, or several; explain takes one, an object by itself."
+                : error.message
+            StandardError.write("signalbox: \(words)\n")
             throw ExitCode.incomplete
         }
+    }
+
+    /// Whether what is no payload is an array, or has two or more that are whole.
+    private static func isSeveral(_ body: [UInt8], by normalizer: Normalizer, as reception: Reception) -> Bool {
+        var blocks = PayloadBlocks()
+        body.withUnsafeBytes { blocks.append($0) }
+        blocks.finish()
+        var count = 0
+        blocks.take().read(by: normalizer, as: reception, with: Normalizer.makeParser()) { result in
+            if case .success = result { count += 1 }
+            return count < 2
+        }
+        return blocks.isArray || count > 1
     }
 
     private func payload() async throws -> [UInt8] {

@@ -29,6 +29,14 @@ struct Normalize: AsyncParsableCommand {
     @Option(help: "Write what was rejected to this file, as NDJSON.", completion: .file())
     var rejects: String?
 
+    func validate() throws {
+        if let rejects,
+            let sentence = FilePlace.misuse(of: "--rejects", rejects, inputs: files, config: options.configPath)
+        {
+            throw ValidationError(sentence)
+        }
+    }
+
     func run() async throws {
         let normalizer = try NormalizerOptions(options).makeNormalizer()
         let inputs = InputFiles(files)

@@ -126,10 +126,16 @@ extension Replay {
             if files.isEmpty || files.contains("-") {
                 return "--resume needs files: standard input cannot be read a second time."
             }
-            if resume == rejects { return "--resume and --rejects name the same file." }
-            if files.contains(resume) { return "--resume names one of the inputs." }
+            if let rejects, FilePlace(resume) == FilePlace(rejects) {
+                return "--resume and --rejects name the same file."
+            }
         }
-        if let rejects, files.contains(rejects) { return "--rejects names one of the inputs." }
+        for (option, path) in [("--resume", resume), ("--rejects", rejects)] {
+            guard let path else { continue }
+            if let sentence = FilePlace.misuse(of: option, path, inputs: files, config: options.configPath) {
+                return sentence
+            }
+        }
         return nil
     }
 

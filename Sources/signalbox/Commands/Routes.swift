@@ -11,13 +11,22 @@ struct Routes: ParsableCommand {
             abstract: "Say what is wrong in a config, each mistake with its line.",
             discussion: "Files in the folder \(ConfigFile.folder) beside it are checked with it.")
 
-        @Argument(help: "The config file.", completion: .file(extensions: ["json"]))
-        var file = "routes.json"
+        @Argument(help: "The config file, in place of --config.", completion: .file(extensions: ["json"]))
+        var file: String?
+
+        @OptionGroup var options: GatewayOptions
 
         @Flag(help: "Take warnings for errors.")
         var strict = false
 
+        func validate() throws {
+            if let file, let config = options.config {
+                throw ValidationError("The config is named twice, as \(file) and as \(config): leave one of them out.")
+            }
+        }
+
         func run() throws {
+            let file = file ?? options.configPath
             let texts = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.texts(file) }
             let report = ConfigReport(of: texts, hasColor: StandardError.hasColor)
             let found: (config: GatewayConfig?, mistakes: [ConfigMistake])
