@@ -45,6 +45,7 @@ struct DryRun {
                 output.write(decisions.lines)
                 session.add(decisions.tally)
                 for rejection in decisions.rejections { try session.add(rejection, of: block.input) }
+                try session.reached(block.end)
                 if isLast { throw ReplayEnd.limit }
             }
         }

@@ -100,6 +100,33 @@ import Testing
         }
     }
 
+    // MARK: Outputs that take nothing
+
+    @Test(arguments: [
+        ["explain", "one.json"], ["routes", "check"], ["routes", "schema"], ["normalize", "in.ndjson"],
+        ["replay", "--dry-run", "in.ndjson"],
+    ])
+    func aFullOutputIsToldAndNotTakenForSuccess(_ arguments: [String]) async throws {
+        try await run { directory in
+            try Data(Self.payload.utf8).write(to: URL(fileURLWithPath: directory + "/one.json"))
+            let command = ["sh", "-c", #"exec "$0" "$@" > /dev/full"#]
+            let result = try await binary.run(arguments, in: directory, behind: command)
+            #expect(result.status == 2)
+            #expect(
+                result.errors.contains("signalbox: standard output cannot be written: No space left on device.\n"),
+                "\(result.errors)")
+        }
+    }
+
+    @Test func aFullFileOfRejectsIsToldInOneSentence() async throws {
+        let result = try await binary.run(
+            ["normalize", "--rejects", "/dev/full"], input: Data("7".utf8), in: NSTemporaryDirectory())
+        #expect(result.status == 2)
+        #expect(
+            result.errors.contains("signalbox: the file of rejects cannot be written: No space left on device.\n"),
+            "\(result.errors)")
+    }
+
     // MARK: What leaves nothing, and what is meant otherwise
 
     @Test(arguments: [

@@ -30,11 +30,11 @@ struct Explain: AsyncParsableCommand {
         do throws(Rejection) {
             let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
                 let payload = try normalizer.recognise(bytes, at: Place(), with: parser)
-                print(Self.recognition(payload, by: chain, of: reception))
+                StandardOutput.print(Self.recognition(payload, by: chain, of: reception))
                 return try normalizer.event(bytes, as: reception, at: Place(), with: parser)
             }
-            print("\nEvent\n" + Self.indented(event.body))
-            print("\nRoutes\n" + Self.routing(of: event, by: config.routes))
+            StandardOutput.print("\nEvent\n" + Self.indented(event.body))
+            StandardOutput.print("\nRoutes\n" + Self.routing(of: event, by: config.routes))
         } catch {
             let words =
                 Self.isSeveral(body, by: normalizer, as: reception)

@@ -41,7 +41,7 @@ struct Routes: ParsableCommand {
             }
             guard let config = found.config, !strict || found.mistakes.isEmpty else { throw ExitCode.unusable }
             _ = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.chain(config) }
-            print(
+            StandardOutput.print(
                 "\(file): \(config.routes.routes.count) routes, \(config.destinations.count) destinations, "
                     + "\(config.sources.count) sources: \(found.mistakes.isEmpty ? "nothing wrong" : "can be used")")
         }
