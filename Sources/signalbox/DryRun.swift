@@ -18,6 +18,7 @@ struct DryRun {
     /// Returns whether something was rejected.
     func run() async throws -> Bool {
         let config = try command.options.loadConfig()
+        try command.selection.checkVendors(config)
         let source = command.source ?? .default
         let recording = Recording(
             normalizer: try NormalizerOptions(command.options).makeNormalizer(), routes: config.routes, source: source,

@@ -17,6 +17,7 @@ struct QueueReplay {
     init(_ command: Replay, interruption: Interruption) throws {
         self.command = command
         let config = try command.options.loadConfig()
+        try command.selection.checkVendors(config)
         gateway = try Gateway(command.options, config: config, logger: command.options.makeLogger()) { text in
             Terminal.show(text)
         }

@@ -140,6 +140,35 @@ import Testing
         #expect(result.errors.contains("--since is not before --until, which leaves nothing"), "\(result.errors)")
     }
 
+    @Test(
+        arguments: [
+            ("Braze", "did you mean braze?"), ("nosuch", "signalbox vendors lists who is."),
+        ], [["--dry-run"], ["--resume", "state"], ["--to", "http://127.0.0.1:1"]])
+    func aVendorThatNobodyIsIsToldBeforeAnythingIsDone(_ name: (String, String), _ options: [String]) async throws {
+        try await run { directory in
+            let result = try await binary.run(
+                ["replay", "--vendor", name.0] + options + ["in.ndjson"], in: directory)
+            #expect(result.status == 2)
+            #expect(result.errors.hasPrefix("signalbox: --vendor \(name.0) is nobody who is recognised; \(name.1)\n"))
+            #expect(!FileManager.default.fileExists(atPath: directory + "/state"))
+        }
+    }
+
+    @Test func unknownAndAConfigsOwnVendorsMayBeSelected() async throws {
+        try await run { directory in
+            let config = #"""
+                { "detectors": { "custom": [ { "vendor": "acme", "markers": [{ "strength": "signature", "at": "/acme" }] } ] } }
+                """#
+            try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/own.json"))
+            for vendor in ["unknown", "acme"] {
+                let result = try await binary.run(
+                    ["replay", "--dry-run", "-c", "own.json", "--vendor", vendor, "in.ndjson"], in: directory)
+                #expect(result.status == 0, "\(result.errors)")
+                #expect(result.errors.contains(vendor == "unknown" ? "2 events" : "0 events"))
+            }
+        }
+    }
+
     @Test(arguments: [
         "\(payload)\n\(payload)\n", "\(payload)\(payload)", "[\(payload),\(payload)]", "[\(payload)]",
     ])
