@@ -54,15 +54,18 @@ import Testing
     private static let inForce = "The config was read again and is in force."
     private static let refused = "The config cannot be used; the one before it stays in force."
 
-    private static func figure(_ name: String, of gateway: Gateway) async throws -> Double? {
+    /// In thousandths.
+    private static func figure(_ name: String, of gateway: Gateway) async throws -> Int? {
         let page = try await gateway.get("/metrics", keeping: 65536).text
         return page.split(separator: "\n").first { $0.hasPrefix(name + " ") }.flatMap { line in
-            Double(line.dropFirst(name.count + 1))
+            Double(line.dropFirst(name.count + 1)).map { Int(($0 * 1000).rounded()) }
         }
     }
 
-    private static func seconds(_ text: String) throws -> Double {
-        try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)).timeIntervalSince1970
+    /// Since 1970.
+    private static func milliseconds(_ text: String) throws -> Int {
+        let date = try Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true))
+        return Int((date.timeIntervalSince1970 * 1000).rounded())
     }
 
     // MARK: Which config is in force
@@ -81,14 +84,14 @@ import Testing
             let second = try await Standing(of: gateway)
             let files = ["routes.json", "routes.d/a.json", "routes.d/b.json"]
             #expect(second.digest == (try Self.digest(of: files, in: directory)))
-            #expect(try Self.seconds(second.since) >= Self.seconds(first.since))
+            #expect(try Self.milliseconds(second.since) >= Self.milliseconds(first.since))
         }
     }
 
     @Test func aRefusedConfigIsToldUntilAGoodOneComes() async throws {
         try await Gateway.run { gateway, receiver, directory in
             let good = try await Standing(of: gateway)
-            #expect(try await Self.figure("signalbox_config_last_reload_successful", of: gateway) == 1)
+            #expect(try await Self.figure("signalbox_config_last_reload_successful", of: gateway) == 1000)
             try Self.write(
                 #"{ "routes": [ { "name": "a", "match": {}, "to": ["nobody"] } ] }"#, to: directory + "/routes.json")
             gateway.process.signal(SIGHUP)
@@ -99,17 +102,17 @@ import Testing
                 bad.refused?.problems == [
                     #"routes.json:1:50: error: /routes/0/to/0: there is no destination "nobody"; add one under "destinations""#
                 ])
-            #expect(try Self.seconds(try #require(bad.refused).at) >= Self.seconds(bad.since))
+            #expect(try Self.milliseconds(try #require(bad.refused).at) >= Self.milliseconds(bad.since))
             #expect(try await Self.figure("signalbox_config_last_reload_successful", of: gateway) == 0)
             let name = "signalbox_config_last_reload_success_timestamp_seconds"
-            #expect(try await Self.figure(name, of: gateway) == Self.seconds(good.since))
+            #expect(try await Self.figure(name, of: gateway) == Self.milliseconds(good.since))
             try Self.write(Gateway.config(to: receiver.url + "/new"), to: directory + "/routes.json")
             gateway.process.signal(SIGHUP)
             _ = await Self.log(of: gateway, until: Self.inForce)
             let next = try await Standing(of: gateway)
             #expect(next.refused == nil && next.digest != good.digest)
-            #expect(try await Self.figure("signalbox_config_last_reload_successful", of: gateway) == 1)
-            #expect(try await Self.figure(name, of: gateway) == Self.seconds(next.since))
+            #expect(try await Self.figure("signalbox_config_last_reload_successful", of: gateway) == 1000)
+            #expect(try await Self.figure(name, of: gateway) == Self.milliseconds(next.since))
         }
     }
 

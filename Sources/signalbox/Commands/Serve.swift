@@ -37,13 +37,15 @@ struct Serve: AsyncParsableCommand {
         let gateway = try Gateway(options, config: config, logger: logger) { text in
             Terminal.show(text)
         }
-        Self.reportWarnings(of: config, to: logger)
         let queue = gateway.queue
         let server = GatewayServer(
             try orRefuse { () throws(ConfigRefusal) in try surface(gateway, gateway.plan, address: address) },
             address: address, logger: logger,
             isReady: { await Self.isWritable(queue) },
-            onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
+            onListening: { address in
+                Self.reportWarnings(of: config, to: logger)
+                Self.greet(address, config, dataDirectory: gateway.directory.path)
+            })
         await gateway.reportStranded(to: logger)
         let janitor = Janitor(queue, retention: { .init(gateway.plan.config) }, logger: logger) {
             try await MediaCleanup(queue, gateway.media, retention: gateway.plan.config.media.retention).run()
