@@ -227,7 +227,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "SignalboxServerTests", dependencies: ["SignalboxServer", "SignalboxModel"], swiftSettings: strict),
+            name: "SignalboxServerTests",
+            dependencies: [
+                "SignalboxServer", "SignalboxModel",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [

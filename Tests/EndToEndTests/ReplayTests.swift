@@ -79,6 +79,19 @@ import Testing
         #expect((table["warnings"] as? [[String: Any]])?.isEmpty == false)
     }
 
+    /// In a gateway nobody has downloaded a file when the routes are asked.
+    @Test func aFilterSeesFilesAsTheGatewaysRoutesDo() async throws {
+        let image = #""notification":{"title":"a","image":"https://a.example/i.png"}"#
+        let payload = #"{"message":{"token":"t",\#(image)}}"#
+        func decided(_ status: String) async throws -> String {
+            try await dryRun(
+                ["--filter", #"{"data":{"media":{"status":["\#(status)"]}}}"#], input: payload
+            ).output
+        }
+        #expect(try await decided("skipped") == "unknown/alert -> crm (everything)\n")
+        #expect(try await decided("pending").isEmpty)
+    }
+
     @Test func combinationsThatMeanNothingAreToldInASentence() async throws {
         let to = ["--to", "http://127.0.0.1:1"]
         let wrong: [([String], String)] = [

@@ -38,7 +38,7 @@ struct Normalize: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let normalizer = try NormalizerOptions(options).makeNormalizer()
+        let normalizer = try NormalizerOptions(options).makeNormalizer(mediaStatus: .pending)
         let inputs = InputFiles(files)
         let source = source
         let vendor = try NormalizerOptions(options).config().sourceVendors[source]
@@ -113,13 +113,15 @@ struct NormalizerOptions {
         return try options.loadConfig()
     }
 
-    func makeNormalizer() throws(ExitCode) -> Normalizer {
+    /// `mediaStatus`: what events say of their files, none of which is downloaded here. Where routes decide it must be what
+    /// they see in the gateway.
+    func makeNormalizer(mediaStatus: Media.Status = .skipped) throws(ExitCode) -> Normalizer {
         let config = try config()
         let directory = options.dataDirectory(file: config.gateway.dataDirectory)
         let chain = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.chain(config) }
         return Normalizer(
             chain: chain, gateway: config.gateway.name,
-            tokens: TokenHash(key: Self.tokenKey(in: directory)), actions: config.actions,
+            tokens: TokenHash(key: Self.tokenKey(in: directory)), mediaStatus: mediaStatus, actions: config.actions,
             categories: config.categories.statics)
     }
 
