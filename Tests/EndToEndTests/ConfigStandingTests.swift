@@ -24,17 +24,9 @@ import Testing
     }
 
     /// What the system's own program makes of files, one behind the other.
-    private static func digest(of files: [String], in directory: String) throws -> String {
-        let process = Process()
-        let output = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", "cat \(files.joined(separator: " ")) | sha256sum"]
-        process.currentDirectoryURL = URL(fileURLWithPath: directory)
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return String(text.prefix(64))
+    private static func digest(of files: [String], in directory: String) async throws -> String {
+        let command = ["sh", "-c", "cat \(files.joined(separator: " ")) | sha256sum"]
+        return String(try await binary.run([], in: directory, behind: command).output.prefix(64))
     }
 
     private static func write(_ text: String, to path: String) throws {
@@ -73,7 +65,7 @@ import Testing
     @Test func theDigestIsThatOfTheFilesOneBehindTheOther() async throws {
         try await Gateway.run { gateway, _, directory in
             let first = try await Standing(of: gateway)
-            #expect(first.digest == (try Self.digest(of: ["routes.json"], in: directory)))
+            #expect(first.digest == (try await Self.digest(of: ["routes.json"], in: directory)))
             #expect(first.refused == nil)
             try FileManager.default.createDirectory(
                 atPath: directory + "/routes.d", withIntermediateDirectories: true)
@@ -83,7 +75,7 @@ import Testing
             _ = await Self.log(of: gateway, until: Self.inForce)
             let second = try await Standing(of: gateway)
             let files = ["routes.json", "routes.d/a.json", "routes.d/b.json"]
-            #expect(second.digest == (try Self.digest(of: files, in: directory)))
+            #expect(second.digest == (try await Self.digest(of: files, in: directory)))
             #expect(try Self.milliseconds(second.since) >= Self.milliseconds(first.since))
         }
     }
