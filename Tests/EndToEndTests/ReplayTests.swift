@@ -100,7 +100,7 @@ import Testing
             (["--until", "1h"], "--until goes by recorded times"), (["--dry-run"] + to, "--to says how"),
             (["--dry-run", "--rate", "1/s"], "--rate says how"),
             (["--dry-run", "--resume", "r", "a"], "--resume says how"),
-            (to + ["--token-at", "/t"], "--token-at cannot go with --to"),
+            (to + ["--token-at", "/t"], "--token-at cannot go with --to: payloads are handed in as they stand"),
             (to + ["--data-dir", "d"], "--data-dir cannot"),
             (["--resume", "r"], "--resume needs files"), (["--resume", "r", "-"], "--resume needs files"),
             (["--resume", "r", "--rejects", "r", "a"], "name the same file"),
