@@ -12,7 +12,8 @@ import Testing
     private let crm = DestinationName("crm")
     private let inbox = DestinationName("inbox")
 
-    private func event(_ number: UInt8, waitingFor urls: [String], until: Date, variants: [[UInt8]] = []) -> RoutedEvent
+    private func event(_ number: UInt8, waitingFor urls: [String]?, until: Date, variants: [[UInt8]] = [])
+        -> RoutedEvent
     {
         var orders = [crm, inbox].map { DeliveryOrder(to: $0) }
         for position in orders.indices {
@@ -24,7 +25,7 @@ import Testing
                 id: EventID(at: until, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
                 acceptedAt: until, vendor: .unknown, kind: .alert, warnings: [], body: [number]),
             routes: [], deliveries: orders, variants: variants,
-            media: urls.isEmpty ? nil : MediaWait(urls: urls))
+            media: urls.map { MediaWait(urls: $0) })
     }
 
     private func variants(of queue: SQLiteQueue) async throws -> [[UInt8]] {
@@ -115,7 +116,7 @@ import Testing
             try await queue.pool.writeWithoutTransaction { db in
                 db.trace { statements.note("\($0)") }
             }
-            try await queue.append([event(1, waitingFor: [], until: Date())])
+            try await queue.append([event(1, waitingFor: nil, until: Date())])
             #expect(!statements.all.isEmpty)
             #expect(statements.all.allSatisfy { !$0.contains("media") && !$0.contains("files") })
         }
