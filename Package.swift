@@ -142,6 +142,7 @@ let package = Package(
                 "SignalboxVendors", "SignalboxRouting", "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
             swiftSettings: strict),
@@ -227,7 +228,13 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
-            name: "SignalboxServerTests", dependencies: ["SignalboxServer", "SignalboxModel"], swiftSettings: strict),
+            name: "SignalboxServerTests",
+            dependencies: [
+                "SignalboxServer", "SignalboxModel",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Hummingbird", package: "hummingbird"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "EndToEndTests",
             dependencies: [

@@ -19,10 +19,11 @@ def pointer(path):
 
 
 def close(schema):
-    """Makes every object that lists its properties have no others."""
+    """Makes every object that lists its properties have no others. Conditions list only some: what they are of is closed itself."""
     if isinstance(schema, dict):
-        for part in schema.values():
-            close(part)
+        for key, part in schema.items():
+            if key not in ("if", "then", "else"):
+                close(part)
         if "properties" in schema:
             schema.setdefault("additionalProperties", False)
     elif isinstance(schema, list):

@@ -61,9 +61,7 @@ package struct DeadLetterEvents: Sendable {
             }
             return order
         }
-        var routed = RoutedEvent(event: event, routes: decision.routes, deliveries: orders)
-        routed.variants = variants
-        return routed
+        return RoutedEvent(event: event, routes: decision.routes, deliveries: orders, variants: variants)
     }
 
     private func isOperational(_ event: JSONValue) -> Bool {

@@ -31,7 +31,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
     package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: memory, count: count)) }
 
     /// Lends what was written.
-    package borrowing func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    package borrowing func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         try body(UnsafeRawBufferPointer(start: memory, count: count))
     }
 

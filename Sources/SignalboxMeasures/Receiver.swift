@@ -1,10 +1,12 @@
 import Foundation
-import Logging
-import ServiceLifecycle
-import SignalboxServer
+import NIOCore
+import NIOHTTP1
+import NIOPosix
 import Synchronization
 
 /// A webhook endpoint on loopback that notes how long each event took from its acceptance to its arrival.
+///
+/// Bare of everything but HTTP, for it shares the cores with what it measures.
 public final class ReceiverMeasure: Sendable {
     // A class because connections and the benchmark share it.
     private struct State {
@@ -22,24 +24,25 @@ public final class ReceiverMeasure: Sendable {
 
     /// Serves for as long as `body` runs, which gets the address to send to.
     public func run<R: Sendable>(_ body: @Sendable @escaping (_ url: String) async throws -> R) async throws -> R {
-        let (addresses, listening) = AsyncStream.makeStream(of: String.self)
-        var logger = Logger(label: "receiver")
-        logger.logLevel = .critical
-        let receiver = WebhookReceiver(
-            address: ListenAddress(host: "127.0.0.1", port: 0), logger: logger,
-            onListening: { listening.yield("http://\($0)/") },
-            receive: { [self] message in
-                note(message.body)
-                return 204
-            })
-        let group = ServiceGroup(services: [receiver], logger: logger)
-        async let serving: Void = group.run()
-        var iterator = addresses.makeAsyncIterator()
-        guard let url = await iterator.next() else { preconditionFailure("The receiver ended before it began.") }
-        let result = try await body(url)
-        await group.triggerGracefulShutdown()
-        try await serving
-        return result
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+        let channel = try await ServerBootstrap(group: group)
+            .serverChannelOption(.backlog, value: 1024)
+            .childChannelInitializer { [self] channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
+                    try channel.pipeline.syncOperations.addHandler(ArrivalHandler { [self] in note($0) })
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).get()
+        let result: Result<R, any Error>
+        do {
+            result = .success(try await body("http://127.0.0.1:\(channel.localAddress?.port ?? 0)/"))
+        } catch {
+            result = .failure(error)
+        }
+        try await channel.close()
+        try await group.shutdownGracefully()
+        return try result.get()
     }
 
     /// Returns once this many events have arrived in all.
@@ -54,7 +57,7 @@ public final class ReceiverMeasure: Sendable {
         }
     }
 
-    private func note(_ body: [UInt8]) {
+    private func note(_ body: ByteBuffer) {
         let delay = Date().timeIntervalSince1970 - Self.acceptedAt(body)
         let done = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.delays.append(delay * 1000)
@@ -67,26 +70,53 @@ public final class ReceiverMeasure: Sendable {
 
     /// The time of an event that this gateway wrote: `"time":"2026-11-20T21:29:00.123Z"`, read without a parser since
     /// the receiver shares the cores with what it measures.
-    private static func acceptedAt(_ body: [UInt8]) -> Double {
-        let mark = Array(#""time":""#.utf8)
-        var position = 0
-        while position + mark.count + 23 < body.count {
-            if body[position] == mark[0], body[position..<position + mark.count].elementsEqual(mark) {
-                func number(_ from: Int, _ count: Int) -> Int {
-                    body[position + mark.count + from..<position + mark.count + from + count]
-                        .reduce(0) { $0 * 10 + Int($1) - 48 }
-                }
-                var time = tm()
-                time.tm_year = Int32(number(0, 4) - 1900)
-                time.tm_mon = Int32(number(5, 2) - 1)
-                time.tm_mday = Int32(number(8, 2))
-                time.tm_hour = Int32(number(11, 2))
-                time.tm_min = Int32(number(14, 2))
-                time.tm_sec = Int32(number(17, 2))
-                return Double(timegm(&time)) + Double(number(20, 3)) / 1000
+    private static func acceptedAt(_ body: ByteBuffer) -> Double {
+        body.withUnsafeReadableBytes { bytes in
+            let mark = #""time":""#
+            let start = bytes.indices.first { place in
+                bytes[place] == UInt8(ascii: "\"") && bytes[place...].starts(with: mark.utf8)
             }
-            position += 1
+            guard let start, bytes.count - start >= mark.utf8.count + 23 else { return Date().timeIntervalSince1970 }
+            let text = UnsafeRawBufferPointer(rebasing: bytes[(start + mark.utf8.count)...])
+            return seconds(text)
         }
-        return Date().timeIntervalSince1970
+    }
+
+    private static func seconds(_ text: UnsafeRawBufferPointer) -> Double {
+        func number(_ from: Int, _ count: Int) -> Int {
+            text[from..<from + count].reduce(0) { $0 * 10 + Int($1) - 48 }
+        }
+        var time = tm()
+        time.tm_year = Int32(number(0, 4) - 1900)
+        time.tm_mon = Int32(number(5, 2) - 1)
+        time.tm_mday = Int32(number(8, 2))
+        time.tm_hour = Int32(number(11, 2))
+        time.tm_min = Int32(number(14, 2))
+        time.tm_sec = Int32(number(17, 2))
+        return Double(timegm(&time)) + Double(number(20, 3)) / 1000
+    }
+}
+
+/// Hands on the body of every request and answers it with 204.
+private final class ArrivalHandler: ChannelInboundHandler {
+    typealias InboundIn = HTTPServerRequestPart
+    typealias OutboundOut = HTTPServerResponsePart
+
+    // A class because channels call it; one channel's thread only.
+    private let arrived: (ByteBuffer) -> Void
+    private var body = ByteBuffer()
+
+    init(_ arrived: @escaping (ByteBuffer) -> Void) { self.arrived = arrived }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        switch unwrapInboundIn(data) {
+        case .head: body.clear()
+        case .body(var piece):
+            if body.readableBytes == 0 { body = piece } else { body.writeBuffer(&piece) }
+        case .end:
+            arrived(body)
+            context.write(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .noContent))), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+        }
     }
 }

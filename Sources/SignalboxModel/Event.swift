@@ -43,36 +43,53 @@ package struct Event: Sendable {
 }
 
 /// An event with the deliveries that the routes gave it: what the queue takes.
-package struct RoutedEvent: Sendable {
-    package var event: Event
+///
+/// A class although it is a value, and nothing in it changes: it is handed on from stage to stage, and a copy of all that it
+/// holds would cost as much as a row of the queue.
+package final class RoutedEvent: Sendable {
+    package let event: Event
     /// Names of the routes that matched, in the config's order.
     package let routes: [String]
     /// One for each destination.
-    package var deliveries: [DeliveryOrder]
+    package let deliveries: [DeliveryOrder]
     /// The payload as it came, where one of the destinations wants it.
-    package var payload: [UInt8]?
+    package let payload: [UInt8]?
     /// The event as some destinations get it, where that is not as it is stored.
-    package var variants: [[UInt8]] = []
+    package let variants: [[UInt8]]
     /// The files that those deliveries wait for which say so; nil where none does.
-    package var media: MediaWait?
+    package let media: MediaWait?
     /// Files that are kept already and that it points to.
-    package var files: [MediaFile] = []
+    package let files: [MediaFile]
     /// What makes it the same as another one, and since when others count.
-    package var dedupe: Dedupe?
+    package let dedupe: Dedupe?
     /// Whether its id says where it comes from, so that an event of the same id that is there already is this one. All
     /// other ids are new.
-    package var hasLastingID = false
+    package let hasLastingID: Bool
     /// Events that are taken with this one, or not at all where it is a repeat.
-    package var followers: [RoutedEvent] = []
+    package let followers: [RoutedEvent]
 
     package init(
-        event: Event, routes: [String], deliveries: [DeliveryOrder], payload: [UInt8]? = nil, dedupe: Dedupe? = nil
+        event: Event, routes: [String], deliveries: [DeliveryOrder], payload: [UInt8]? = nil, variants: [[UInt8]] = [],
+        media: MediaWait? = nil, files: [MediaFile] = [], dedupe: Dedupe? = nil, hasLastingID: Bool = false,
+        followers: [RoutedEvent] = []
     ) {
         self.event = event
         self.routes = routes
         self.deliveries = deliveries
         self.payload = payload
+        self.variants = variants
+        self.media = media
+        self.files = files
         self.dedupe = dedupe
+        self.hasLastingID = hasLastingID
+        self.followers = followers
+    }
+
+    /// The same event with other deliveries.
+    package func with(deliveries: [DeliveryOrder]) -> RoutedEvent {
+        RoutedEvent(
+            event: event, routes: routes, deliveries: deliveries, payload: payload, variants: variants, media: media,
+            files: files, dedupe: dedupe, hasLastingID: hasLastingID, followers: followers)
     }
 
     package var destinations: [DestinationName] { deliveries.map(\.destination) }

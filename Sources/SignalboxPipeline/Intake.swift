@@ -131,20 +131,19 @@ package struct Intake: Sendable {
         body.withUnsafeBytes { blocks.append($0) }
         blocks.finish()
         let reception = Reception(from: source, at: now(), vendor: sources[source]?.vendor)
-        var items: [Result<Event, Rejection>] = []
+        let dedupe = sources[source]?.dedupe
+        var items: [Result<RoutedEvent, Rejection>] = []
         var isTooLong = false
-        // Counted as they come: how many payloads a line holds shows only when it is read.
-        blocks.take().read(by: normalizer, as: reception, with: parser) { item in
-            isTooLong = items.count == Self.batchLimit
-            if !isTooLong { items.append(item) }
-            return !isTooLong
+        eventParsers.withParser { eventParser in
+            // Counted as they come: how many payloads a line holds shows only when it is read.
+            blocks.take().read(by: normalizer, as: reception, with: parser) { item in
+                isTooLong = items.count == Self.batchLimit
+                if !isTooLong { items.append(routes.route(item, with: eventParser, shaping: shaping, dedupe: dedupe)) }
+                return !isTooLong
+            }
         }
         if isTooLong { throw .tooManyPayloads }
-        let dedupe = sources[source]?.dedupe
-        let routed = eventParsers.withParser { parser in
-            items.map { routes.route($0, with: parser, shaping: shaping, dedupe: dedupe) }
-        }
-        return Report(items: routed, isBatch: blocks.isArray || items.count > 1)
+        return Report(items: items, isBatch: blocks.isArray || items.count > 1)
     }
 }
 
@@ -157,42 +156,51 @@ extension RouteTable {
     ) -> Result<RoutedEvent, Rejection> {
         result.flatMap { event in
             Result { () throws(Rejection) in
-                try withBody(of: event, at: Place(), with: parser) { body in
-                    let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
-                    return RoutedEvent(event, decide(body), in: body, shaping: shaping, dedupe: dedupe)
-                }
+                let body = try parser.read(event, at: Place())
+                let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
+                return RoutedEvent(event, decide(body), in: body, shaping: shaping, dedupe: dedupe)
             }
         }
     }
 
-    /// As above, for an event of a recording; nil when `filter` does not match it.
+    /// As above, for an event of a recording; nil when `filter` does not match it. `hasLastingID`: whether the same payload
+    /// of the same recording gets the same id every time.
     package func route(
-        _ event: Event, at place: Place, matching filter: Pattern?, with parser: JSONParser, shaping: EventShaping
+        _ event: Event, at place: Place, matching filter: Pattern?, hasLastingID: Bool, with parser: JSONParser,
+        shaping: EventShaping
     ) throws(Rejection) -> RoutedEvent? {
-        try withBody(of: event, at: place, with: parser) { body in
-            filter.map { $0.matches(body) } ?? true ? RoutedEvent(event, decide(body), in: body, shaping: shaping) : nil
-        }
+        let body = try parser.read(event, at: place)
+        guard filter.map({ $0.matches(body) }) ?? true else { return nil }
+        return RoutedEvent(event, decide(body), in: body, shaping: shaping, hasLastingID: hasLastingID)
     }
+}
 
-    /// Hands `read` an event as it will be delivered. Fails when it is too large to be looked at.
-    package func withBody<R>(
-        of event: Event, at place: Place, with parser: JSONParser, _ read: (JSONValue) -> R
-    ) throws(Rejection) -> R {
-        parser.reset()
+extension JSONParser {
+    /// Reads an event as it will be delivered; what was read before must not be used any more. Fails when it is too large
+    /// to be looked at. For parsers from ``ParserPool/forEvents()``.
+    package func read(event: UnsafeBufferPointer<UInt8>, at place: Place) throws(Rejection) -> JSONValue {
+        reset()
         do throws(JSONError) {
-            return read(try parser.parse(event.body))
+            return try parse(event)
         } catch {
             // Well-formed for certain: what is left is an event larger than any parser of ours takes.
             throw Rejection(.tooLarge, at: place, "The event made of this payload is too large: send less of it.")
         }
     }
+
+    fileprivate func read(_ event: Event, at place: Place) throws(Rejection) -> JSONValue {
+        let result = event.body.withUnsafeBufferPointer { bytes in
+            Result { () throws(Rejection) in try read(event: bytes, at: place) }
+        }
+        return try result.get()
+    }
 }
 
 extension RoutedEvent {
     /// An event with the deliveries that a decision gives it. `body`: the event, as it was read for the decision.
-    init(
+    convenience init(
         _ event: Event, _ decision: RouteTable.Decision, in body: JSONValue, shaping: EventShaping,
-        dedupe: Dedupe? = nil
+        files: [MediaFile] = [], dedupe: Dedupe? = nil, hasLastingID: Bool = false, followers: [RoutedEvent] = []
     ) {
         var orders: [DeliveryOrder] = []
         orders.reserveCapacity(decision.targets.count)
@@ -209,10 +217,9 @@ extension RoutedEvent {
         }
         self.init(
             event: event, routes: decision.routes, deliveries: orders,
-            payload: decision.wantsPayload ? event.payload : nil,
-            dedupe: dedupe)
-        variants = forms.variants
-        if hasMedia { media = MediaWait(urls: decision.media) }
+            payload: decision.wantsPayload ? event.payload : nil, variants: forms.variants,
+            media: hasMedia ? MediaWait(urls: decision.media) : nil, files: files, dedupe: dedupe,
+            hasLastingID: hasLastingID, followers: followers)
     }
 }
 

@@ -42,7 +42,8 @@ package struct PayloadBlock: Sendable {
     ) {
         let envelope = normalizer.envelope(of: reception)
         forEachPayload(in: recorded, with: parser) { payload throws(Rejection) in
-            try normalizer.writeLine(payload, in: envelope, with: parser, into: &lines)
+            _ = try normalizer.write(payload, in: envelope, with: parser, into: &lines)
+            lines.newline()
             return true
         } rejected: {
             rejected($0)

@@ -10,8 +10,10 @@ package struct Decisions: Sendable {
 
     mutating func add(_ rejection: Rejection) { rejections.append(rejection) }
 
-    mutating func add(_ decision: RouteTable.Decision, of event: Event, asJSON: Bool) {
-        tally.add(vendor: event.vendor.name, routes: decision.routes, warnings: event.warnings)
+    mutating func add(_ decision: RouteTable.Decision, of event: PushNotification, asJSON: Bool) {
+        tally.add(
+            vendor: event.vendor.name, routes: decision.routes,
+            warnings: event.warnings.isEmpty ? [] : event.warnings.map(\.code))
         if asJSON {
             lines += Self.json(decision, of: event)
         } else {
@@ -20,7 +22,7 @@ package struct Decisions: Sendable {
     }
 
     /// A line for a person, such as `braze/alert -> crm (alerts)`.
-    private mutating func write(_ decision: RouteTable.Decision, of event: Event) {
+    private mutating func write(_ decision: RouteTable.Decision, of event: PushNotification) {
         lines += event.vendor.name.utf8
         lines.append(UInt8(ascii: "/"))
         lines += event.kind.rawValue.utf8
@@ -44,7 +46,7 @@ package struct Decisions: Sendable {
         }
     }
 
-    private static func json(_ decision: RouteTable.Decision, of event: Event) -> [UInt8] {
+    private static func json(_ decision: RouteTable.Decision, of event: PushNotification) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
         json.key("vendor")

@@ -63,9 +63,9 @@ package struct Recording: Sendable {
         eventParsers.withParser { eventParser in
             forEachEvent(of: block, with: parser) { event, payload throws(Rejection) in
                 let routed = try routes.route(
-                    event, at: payload.place, matching: selection.filter, with: eventParser, shaping: shaping)
-                if var routed {
-                    routed.hasLastingID = identity != nil
+                    event, at: payload.place, matching: selection.filter, hasLastingID: identity != nil,
+                    with: eventParser, shaping: shaping)
+                if let routed {
                     entries.append(Entry(place: payload.place, recorded: payload.time, value: .success(routed)))
                 }
                 return true
@@ -98,16 +98,11 @@ package struct Recording: Sendable {
             }
             return entries
         }
-        eventParsers.withParser { eventParser in
-            forEachEvent(of: block, with: parser) { event, payload throws(Rejection) in
-                let matches = try routes.withBody(of: event, at: payload.place, with: eventParser) { body in
-                    selection.filter.map { $0.matches(body) } ?? true
-                }
-                if matches { take(payload) }
-                return true
-            } rejected: {
-                reject($0)
-            }
+        forEachNotification(of: block, with: parser) { _, _, payload in
+            take(payload)
+            return true
+        } rejected: {
+            reject($0)
         }
         return entries
     }
@@ -118,18 +113,34 @@ package struct Recording: Sendable {
     ) -> Decisions {
         var decisions = Decisions()
         guard limit > 0 else { return decisions }
-        eventParsers.withParser { eventParser in
-            forEachEvent(of: block, with: parser) { event, payload throws(Rejection) in
-                let decision = try routes.withBody(of: event, at: payload.place, with: eventParser) { body in
-                    selection.filter.map { $0.matches(body) } ?? true ? routes.decide(body) : nil
-                }
-                if let decision { decisions.add(decision, of: event, asJSON: asJSON) }
-                return decisions.tally.events < limit
-            } rejected: {
-                decisions.add($0)
-            }
+        forEachNotification(of: block, with: parser) { notification, event, _ in
+            decisions.add(routes.decide(event), of: notification, asJSON: asJSON)
+            return decisions.tally.events < limit
+        } rejected: {
+            decisions.add($0)
         }
         return decisions
+    }
+
+    /// What is selected, and its events as they would be delivered: for those who keep neither.
+    private func forEachNotification(
+        of block: Block, with parser: JSONParser,
+        _ take: (PushNotification, _ event: JSONValue, RecordedPayload) -> Bool, rejected: (Rejection) -> Void
+    ) {
+        var written = JSONWriter()
+        eventParsers.withParser { eventParser in
+            forEachPayload(of: block, with: parser) { payload, common, id throws(Rejection) in
+                written.removeAll()
+                let notification = try normalizer.write(payload, in: common, id: id, with: parser, into: &written)
+                guard selection.covers(vendor: notification.vendor) else { return true }
+                let event = try written.withBytes { bytes throws(Rejection) in
+                    try eventParser.read(event: bytes.bindMemory(to: UInt8.self), at: payload.place)
+                }
+                return selection.filter.map { $0.matches(event) } ?? true ? take(notification, event, payload) : true
+            } rejected: {
+                rejected($0)
+            }
+        }
     }
 
     /// Events of what is selected by time and vendor.
@@ -137,13 +148,25 @@ package struct Recording: Sendable {
         of block: Block, with parser: JSONParser,
         _ take: (Event, RecordedPayload) throws(Rejection) -> Bool, rejected: (Rejection) -> Void
     ) {
+        forEachPayload(of: block, with: parser) { payload, common, id throws(Rejection) in
+            let event = try normalizer.event(payload, in: common, id: id, with: parser)
+            return selection.covers(vendor: event.vendor) ? try take(event, payload) : true
+        } rejected: {
+            rejected($0)
+        }
+    }
+
+    /// What is selected by time, with what its event is to be made with.
+    private func forEachPayload(
+        of block: Block, with parser: JSONParser,
+        _ take: (RecordedPayload, CloudEventEnvelope, EventID?) throws(Rejection) -> Bool,
+        rejected: (Rejection) -> Void
+    ) {
         let common = normalizer.envelope(of: Reception(from: source, at: now(), vendor: vendor))
         block.payloads.forEachPayload(in: envelope, from: block.first, with: parser) { payload throws(Rejection) in
             guard selection.covers(payload.time) else { return true }
-            let id = identity?.eventID(
-                input: block.input, offset: payload.place.offset, recorded: payload.time)
-            let event = try normalizer.event(payload, in: common, id: id, with: parser)
-            return selection.covers(vendor: event.vendor) ? try take(event, payload) : true
+            let id = identity?.eventID(input: block.input, offset: payload.place.offset, recorded: payload.time)
+            return try take(payload, common, id)
         } rejected: {
             rejected($0)
             return true

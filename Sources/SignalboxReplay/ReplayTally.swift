@@ -40,8 +40,12 @@ package struct ReplayTally: Sendable, Equatable, Codable {
     }
 
     private mutating func count(_ cell: Cell, _ more: Int = 1) {
-        let isKnown = cells[cell] != nil || cells.count < Self.mostNames
-        cells[isKnown ? cell : Cell(vendor: "(others)", route: "(others)"), default: 0] += more
+        guard let place = cells.index(forKey: cell) else {
+            let isRoom = cells.count < Self.mostNames
+            cells[isRoom ? cell : Cell(vendor: "(others)", route: "(others)"), default: 0] += more
+            return
+        }
+        cells.values[place] += more
     }
 
     private mutating func count(warning code: String, _ more: Int = 1) {

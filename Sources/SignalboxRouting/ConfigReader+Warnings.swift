@@ -28,14 +28,11 @@ extension ConfigReader {
     private mutating func warnOfShadowedRoutes(_ table: RouteTable) {
         let values = roots.compactMap { $0["routes"] }.flatMap { Array($0.elements) }
         precondition(values.count == table.routes.count, "A route of a good config was not read.")
-        let all = zip(values, table.routes).map { (match: $0["match"] ?? $0, value: $0, route: $1) }
-        var stoppers: [(match: JSONValue, value: JSONValue, route: Route)] = []
+        let all = zip(values, table.routes).map { (value: $0, route: $1) }
+        var stoppers: [(value: JSONValue, route: Route)] = []
+        var scope = PatternScope()
         for candidate in all {
-            let stopper = stoppers.first { earlier in
-                // Events about the gateway's own doing are asked only of routes that name a type.
-                (PatternScope.alwaysNamesType(earlier.match) || !PatternScope.mayNameType(candidate.match))
-                    && PatternScope.covers(earlier.match, candidate.match)
-            }
+            let stopper = stoppers.first { scope.covers($0.route.match, candidate.route.match) }
             if let stopper {
                 warn(
                     place(of: candidate.value["name"] ?? candidate.value),
@@ -61,38 +58,5 @@ extension ConfigReader {
                 "no event is ever left for the fallback; remove it, or the route's match",
                 also: [(place(of: taker.value["name"] ?? taker.value), "this route takes every event")])
         }
-    }
-}
-
-/// Which patterns provably match all that others match, by how they are written.
-enum PatternScope {
-    /// True when every event that matches `narrow` matches `wide`: each field that `wide` asks for, `narrow` asks for too, and
-    /// allows nothing there that `wide` does not. False says nothing.
-    static func covers(_ wide: JSONValue, _ narrow: JSONValue) -> Bool {
-        wide.members.allSatisfy { key, test in
-            guard let other = narrow.member(key) else { return false }
-            // Alternatives between fields, which are arrays of patterns.
-            if key.equals("$or") { return equal(test, other) }
-            if test.isObject { return other.isObject && covers(test, other) }
-            guard test.isArray, other.isArray else { return false }
-            return other.elements.allSatisfy { condition in test.elements.contains { equal($0, condition) } }
-        }
-    }
-
-    /// Whether it asks for an event's `type` in any case.
-    static func alwaysNamesType(_ pattern: JSONValue) -> Bool { pattern["type"] != nil }
-
-    /// Whether it does in some case.
-    static func mayNameType(_ pattern: JSONValue) -> Bool {
-        if alwaysNamesType(pattern) { return true }
-        guard let alternatives = pattern["$or"], alternatives.isArray else { return false }
-        return alternatives.elements.contains { mayNameType($0) }
-    }
-
-    private static func equal(_ left: JSONValue, _ right: JSONValue) -> Bool {
-        if let number = left.double, let other = right.double {
-            return left.integer == right.integer && number == other
-        }
-        return left.kind == right.kind && JSONText(left).bytes == JSONText(right).bytes
     }
 }

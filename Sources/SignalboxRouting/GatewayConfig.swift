@@ -35,12 +35,15 @@ package struct GatewayConfig: Sendable {
         package var files: [String] = []
         /// The folder in which files that are added belong to it too, whether there is one or not.
         package var folder: String?
+        /// SHA-256 of its own file and those beside it, one behind the other, in hexadecimal digits.
+        package var digest = ""
 
         package init() {}
 
-        package init(files: [String], folder: String?) {
+        package init(files: [String], folder: String?, digest: String) {
             self.files = files
             self.folder = folder
+            self.digest = digest
         }
     }
 

@@ -10,7 +10,7 @@ struct MetricsPage {
     init(
         gauges: [DestinationName: SQLiteQueue.Gauges], hindrances: [DestinationName: Hindrance],
         destinations: [DestinationName], media: SQLiteQueue.MediaGauges,
-        routes: [(name: String, count: RouteCounts.Count)], now: Date
+        routes: [(name: String, count: RouteCounts.Count)], config: ConfigStanding, now: Date
     ) {
         let names = Set(destinations).union(gauges.keys).sorted()
         func series(_ name: String, _ type: String, _ help: String, _ value: (DestinationName) -> Double) -> String {
@@ -44,7 +44,21 @@ struct MetricsPage {
             + Self.series(
                 "signalbox_route_failed_total", "Events of which a route's transformation made nothing.", routes
             ) { $0.failed }
-            + Self.media(media)
+            + Self.media(media) + Self.config(config)
+    }
+
+    /// Named as Prometheus names its own.
+    private static func config(_ standing: ConfigStanding) -> String {
+        let seconds = Timestamp(standing.since).milliseconds
+        return """
+            # HELP signalbox_config_last_reload_successful 1 while the newest config is in force, 0 while it is refused.
+            # TYPE signalbox_config_last_reload_successful gauge
+            signalbox_config_last_reload_successful \(standing.refusal == nil ? 1 : 0)
+            # HELP signalbox_config_last_reload_success_timestamp_seconds When the config in force was read.
+            # TYPE signalbox_config_last_reload_success_timestamp_seconds gauge
+            signalbox_config_last_reload_success_timestamp_seconds \(Double(seconds) / 1000)
+
+            """
     }
 
     private static func media(_ gauges: SQLiteQueue.MediaGauges) -> String {

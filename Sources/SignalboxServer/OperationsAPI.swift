@@ -230,7 +230,7 @@ package struct OperationsAPI: Sendable {
         }
         let page = MetricsPage(
             gauges: gauges, hindrances: hindrances, destinations: destinations, media: media, routes: routes.figures,
-            now: Date())
+            config: routes.standing, now: Date())
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))

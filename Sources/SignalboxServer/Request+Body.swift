@@ -9,12 +9,19 @@ extension Request {
     /// False for a request that a page of another site had a browser send, or that came under a foreign name (DNS
     /// rebinding): both reach a loopback address although their author cannot.
     var isFromThisMachine: Bool {
-        let origin = headers[.origin].map { $0.replacing("http://", with: "").replacing("https://", with: "") }
-        return [head.authority, origin].allSatisfy { name in name.map { Self.isLoopback($0) } ?? true }
+        if let authority = head.authority, !Self.isLoopback(authority) { return false }
+        guard let origin = headers[.origin] else { return true }
+        return Self.isLoopback(origin.replacing("http://", with: "").replacing("https://", with: ""))
     }
 
     /// `name`: a host, and a port or none.
     private static func isLoopback(_ name: String) -> Bool {
+        // What nearly everybody sends, for it is asked of every request.
+        if let port = name.utf8.after("127.0.0.1:") ?? name.utf8.after("localhost:"),
+            port.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }), (1...5).contains(port.count)
+        {
+            return true
+        }
         let hasPort = name.hasPrefix("[") ? !name.hasSuffix("]") : name.contains(":")
         return ListenAddress(hasPort ? name : name + ":0")?.isLoopback ?? false
     }
@@ -45,5 +52,12 @@ extension Request {
 
     private func next(_ iterator: inout RequestBody.AsyncIterator) async throws(Problem) -> ByteBuffer? {
         do { return try await iterator.next() } catch { throw .unreadableBody }
+    }
+}
+
+extension String.UTF8View {
+    /// What follows a beginning; nil where it is another.
+    fileprivate func after(_ beginning: String) -> Substring.UTF8View? {
+        starts(with: beginning.utf8) ? dropFirst(beginning.utf8.count) : nil
     }
 }

@@ -6,19 +6,24 @@ import SignalboxModel
 package import SignalboxPipeline
 package import SignalboxRouting
 
-/// The routes of the config, what they took, and what they would do with an event. For operators.
+/// The routes of the config, what they took, and what they would do with an event; which config that is. For operators.
 package struct RoutesAPI: Sendable {
     private let routes: RouteTable
     private let trials: RouteTrials
     private let counts: RouteCounts
     private let access: AdminAccess
+    /// Of the config that the routes are of.
+    let standing: ConfigStanding
     private let budget = BodyBudget(bytes: 4 * GatewayServer.bodyLimit)
 
     /// `counts`: what routes took since the gateway was started.
-    package init(routes: RouteTable, trials: RouteTrials, counts: RouteCounts, access: AdminAccess) {
+    package init(
+        routes: RouteTable, trials: RouteTrials, counts: RouteCounts, standing: ConfigStanding, access: AdminAccess
+    ) {
         self.routes = routes
         self.trials = trials
         self.counts = counts
+        self.standing = standing
         self.access = access
     }
 
@@ -65,6 +70,8 @@ package struct RoutesAPI: Sendable {
             json.key("fallback")
             json.strings(routes.fallback.map(\.name))
         }
+        json.key("config")
+        json.config(standing)
         json.endObject()
         return .json(.ok, json.bytes)
     }

@@ -20,20 +20,23 @@ struct StoreBench: Sendable {
         return queue
     }
 
-    /// An event whose body is this number.
+    /// An event whose body is this number, to `crm` where nobody is named.
     func event(
-        _ number: Int, to orders: [DeliveryOrder], dedupe: RoutedEvent.Dedupe? = nil, size: Int = 0,
+        _ number: Int, to orders: [DeliveryOrder]? = nil, payload: [UInt8]? = nil, variants: [[UInt8]] = [],
+        media: MediaWait? = nil, files: [MediaFile] = [], category: DefinedCategory? = nil,
+        dedupe: RoutedEvent.Dedupe? = nil, hasLastingID: Bool = false, followers: [RoutedEvent] = [], size: Int = 0,
         from source: SourceName = .default
     ) -> RoutedEvent {
-        RoutedEvent(
-            event: Event(
-                id: EventID(at: clock.now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))),
-                source: source, acceptedAt: clock.now, vendor: .unknown, kind: .alert, warnings: [],
-                body: Array(String(number).utf8) + Array(repeating: 32, count: size)),
-            routes: [], deliveries: orders, dedupe: dedupe)
+        var event = Event(
+            id: EventID(at: clock.now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))),
+            source: source, acceptedAt: clock.now, vendor: .unknown, kind: .alert, warnings: [],
+            body: Array(String(number).utf8) + Array(repeating: 32, count: size))
+        event.category = category
+        return RoutedEvent(
+            event: event, routes: [], deliveries: orders ?? [DeliveryOrder(to: crm)], payload: payload,
+            variants: variants, media: media, files: files, dedupe: dedupe, hasLastingID: hasLastingID,
+            followers: followers)
     }
-
-    func event(_ number: Int) -> RoutedEvent { event(number, to: [DeliveryOrder(to: crm)]) }
 
     /// As many to `crm` as a fresh window cannot hold, so that some are in the file only.
     func fill(_ queue: SQLiteQueue, from first: Int, count: Int) async throws {

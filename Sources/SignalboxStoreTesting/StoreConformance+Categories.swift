@@ -103,9 +103,8 @@ extension StoreConformance {
             let queue = try bench.open()
             let dedupe = RoutedEvent.Dedupe(key: "k", since: bench.clock.now.addingTimeInterval(-60))
             try await queue.append([bench.event(1, to: [], dedupe: dedupe)])
-            var again = bench.event(2, to: [], dedupe: dedupe)
-            again.event.category = DefinedCategory("a", isNamedByDefinition: true) { bench.category("a") }
-            try await queue.append([again])
+            let category = DefinedCategory("a", isNamedByDefinition: true) { bench.category("a") }
+            try await queue.append([bench.event(2, to: [], category: category, dedupe: dedupe)])
             #expect(try await queue.eventCount() == 1)
             #expect(try await names(queue).isEmpty)
         },
@@ -167,8 +166,6 @@ extension StoreBench {
     }
 
     func event(_ number: Int, defining category: DefinedCategory) -> RoutedEvent {
-        var routed = event(number)
-        routed.event.category = category
-        return routed
+        event(number, category: category)
     }
 }

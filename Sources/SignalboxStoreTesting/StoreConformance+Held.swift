@@ -11,9 +11,8 @@ extension StoreConformance {
     static let held = [
         Self("aDeliveryThatWaitsForFilesIsHeldAndOthersAreNot") { bench in
             let queue = try bench.open()
-            var event = bench.event(1, waitingFor: [url])
-            event.deliveries.append(DeliveryOrder(to: bench.inbox))
-            try await queue.append([event])
+            let event = bench.event(1, waitingFor: [url])
+            try await queue.append([event.with(deliveries: event.deliveries + [DeliveryOrder(to: bench.inbox)])])
             for queue in [queue, try bench.open()] {
                 #expect(try await bench.claimNumbers(queue).isEmpty)
                 #expect(try await queue.claim(from: bench.inbox, upTo: 5).map(\.number) == [1])
@@ -63,11 +62,10 @@ extension StoreConformance {
         },
         Self("eachDeliveryWaitsItsOwnTime") { bench in
             let queue = try bench.open()
-            var event = bench.event(1, waitingFor: [url])
+            let event = bench.event(1, waitingFor: [url])
             var order = DeliveryOrder(to: bench.inbox)
             order.mediaUntil = bench.clock.now.addingTimeInterval(5)
-            event.deliveries.append(order)
-            try await queue.append([event])
+            try await queue.append([event.with(deliveries: event.deliveries + [order])])
             bench.clock.advance(by: 5)
             let first = try await queue.heldDeliveries(upTo: 5)
             #expect(first.map(\.destination) == [bench.inbox])
@@ -81,9 +79,10 @@ extension StoreConformance {
         },
         Self("whatARouteIsYetToMakeSomethingElseOfIsNeverGivenOutAsItIs") { bench in
             let queue = try bench.open()
-            var event = bench.event(1, waitingFor: [url])
-            event.deliveries[0].shape = "redacting"
-            try await queue.append([event])
+            let event = bench.event(1, waitingFor: [url])
+            var order = event.deliveries[0]
+            order.shape = "redacting"
+            try await queue.append([event.with(deliveries: [order])])
             for _ in 0..<3 {
                 bench.clock.advance(by: 3600)
                 try await queue.tick()
@@ -205,12 +204,10 @@ extension StoreConformance {
         },
         Self("aDestinationWithAVariantGetsThatWithItsMedia") { bench in
             let queue = try bench.open()
-            var event = bench.event(1, waitingFor: [url])
-            var order = DeliveryOrder(to: bench.inbox)
-            order.mediaUntil = bench.clock.now.addingTimeInterval(60)
-            order.variant = 0
-            event.deliveries.append(order)
-            event.variants = [Array("2".utf8)]
+            var orders = [DeliveryOrder(to: bench.crm), DeliveryOrder(to: bench.inbox)]
+            for place in orders.indices { orders[place].mediaUntil = bench.clock.now.addingTimeInterval(60) }
+            orders[1].variant = 0
+            let event = bench.event(1, to: orders, variants: [Array("2".utf8)], media: MediaWait(urls: [url]))
             try await queue.append([event])
             try await queue.settle(media: bench.stored(try await bench.onlyJob(queue), "a"))
             let held = try await queue.heldDeliveries(upTo: 5)

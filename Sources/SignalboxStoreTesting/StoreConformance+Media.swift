@@ -23,9 +23,7 @@ extension StoreConformance {
         },
         Self("aURLIsWantedThoughNoDeliveryWaitsForIt") { bench in
             let queue = try bench.open()
-            var event = bench.event(1)
-            event.media = MediaWait(urls: ["https://a.example/x.png"])
-            try await queue.append([event])
+            try await queue.append([bench.event(1, media: MediaWait(urls: ["https://a.example/x.png"]))])
             #expect(try await bench.claimNumbers(queue) == [1])
             #expect(try await queue.dueMedia(upTo: 10, perHost: 4).map(\.url) == ["https://a.example/x.png"])
             #expect(try await queue.nextMediaUntil() == nil)
@@ -223,9 +221,7 @@ extension StoreBench {
     ) -> RoutedEvent {
         var order = DeliveryOrder(to: crm, notBefore: notBefore, notAfter: notAfter, orderKey: orderKey)
         order.mediaUntil = clock.now.addingTimeInterval(60)
-        var routed = event(number, to: [order])
-        routed.media = MediaWait(urls: urls)
-        return routed
+        return event(number, to: [order], media: MediaWait(urls: urls))
     }
 
     /// One that is known by a word.

@@ -73,9 +73,7 @@ extension StoreConformance {
             }
             let held = try await queue.heldDeliveries(upTo: 5)
             try await queue.release([MediaRelease(held[1], body: nil, files: [bench.file("b").sha256])])
-            var calendar = bench.event(7)
-            calendar.files = [bench.file("c")]
-            try await queue.append([calendar])
+            try await queue.append([bench.event(7, files: [bench.file("c")])])
             // And one that nobody points to.
             try await queue.append([bench.event(8, waitingFor: [url])])
             try await queue.settle(media: bench.stored(try await bench.onlyJob(queue), "d"))
@@ -111,11 +109,7 @@ extension StoreConformance {
             }
             for start in stride(from: 0, to: 1200, by: 400) {
                 try await queue.append(
-                    (start..<start + 400).map { number in
-                        var event = bench.event(number)
-                        event.files = [bench.file("a")]
-                        return event
-                    })
+                    (start..<start + 400).map { bench.event($0, files: [bench.file("a")]) })
             }
             let held = try await queue.heldDeliveries(upTo: 1)
             try await queue.release(held.map { MediaRelease($0, body: nil, files: [bench.file("a").sha256]) })
@@ -145,9 +139,7 @@ extension StoreConformance {
         },
         Self("whyAURLFailedIsForgottenAfterADay") { bench in
             let queue = try bench.open()
-            var event = bench.event(1)
-            event.media = MediaWait(urls: [url])
-            try await queue.append([event])
+            try await queue.append([bench.event(1, media: MediaWait(urls: [url]))])
             let failure = MediaFailure(.notFound, "answered 404")
             try await queue.settle(media: MediaSettlement(try await bench.onlyJob(queue).id, .failed(failure)))
             bench.clock.advance(by: day)

@@ -18,8 +18,7 @@ extension StoreConformance {
         },
         Self("anEventWithALastingIDIsTakenOnce") { bench in
             let queue = try bench.open()
-            var first = bench.event(1)
-            first.hasLastingID = true
+            let first = bench.event(1, hasLastingID: true)
             let id = first.event.id.description
             #expect(try await queue.append([first]) == .appended(duplicates: [:]))
             let again = try await queue.append([bench.event(2), first, bench.event(3)])
@@ -90,10 +89,8 @@ extension StoreConformance {
         },
         Self("whatFollowsAnEventIsTakenWithItOrNotAtAll") { bench in
             let queue = try bench.open()
-            var first = bench.event(1, repeating: "x")
-            first.followers = [bench.event(2)]
-            var again = bench.event(3, repeating: "x")
-            again.followers = [bench.event(4)]
+            let first = bench.event(1, repeating: "x", followedBy: [bench.event(2)])
+            let again = bench.event(3, repeating: "x", followedBy: [bench.event(4)])
             let result = try await queue.append([first, again])
             #expect(result == .appended(duplicates: [1: first.event.id.description]))
             #expect(try await bench.claimNumbers(queue) == [1, 2])
@@ -108,9 +105,7 @@ extension StoreConformance {
             #expect(try await queue.eventCount() == 2)
         },
         Self("anEventIsFoundByItsId") { bench in
-            var event = bench.event(1)
-            event.payload = [7]
-            event.variants = [[8]]
+            let event = bench.event(1, payload: [7], variants: [[8]])
             try await bench.open().append([event])
             let queue = try bench.open()
             let found = try #require(try await queue.event(event.event.id.description))
@@ -135,11 +130,10 @@ extension StoreBench {
     /// One that is a repeat of those with the same text in the minute before.
     fileprivate func event(
         _ number: Int, repeating text: String, among scope: RoutedEvent.Dedupe.Scope = .source,
-        from source: String = "default"
+        from source: String = "default", followedBy followers: [RoutedEvent] = []
     ) -> RoutedEvent {
         event(
-            number, to: [DeliveryOrder(to: crm)],
-            dedupe: RoutedEvent.Dedupe(key: text, since: clock.now.addingTimeInterval(-60), scope: scope),
-            from: SourceName(source))
+            number, dedupe: RoutedEvent.Dedupe(key: text, since: clock.now.addingTimeInterval(-60), scope: scope),
+            followers: followers, from: SourceName(source))
     }
 }

@@ -128,8 +128,7 @@ extension StoreConformance {
             let queue = try bench.open()
             let failure = MediaFailure(.timeout, "no answer")
             let urls = ["a", "b"].map { "https://\($0).example/\(round)" }
-            var early = bench.event(0, to: [])
-            early.media = MediaWait(urls: urls)
+            let early = bench.event(0, to: [], media: MediaWait(urls: urls))
             try await queue.append([early, bench.event(1, waitingFor: [urls[0]])])
             let jobs = try await queue.dueMedia(upTo: 2, perHost: 1)
             #expect(jobs.map(\.url) == urls)

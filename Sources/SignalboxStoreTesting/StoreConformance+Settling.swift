@@ -37,8 +37,7 @@ extension StoreConformance {
         Self("aDestinationGetsTheVariantOfAnEventThatIsMeantForIt") { bench in
             var orders = [DeliveryOrder(to: bench.crm), DeliveryOrder(to: bench.inbox)]
             orders[1].variant = 1
-            var event = bench.event(1, to: orders)
-            event.variants = [Array("2".utf8), Array("3".utf8)]
+            let event = bench.event(1, to: orders, variants: [Array("2".utf8), Array("3".utf8)])
             let first = try bench.open()
             try await first.append([event])
             #expect(try await first.claim(from: bench.crm, upTo: 1).map(\.number) == [1])

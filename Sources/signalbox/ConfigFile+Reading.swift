@@ -1,5 +1,5 @@
-import ArgumentParser
 import Foundation
+import SignalboxEgress
 import SignalboxJSON
 import SignalboxRouting
 import SignalboxVendors
@@ -9,16 +9,14 @@ extension ConfigFile {
     /// Files of this folder beside the config belong to it.
     static let folder = "routes.d"
 
-    /// Reads and checks a config, or says on standard error, with every place, why it cannot be used. What was read, and where
-    /// more may be added, is in its `origin`.
-    static func load(_ path: String) throws(ExitCode) -> GatewayConfig {
+    /// Reads and checks a config; fails with every mistake and its place. What was read, and where more may be added, is in
+    /// its `origin`.
+    static func load(_ path: String) throws(ConfigRefusal) -> GatewayConfig {
         let files = try texts(path)
         do throws(InvalidConfig) {
             return try read(files, from: path)
         } catch {
-            let report = ConfigReport(of: files, hasColor: StandardError.hasColor)
-            StandardError.write(report.text(of: error.mistakes) + report.summary(of: error.mistakes))
-            throw .unusable
+            throw ConfigRefusal(error.mistakes, in: files)
         }
     }
 
@@ -27,15 +25,16 @@ extension ConfigFile {
         var config = try GatewayConfig.read(
             files, detectors: Vendors.names, sourceVendors: Vendors.namedBySource, checkingEntries: mistakes)
         config.origin = GatewayConfig.Origin(
-            files: files.map(\.name) + config.templateFiles, folder: folder(beside: path))
+            files: files.map(\.name) + config.templateFiles, folder: folder(beside: path),
+            digest: hexadecimal(sha256(files.flatMap(\.bytes))))
         return config
     }
 
     /// The config's own file first, the others in the order of their names.
-    static func texts(_ path: String) throws(ExitCode) -> [ConfigText] {
+    static func texts(_ path: String) throws(ConfigRefusal) -> [ConfigText] {
         guard let text = FileManager.default.contents(atPath: path) else {
             let exists = FileManager.default.fileExists(atPath: path)
-            throw refuse(
+            throw ConfigRefusal(
                 exists
                     ? "\(path) cannot be read."
                     : "\(path): there is no such file. Write one, or name another with --config.")
@@ -45,7 +44,8 @@ extension ConfigFile {
         for name in try names(in: folder) {
             let part = folder + "/" + name
             guard let text = FileManager.default.contents(atPath: part) else {
-                throw refuse("\(part) cannot be read; it belongs to the config, because it is in \(Self.folder).")
+                throw ConfigRefusal(
+                    "\(part) cannot be read; it belongs to the config, because it is in \(Self.folder).")
             }
             files.append(ConfigText(name: part, bytes: Array(text)))
         }
@@ -59,17 +59,17 @@ extension ConfigFile {
 
     /// In the order of their bytes, so that it does not depend on the machine's language. Files that begin with a dot are those
     /// of editors.
-    private static func names(in folder: String) throws(ExitCode) -> [String] {
+    private static func names(in folder: String) throws(ConfigRefusal) -> [String] {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory.boolValue else {
             return []
         }
         guard let all = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
-            throw refuse("\(folder) cannot be read; files in it belong to the config.")
+            throw ConfigRefusal("\(folder) cannot be read; files in it belong to the config.")
         }
         let names = all.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
         guard names.count <= GatewayConfig.mostParts else {
-            throw refuse(
+            throw ConfigRefusal(
                 "\(folder) has \(names.count) files; at most \(GatewayConfig.mostParts) are read. Put some together.")
         }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }

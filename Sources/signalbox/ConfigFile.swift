@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 import SignalboxDelivery
 import SignalboxEgress
@@ -8,26 +7,27 @@ import SignalboxModel
 import SignalboxRouting
 import SignalboxVendors
 
-/// A config read from a file, or the sentence on standard error that says why it was not.
+/// A config read from a file, and all that is made of it, or why it cannot be used.
 enum ConfigFile {
     /// The chain that a config asks for.
-    static func chain(_ config: GatewayConfig) throws(ExitCode) -> VendorChain {
+    static func chain(_ config: GatewayConfig) throws(ConfigRefusal) -> VendorChain {
         do throws(UnknownDetector) {
             return try VendorChain(named: config.chain, custom: config.customDetectors.map { Catalogue($0) })
         } catch {
-            throw refuse("detectors.chain names \(error.name); known are \(error.known.joined(separator: ", ")).")
+            throw ConfigRefusal(
+                "detectors.chain names \(error.name); known are \(error.known.joined(separator: ", ")).")
         }
     }
 
     /// The tokens of all sources.
-    static func tokens(_ config: GatewayConfig, path: String) throws(ExitCode) -> [SourceName: [String]] {
+    static func tokens(_ config: GatewayConfig, path: String) throws(ConfigRefusal) -> [SourceName: [String]] {
         var tokens: [SourceName: [String]] = [:]
         for (name, source) in config.sources {
             tokens[name] = []
             for reference in source.bearer {
                 let token = try secret(reference, for: "/sources/\(name)/auth/bearer", path: path)
                 if let other = tokens.first(where: { $0.key != name && $0.value.contains(token) }) {
-                    throw refuse(
+                    throw ConfigRefusal(
                         "\(path): /sources/\(name)/auth/bearer: this is also a token of \(other.key); each source needs its own."
                     )
                 }
@@ -40,12 +40,12 @@ enum ConfigFile {
     /// The tokens that let operators in; none of them may be a source's.
     static func adminTokens(
         _ config: GatewayConfig, sources: [SourceName: [String]], path: String
-    ) throws(ExitCode) -> [String] {
+    ) throws(ConfigRefusal) -> [String] {
         var tokens: [String] = []
         for reference in config.adminBearer {
             let token = try secret(reference, for: "/admin/auth/bearer", path: path)
             if let source = sources.first(where: { $0.value.contains(token) }) {
-                throw refuse(
+                throw ConfigRefusal(
                     "\(path): /admin/auth/bearer: this is also a token of the source \(source.key); operators need their own."
                 )
             }
@@ -57,7 +57,7 @@ enum ConfigFile {
     /// The keys that a webhook is signed with.
     static func keys(
         of webhook: Destination.Webhook, named name: DestinationName, path: String
-    ) throws(ExitCode) -> WebhookKeys {
+    ) throws(ConfigRefusal) -> WebhookKeys {
         let place = "/destinations/\(name)/secret"
         var keys: [WebhookKey] = []
         for reference in webhook.secrets {
@@ -66,10 +66,11 @@ enum ConfigFile {
             do throws(InvalidWebhookKey) {
                 key = try WebhookKey(text)
             } catch {
-                throw refuse("\(path): \(place): \(error) (it comes from \(reference)).")
+                throw ConfigRefusal("\(path): \(place): \(error) (it comes from \(reference)).")
             }
             guard key.canSign else {
-                throw refuse("\(path): \(place): \(reference) is a public key, which cannot sign; use the whsk_ key.")
+                throw ConfigRefusal(
+                    "\(path): \(place): \(reference) is a public key, which cannot sign; use the whsk_ key.")
             }
             keys.append(key)
         }
@@ -79,7 +80,7 @@ enum ConfigFile {
     /// The headers that a webhook's requests bear besides the gateway's own.
     static func headers(
         of webhook: Destination.Webhook, named name: DestinationName, path: String
-    ) throws(ExitCode) -> [(name: String, value: String)] {
+    ) throws(ConfigRefusal) -> [(name: String, value: String)] {
         var headers: [(name: String, value: String)] = []
         for header in webhook.headers {
             switch header.value {
@@ -88,7 +89,7 @@ enum ConfigFile {
                 let place = "/destinations/\(name)/headers/\(header.name)"
                 let value = try secret(reference, for: place, path: path)
                 guard Destination.Header.allows(value) else {
-                    throw refuse(
+                    throw ConfigRefusal(
                         "\(path): \(place): what comes from \(reference) is no header's value, which is one line of visible ASCII."
                     )
                 }
@@ -101,28 +102,28 @@ enum ConfigFile {
     /// The secret that a webhook's access tokens are asked for with; nil when it needs none.
     static func clientSecret(
         of webhook: Destination.Webhook, named name: DestinationName, path: String
-    ) throws(ExitCode) -> String? {
+    ) throws(ConfigRefusal) -> String? {
         guard let credentials = webhook.credentials else { return nil }
         return try secret(credentials.clientSecret, for: "/destinations/\(name)/oauth2/clientSecret", path: path)
     }
 
     /// Refuses files that are not there: later they would only fail every request. `place`: of the setting.
-    static func checkFiles(of tls: WayOut.TLS, at place: String, path: String) throws(ExitCode) {
+    static func checkFiles(of tls: WayOut.TLS, at place: String, path: String) throws(ConfigRefusal) {
         for (key, file) in [("ca", tls.authorities), ("certificate", tls.certificate), ("key", tls.key)] {
             guard let file, !FileManager.default.isReadableFile(atPath: file) else { continue }
-            throw refuse("\(path): \(place)/\(key): the file \(file) cannot be read.")
+            throw ConfigRefusal("\(path): \(place)/\(key): the file \(file) cannot be read.")
         }
     }
 
     /// Links to the gateway's own files, signed where the config asks for that.
-    static func mediaLinks(_ config: GatewayConfig, path: String) throws(ExitCode) -> MediaLinks {
+    static func mediaLinks(_ config: GatewayConfig, path: String) throws(ConfigRefusal) -> MediaLinks {
         guard let signed = config.media.signedUrls else { return MediaLinks(publicUrl: config.gateway.publicUrl) }
         let place = "/media/signedUrls/secret"
         var secrets: [String] = []
         for reference in signed.secrets {
             let secret = try secret(reference, for: place, path: path)
             guard secret.utf8.count >= MediaLinks.shortestSecret else {
-                throw refuse(
+                throw ConfigRefusal(
                     "\(path): \(place): what comes from \(reference) is shorter than \(MediaLinks.shortestSecret) bytes, so "
                         + "it could be guessed; take what openssl rand -base64 32 prints.")
             }
@@ -151,12 +152,13 @@ enum ConfigFile {
         return sha256(bytes)
     }
 
-    private static func secret(_ reference: SecretReference, for place: String, path: String) throws(ExitCode) -> String
+    private static func secret(_ reference: SecretReference, for place: String, path: String) throws(ConfigRefusal)
+        -> String
     {
         do throws(UnresolvedSecret) {
             return try reference.resolve(environment: ProcessInfo.processInfo.environment)
         } catch {
-            throw refuse("\(path): \(place): \(error).")
+            throw ConfigRefusal("\(path): \(place): \(error).")
         }
     }
 }

@@ -17,7 +17,8 @@ struct DryRun {
 
     /// Returns whether something was rejected.
     func run() async throws -> Bool {
-        let config = try ConfigFile.load(command.options.configPath)
+        let config = try command.options.loadConfig()
+        try command.selection.checkVendors(config)
         let source = command.source ?? .default
         let recording = Recording(
             normalizer: try NormalizerOptions(command.options).makeNormalizer(), routes: config.routes, source: source,
@@ -45,6 +46,7 @@ struct DryRun {
                 output.write(decisions.lines)
                 session.add(decisions.tally)
                 for rejection in decisions.rejections { try session.add(rejection, of: block.input) }
+                try session.reached(block.end)
                 if isLast { throw ReplayEnd.limit }
             }
         }

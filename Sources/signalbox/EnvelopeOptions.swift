@@ -13,7 +13,7 @@ struct EnvelopeOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Where the time stands that it was sent at: RFC 3339, or seconds or milliseconds since 1970.",
+            "Where the time stands that it was sent at: RFC 3339, or seconds or milliseconds since 1970. An event's time is when it is accepted all the same.",
             valueName: "pointer"),
         transform: { try JSONPointer(argument: $0) })
     var timeAt: JSONPointer?

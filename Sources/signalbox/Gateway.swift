@@ -38,7 +38,10 @@ struct Gateway: Sendable {
         } catch {
             throw refuse("\(error)")
         }
-        let plan = try GatewayPlan(config, path: path, on: foundations)
+        let (path, foundations) = (path, foundations)
+        let plan = try orRefuse { () throws(ConfigRefusal) in
+            try GatewayPlan(config, path: path, on: foundations)
+        }
         dispatcher = Dispatcher(
             plan.destinations, queue: foundations.queue, deadLetters: plan.deadLetters, logger: logger)
         let (current, formerWays) = (Current(plan), Current<[WaysOut]>([]))
@@ -57,8 +60,8 @@ struct Gateway: Sendable {
     var queue: SQLiteQueue { foundations.queue }
     var media: MediaStore { foundations.media }
 
-    /// The plan of another config, or on standard error why there is none; nothing has changed yet.
-    func plan(for config: GatewayConfig) throws(ExitCode) -> GatewayPlan {
+    /// The plan of another config, or why there is none; nothing has changed yet.
+    func plan(for config: GatewayConfig) throws(ConfigRefusal) -> GatewayPlan {
         try GatewayPlan(config, path: path, on: foundations, following: plan)
     }
 

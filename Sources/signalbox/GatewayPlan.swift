@@ -1,4 +1,3 @@
-import ArgumentParser
 import Dispatch
 import Foundation
 import SignalboxActions
@@ -8,11 +7,13 @@ import SignalboxMedia
 import SignalboxModel
 import SignalboxPipeline
 import SignalboxRouting
+import SignalboxServer
 import SignalboxStore
 
 /// What a gateway does under one config: everything that is made of it, and nothing that outlives it.
 struct GatewayPlan: Sendable {
     let config: GatewayConfig
+    let standing: ConfigStanding
     let normalizer: Normalizer
     let intake: Intake
     let interactions: InteractionIntake
@@ -36,12 +37,13 @@ struct GatewayPlan: Sendable {
         let show: @Sendable (String) -> Void
     }
 
-    /// Makes all that a config asks for, or says on standard error why it cannot. `path`: of the config. `former`: the plan
+    /// Makes all that a config asks for, or says why it cannot. `path`: of the config. `former`: the plan
     /// that this one follows, whose connections go on being used.
     init(
         _ config: GatewayConfig, path: String, on foundations: Foundations, following former: GatewayPlan? = nil
-    ) throws(ExitCode) {
+    ) throws(ConfigRefusal) {
         self.config = config
+        standing = ConfigStanding(digest: config.origin.digest, since: Date())
         let queue = foundations.queue
         normalizer = Normalizer(
             chain: try ConfigFile.chain(config), gateway: config.gateway.name, tokens: foundations.tokens,
@@ -106,7 +108,7 @@ struct GatewayPlan: Sendable {
 
     static func sender(
         for destination: Destination, path: String, ways: WaysOut, show: @escaping @Sendable (String) -> Void
-    ) throws(ExitCode) -> any Sender {
+    ) throws(ConfigRefusal) -> any Sender {
         switch destination.endpoint {
         case .inbox: return InboxSender(color: StandardOutput.hasColor, show: show)
         case .webhook(let webhook):

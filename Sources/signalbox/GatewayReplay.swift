@@ -22,6 +22,7 @@ struct GatewayReplay {
         let token = try command.upload.resolvedToken()
         let setup = NormalizerOptions(command.options)
         let config = try setup.config()
+        try command.selection.checkVendors(config)
         let normalizer = try setup.makeNormalizer()
         session = try ReplaySession(command, interruption: interruption)
         let source = command.source ?? .default

@@ -26,6 +26,20 @@ struct InputFiles {
         return sizes
     }
 
+    /// Says on standard error which of the inputs cannot be read, before anything is done with the others. `outcome`: what that
+    /// means, as a sentence.
+    func check(outcome: String) throws(ExitCode) {
+        for path in paths where path != "-" {
+            var status = stat()
+            guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
+                throw refuse("\(path) cannot be opened: \(String(cString: strerror(errno))). \(outcome)")
+            }
+            guard status.st_mode & S_IFMT != S_IFDIR else {
+                throw refuse("\(path) cannot be read: \(String(cString: strerror(EISDIR))). \(outcome)")
+            }
+        }
+    }
+
     private static func open(_ path: String) throws(ExitCode) -> Int32 {
         guard path != "-" else { return STDIN_FILENO }
         let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC)

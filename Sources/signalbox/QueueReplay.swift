@@ -16,7 +16,8 @@ struct QueueReplay {
 
     init(_ command: Replay, interruption: Interruption) throws {
         self.command = command
-        let config = try ConfigFile.load(command.options.configPath)
+        let config = try command.options.loadConfig()
+        try command.selection.checkVendors(config)
         gateway = try Gateway(command.options, config: config, logger: command.options.makeLogger()) { text in
             Terminal.show(text)
         }

@@ -65,12 +65,20 @@ struct RejectList: ~Copyable {
                 "signalbox: more payloads were rejected\(file == nil ? "; --rejects FILE lists all" : "").")
         }
         guard let file else { return }
-        do {
-            let line = Self.line(code, message, at: place, in: input)
-            try file.write(contentsOf: Data(line))
-            bytes += line.count
-        } catch {
-            throw refuse("the file of rejects cannot be written: \(error.localizedDescription).")
+        let line = Self.line(code, message, at: place, in: input)
+        try Self.write(line, to: file.fileDescriptor)
+        bytes += line.count
+    }
+
+    private static func write(_ line: [UInt8], to descriptor: Int32) throws(ExitCode) {
+        var rest = line[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw refuse("the file of rejects cannot be written: \(String(cString: strerror(errno))).")
+            }
+            rest = rest.dropFirst(count)
         }
     }
 

@@ -22,7 +22,8 @@ final class ReplaySession {
     private var meter: ProgressMeter?
     private let sizes: [Int]?
     private var eventsBefore = 0
-    private var bytesRead = 0
+    private var progress = SettledBytes()
+    private var bytesSettled = 0
     private var lastSaved: Duration
     let elapsed: @Sendable () -> Duration
 
@@ -33,6 +34,7 @@ final class ReplaySession {
         self.command = command
         self.interruption = interruption
         inputs = InputFiles(command.files) { interruption.happened }
+        try inputs.check(outcome: "Nothing was replayed.")
         let start = ContinuousClock.now
         elapsed = { ContinuousClock.now - start }
         lastSaved = .zero
@@ -51,6 +53,9 @@ final class ReplaySession {
                 style: StandardError.canRedraw ? .terminal : .lines, totalBytes: sizes?.reduce(0, +),
                 skippedBytes: skippedBytes, at: elapsed())
         }
+        let begin = InputPosition(input: state?.position.input ?? 0, offset: state?.restart?.offset ?? 0)
+        bytesSettled = skippedBytes
+        progress = SettledBytes(from: begin, bytes: skippedBytes)
         try save(atOnce: true)
     }
 
@@ -110,13 +115,14 @@ final class ReplaySession {
     /// Takes note that a block is being consumed.
     func noteReading(_ block: ParallelReading.Block) {
         if file != nil, let restart = block.restart { restarts.append((block.input, restart)) }
-        bytesRead = (sizes?[..<block.input].reduce(0, +) ?? 0) + block.bytesRead
+        let bytes = (sizes?[..<block.input].reduce(0, +) ?? 0) + block.bytesRead
+        progress.read(upTo: block.end, bytes: bytes)
         showProgress()
     }
 
     private func showProgress() {
         let text = meter?.note(
-            bytes: bytesRead, events: taken - eventsBefore, rejected: rejectList.count, at: elapsed())
+            bytes: bytesSettled, events: taken - eventsBefore, rejected: rejectList.count, at: elapsed())
         if let text { StandardError.write(text) }
     }
 
@@ -167,6 +173,8 @@ final class ReplaySession {
 
     /// Takes note that all before a position is durable, and says so in the resume file every so often.
     func reached(_ position: InputPosition) throws(ExitCode) {
+        bytesSettled = max(bytesSettled, progress.settle(upTo: position))
+        showProgress()
         guard var state, position > state.position else { return }
         if position.input != state.position.input { state.restart = nil }
         state.position = position

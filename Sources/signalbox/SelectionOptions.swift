@@ -3,6 +3,7 @@ import Foundation
 import SignalboxModel
 import SignalboxReplay
 import SignalboxRouting
+import SignalboxVendors
 
 /// Which payloads of a recording are replayed.
 struct SelectionOptions: ParsableArguments {
@@ -30,8 +31,28 @@ struct SelectionOptions: ParsableArguments {
         for text in [since, until].compactMap(\.self) where ReplayText.moment(text, now: Date()) == nil {
             throw ValidationError("\(text) is no time: write RFC 3339, 2026-11-20T21:29:00Z, or a duration ago, 24h.")
         }
+        let now = Date()
+        if let since = since.flatMap({ ReplayText.moment($0, now: now) }),
+            let until = until.flatMap({ ReplayText.moment($0, now: now) }), since >= until
+        {
+            throw ValidationError(
+                "--since is not before --until, which leaves nothing: what is replayed was recorded between them.")
+        }
         if let limit, limit < 1 { throw ValidationError("--limit \(limit) leaves nothing; it is 1 at least.") }
         if let filter { _ = try Self.pattern(filter) }
+    }
+
+    /// Says on standard error which vendor nobody can be under a config: a slip would leave nothing without a word.
+    func checkVendors(_ config: GatewayConfig) throws(ExitCode) {
+        guard !vendor.isEmpty else { return }
+        let chain = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.chain(config) }
+        let recognised = chain.links.flatMap(\.portraits).map(\.vendor) + config.sourceVendors.values
+        let known = Set(recognised.map(\.name) + [VendorID.unknown.name])
+        guard let stranger = vendor.first(where: { !known.contains($0) }) else { return }
+        let near = known.first { $0 == stranger.lowercased() }
+        throw refuse(
+            "--vendor \(stranger) is nobody who is recognised; "
+                + (near.map { "did you mean \($0)?" } ?? "signalbox vendors lists who is."))
     }
 
     /// `now`: what durations are counted from.

@@ -40,6 +40,13 @@ struct StandardOutput: ~Copyable {
         }
     }
 
+    /// Writes a text at once, for commands that have little to say.
+    static func print(_ text: String, terminator: String = "\n") {
+        var output = StandardOutput()
+        output.write(Array((text + terminator).utf8))
+        output.flush()
+    }
+
     /// Whether to use colours: on a terminal, unless the environment says otherwise.
     static var hasColor: Bool { isatty(STDOUT_FILENO) == 1 && wantsColor }
 

@@ -79,6 +79,19 @@ import Testing
         #expect((table["warnings"] as? [[String: Any]])?.isEmpty == false)
     }
 
+    /// In a gateway nobody has downloaded a file when the routes are asked.
+    @Test func aFilterSeesFilesAsTheGatewaysRoutesDo() async throws {
+        let image = #""notification":{"title":"a","image":"https://a.example/i.png"}"#
+        let payload = #"{"message":{"token":"t",\#(image)}}"#
+        func decided(_ status: String) async throws -> String {
+            try await dryRun(
+                ["--filter", #"{"data":{"media":{"status":["\#(status)"]}}}"#], input: payload
+            ).output
+        }
+        #expect(try await decided("skipped") == "unknown/alert -> crm (everything)\n")
+        #expect(try await decided("pending").isEmpty)
+    }
+
     @Test func combinationsThatMeanNothingAreToldInASentence() async throws {
         let to = ["--to", "http://127.0.0.1:1"]
         let wrong: [([String], String)] = [
@@ -87,7 +100,7 @@ import Testing
             (["--until", "1h"], "--until goes by recorded times"), (["--dry-run"] + to, "--to says how"),
             (["--dry-run", "--rate", "1/s"], "--rate says how"),
             (["--dry-run", "--resume", "r", "a"], "--resume says how"),
-            (to + ["--token-at", "/t"], "--token-at cannot go with --to"),
+            (to + ["--token-at", "/t"], "--token-at cannot go with --to: payloads are handed in as they stand"),
             (to + ["--data-dir", "d"], "--data-dir cannot"),
             (["--resume", "r"], "--resume needs files"), (["--resume", "r", "-"], "--resume needs files"),
             (["--resume", "r", "--rejects", "r", "a"], "name the same file"),

@@ -50,13 +50,11 @@ import Testing
         var order = DeliveryOrder(to: crm)
         order.mediaUntil = Self.now.addingTimeInterval(3600)
         order.shape = shape
-        var routed = RoutedEvent(
+        return RoutedEvent(
             event: Event(
                 id: EventID(at: Self.now, random: (UInt64(number), 7)), source: .default, acceptedAt: Self.now,
                 vendor: .unknown, kind: .alert, warnings: [], body: Array(body.utf8)),
-            routes: [], deliveries: [order])
-        routed.media = MediaWait(urls: [url])
-        return routed
+            routes: [], deliveries: [order], media: MediaWait(urls: [url]))
     }
 
     private func service(

@@ -94,12 +94,12 @@ import Testing
     /// The notification of a setting once more, with an end.
     private func event(of setting: InteractionSetting, endingAt end: String) async throws -> InteractionSetting {
         let json = String(decoding: setting.event.event.body, as: UTF8.self)
-        var event = setting.event
-        event.event = Event(
+        let ending = Event(
             id: EventID(at: setting.clock.now, random: (1, 2)), source: source, acceptedAt: setting.clock.now,
             vendor: VendorID("mce"), kind: .alert, warnings: [],
             body: Array(json.replacing(#""kind""#, with: #""schedule":{"notAfter":"\#(end)"},"kind""#).utf8))
-        event.deliveries = []
+        let event = RoutedEvent(
+            event: ending, routes: setting.event.routes, deliveries: [], payload: setting.event.payload)
         try await setting.queue.append([event])
         return InteractionSetting(
             queue: setting.queue, interactions: setting.interactions, clock: setting.clock,

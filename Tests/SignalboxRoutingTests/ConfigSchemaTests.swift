@@ -1,4 +1,5 @@
 import SignalboxJSON
+import SignalboxModel
 import SignalboxRouting
 import Testing
 
@@ -35,6 +36,17 @@ import Testing
                 schema["$defs"]?["condition"]?["anyOf"]?.elements.compactMap { $0["properties"] }.first)
             let known = Set(properties.members.map { String(decoding: $0.key, as: UTF8.self) })
             #expect(known == Set(ConfigReader.comparisons))
+        }
+    }
+
+    @Test func readerAndSchemaKnowTheSameTypesOfMedia() throws {
+        let parser = JSONParser()
+        try withExtendedLifetime(parser) {
+            let schema = try parser.parse(ConfigSchema.text)
+            let listed = try #require(
+                schema["$defs"]?["mediaType"]?["anyOf"]?.elements.compactMap { $0["enum"] }.first)
+            let known = MediaKind.allCases.filter { $0.family != nil }.flatMap(\.contentTypes)
+            #expect(Set(listed.elements.compactMap(\.string)) == Set(known))
         }
     }
 

@@ -61,6 +61,28 @@ import Testing
         #expect(fixture.mistakes.count == 500)
     }
 
+    @Test func aLineForEachIsBoundedAndWithoutTheFilesLines() throws {
+        let name = String(repeating: "x", count: 2_000)
+        let text =
+            "{ \"\(name)\": \"hidden\",\n" + (0..<24).map { "\"x\($0)\": \"hidden\"" }.joined(separator: ",\n") + "}"
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
+        let lines = ConfigReport.lines(of: fixture.mistakes, in: ["f"])
+        #expect(lines.count == 21)
+        #expect(lines.last == "and 5 more: see signalbox routes check")
+        #expect(lines.allSatisfy { $0.count <= 501 && !$0.contains("hidden") })
+        let first = try #require(lines.dropFirst().first)
+        #expect(first.hasPrefix(#"f:2:1: error: /x0: there is no setting "x0" here; known here: "#), "\(first)")
+    }
+
+    @Test func whatIsNoJSONIsNotRepeatedInALine() {
+        let fixture = Fixture(
+            files: [ConfigText(name: "f", bytes: Array(#"{"a": hidden}"#.utf8))], expected: "", description: "")
+        #expect(
+            ConfigReport.lines(of: fixture.mistakes, in: ["f"]) == [
+                "f:1:7: error: what stands here is no value of JSON; signalbox routes check shows it"
+            ])
+    }
+
     @Test func partsAreReadBehindTheConfigInTheirOrder() throws {
         let texts = [
             #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"a","to":["j"],"match":{}}],"fallback":["k"]}"#,

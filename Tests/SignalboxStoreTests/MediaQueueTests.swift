@@ -12,21 +12,20 @@ import Testing
     private let crm = DestinationName("crm")
     private let inbox = DestinationName("inbox")
 
-    private func event(_ number: UInt8, waitingFor urls: [String], until: Date, variants: [[UInt8]] = []) -> RoutedEvent
+    private func event(_ number: UInt8, waitingFor urls: [String]?, until: Date, variants: [[UInt8]] = [])
+        -> RoutedEvent
     {
         var orders = [crm, inbox].map { DeliveryOrder(to: $0) }
         for position in orders.indices {
             orders[position].mediaUntil = until
             if position < variants.count { orders[position].variant = position }
         }
-        var routed = RoutedEvent(
+        return RoutedEvent(
             event: Event(
                 id: EventID(at: until, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
                 acceptedAt: until, vendor: .unknown, kind: .alert, warnings: [], body: [number]),
-            routes: [], deliveries: orders)
-        routed.variants = variants
-        routed.media = MediaWait(urls: urls)
-        return routed
+            routes: [], deliveries: orders, variants: variants,
+            media: urls.map { MediaWait(urls: $0) })
     }
 
     private func variants(of queue: SQLiteQueue) async throws -> [[UInt8]] {
@@ -117,9 +116,7 @@ import Testing
             try await queue.pool.writeWithoutTransaction { db in
                 db.trace { statements.note("\($0)") }
             }
-            var plain = event(1, waitingFor: [], until: Date())
-            plain.media = nil
-            try await queue.append([plain])
+            try await queue.append([event(1, waitingFor: nil, until: Date())])
             #expect(!statements.all.isEmpty)
             #expect(statements.all.allSatisfy { !$0.contains("media") && !$0.contains("files") })
         }

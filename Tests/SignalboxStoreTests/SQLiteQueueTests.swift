@@ -173,14 +173,14 @@ import Testing
             }
             var order = DeliveryOrder(to: crm)
             order.variant = 0
-            var first = RoutedEvent(
-                event: makeEvent([1], at: clock.now), routes: [], deliveries: [order],
-                dedupe: RoutedEvent.Dedupe(key: "d", since: .distantPast))
-            first.variants = [[2]]
-            first.event.category = DefinedCategory("c", isNamedByDefinition: true) {
+            var event = makeEvent([1], at: clock.now)
+            event.category = DefinedCategory("c", isNamedByDefinition: true) {
                 CategoryRecord(identifier: "c", definition: Array("{}".utf8))
             }
-            first.files = [MediaFile(sha256: String(repeating: "a", count: 64), bytes: 1, contentType: "text/calendar")]
+            let file = MediaFile(sha256: String(repeating: "a", count: 64), bytes: 1, contentType: "text/calendar")
+            let first = RoutedEvent(
+                event: event, routes: [], deliveries: [order], variants: [[2]], files: [file],
+                dedupe: RoutedEvent.Dedupe(key: "d", since: .distantPast))
             try await queue.append([first], of: request)
             for outcome in [Outcome.retry(at: clock.now, status: 503, reason: "x"), .delivered(status: 204)] {
                 try await queue.tick()
@@ -209,9 +209,9 @@ import Testing
     private func waiting(until: Date) -> RoutedEvent {
         var order = DeliveryOrder(to: crm, notAfter: until.addingTimeInterval(1))
         order.mediaUntil = until
-        var waiting = RoutedEvent(event: makeEvent([3], at: until), routes: [], deliveries: [order])
-        waiting.media = MediaWait(urls: ["https://a.example/x"])
-        return waiting
+        return RoutedEvent(
+            event: makeEvent([3], at: until), routes: [], deliveries: [order],
+            media: MediaWait(urls: ["https://a.example/x"]))
     }
 
     private func rows(of queue: SQLiteQueue) async throws -> [String: Int] {

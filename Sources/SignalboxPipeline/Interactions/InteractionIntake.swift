@@ -152,10 +152,11 @@ package struct InteractionIntake: Sendable {
             let tap = try reading(stored.body) { (event) throws(InteractionMistake) in try Tap(interaction, on: event) }
             let now = now()
             let decided = await decider.decide(tap, at: now)
-            var routed = try routed(decided, from: source, at: now)
+            var followers: [RoutedEvent] = []
             if case .snoozed(_, let until, let id) = decided.outcome {
-                routed.followers = [try returning(stored, as: id, until: until, at: now)]
+                followers = [try returning(stored, as: id, until: until, at: now)]
             }
+            let routed = try routed(decided, from: source, at: now, with: followers)
             return .success(Receipt(decided: decided, routed: routed))
         } catch {
             return .failure(.mistaken(error, at: found.place))
@@ -176,7 +177,7 @@ package struct InteractionIntake: Sendable {
     // MARK: Events
 
     private func routed(
-        _ decided: DecidedTap, from source: SourceName, at now: Date
+        _ decided: DecidedTap, from source: SourceName, at now: Date, with followers: [RoutedEvent]
     ) throws(InteractionMistake) -> RoutedEvent {
         let id = ids.next(at: now)
         var json = JSONWriter(reservingCapacity: 1000)
@@ -192,14 +193,14 @@ package struct InteractionIntake: Sendable {
             let dedupe = RoutedEvent.Dedupe(
                 key: hexadecimal(sha256(Array(decided.tap.interaction.identity.utf8))),
                 since: now.addingTimeInterval(-(Self.repeatWindow / .seconds(1))), scope: .all)
-            var routed = RoutedEvent(
-                event, routes.decide(body, adding: destinations, hasPayload: false), in: body, shaping: shaping,
-                dedupe: dedupe)
             // As long as somebody is to get the event, the file stays.
+            var files: [MediaFile] = []
             if case .rendered(let file) = decided.outcome {
-                routed.files = [MediaFile(sha256: file.sha256, bytes: file.bytes, contentType: "text/calendar")]
+                files = [MediaFile(sha256: file.sha256, bytes: file.bytes, contentType: "text/calendar")]
             }
-            return routed
+            return RoutedEvent(
+                event, routes.decide(body, adding: destinations, hasPayload: false), in: body, shaping: shaping,
+                files: files, dedupe: dedupe, followers: followers)
         }
     }
 
@@ -223,16 +224,18 @@ package struct InteractionIntake: Sendable {
                 event["dataschema"] == nil ? nil : event["data"]?["apns"].map { JSONText($0) }
             }
         }
-        var routed = try reading(bytes) { [event] (body) throws(InteractionMistake) in
+        let routed = try reading(bytes) { [event] (body) throws(InteractionMistake) in
             RoutedEvent(
                 event, routes.decide(body, adding: [], hasPayload: event.payload != nil), in: body, shaping: shaping)
         }
-        for position in routed.deliveries.indices {
-            routed.deliveries[position].notBefore = until
-            // In line it would hold up all that come meanwhile.
-            routed.deliveries[position].orderKey = nil
-        }
-        return routed
+        return routed.with(
+            deliveries: routed.deliveries.map { delivery in
+                var delivery = delivery
+                delivery.notBefore = until
+                // In line it would hold up all that come meanwhile.
+                delivery.orderKey = nil
+                return delivery
+            })
     }
 
     // MARK: Keeping

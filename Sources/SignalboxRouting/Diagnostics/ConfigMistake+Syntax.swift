@@ -9,6 +9,10 @@ extension ConfigMistake {
             return
         }
         self.init(file: file, pointer: "", place: fault.range, in: text, message: Self.words(for: fault, in: text))
+        switch fault.kind {
+        case .bareKey, .bareWord, .number: repeatsText = true
+        default: break
+        }
         if let opening = fault.opening {
             notes = [Note(file: file, place: opening..<opening + 1, message: "this bracket is open there")]
         }

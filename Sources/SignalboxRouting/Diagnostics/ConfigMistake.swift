@@ -26,6 +26,8 @@ package struct ConfigMistake: Sendable, Equatable {
     package let position: TextPosition?
     /// What is wrong and, behind a semicolon, what to do: one sentence without a full stop.
     package let message: String
+    /// Whether ``message`` repeats what stands in the file where anything may stand, a secret without its quotes too.
+    package var repeatsText = false
     /// Other places that have to do with it.
     package var notes: [Note] = []
 

@@ -13,12 +13,38 @@ package struct ConfigReport {
 
     /// Lines that end in a line feed, in the order of the files and of the places in them.
     package func text(of mistakes: [ConfigMistake]) -> String {
+        Self.sorted(mistakes).map { text(of: $0) }.joined()
+    }
+
+    private static func sorted(_ mistakes: [ConfigMistake]) -> [ConfigMistake] {
         mistakes.enumerated()
             .sorted { left, right in
                 let places = [left, right].map { ($0.element.file, $0.element.place?.lowerBound ?? 0, $0.offset) }
                 return places[0] < places[1]
             }
-            .map { text(of: $0.element) }.joined()
+            .map(\.element)
+    }
+
+    private static func place(of mistake: ConfigMistake, in name: String) -> String {
+        mistake.position.map { "\(name):\($0.line):\($0.column)" } ?? name
+    }
+
+    /// The same in a line each, without the lines of the files: secrets may stand there by mistake. `names`: of the files. Those
+    /// beyond `limit` are only counted, and longer ones than 500 characters cut.
+    package static func lines(
+        of mistakes: [ConfigMistake], in names: [String], upTo limit: Int = 20
+    ) -> [String] {
+        var lines = sorted(mistakes).prefix(limit).map { mistake in
+            let pointer = mistake.pointer.isEmpty ? "" : mistake.pointer + ": "
+            let message =
+                mistake.repeatsText
+                ? "what stands here is no value of JSON; signalbox routes check shows it" : mistake.message
+            let line =
+                place(of: mistake, in: names[mistake.file]) + ": \(mistake.severity.rawValue): " + pointer + message
+            return line.count > 500 ? printable(line.prefix(500) + "…") : printable(line)
+        }
+        if mistakes.count > limit { lines.append("and \(mistakes.count - limit) more: see signalbox routes check") }
+        return lines
     }
 
     /// `routes.json: 2 errors, 1 warning`, with a line feed.
@@ -33,8 +59,7 @@ package struct ConfigReport {
     private func text(of mistake: ConfigMistake) -> String {
         let (problem, hint) = Self.parts(of: mistake.message)
         let pointer = mistake.pointer.isEmpty ? "" : Self.printable(mistake.pointer) + ": "
-        let name = files[mistake.file].name
-        let place = mistake.position.map { "\(name):\($0.line):\($0.column)" } ?? name
+        let place = Self.place(of: mistake, in: files[mistake.file].name)
         let color: Color = mistake.severity == .error ? .red : .yellow
         var text =
             colored(place + ": ", .bold) + colored(mistake.severity.rawValue + ": ", color)

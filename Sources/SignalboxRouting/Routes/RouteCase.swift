@@ -30,7 +30,13 @@ package struct RouteCase: Sendable {
         do throws(JSONError) {
             root = try parser.parse(file.bytes)
         } catch {
-            throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: file.bytes)])
+            guard error.reason == .empty else {
+                throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: file.bytes)])
+            }
+            let message = "the file is empty; it should hold a JSON array of cases"
+            throw InvalidConfig(mistakes: [
+                ConfigMistake(file: 0, pointer: "", place: nil, in: file.bytes, message: message)
+            ])
         }
         var reader = ConfigReader(parser: parser, roots: [root], detectors: [], sourceVendors: [])
         let cases = reader.routeCases(root, of: config)

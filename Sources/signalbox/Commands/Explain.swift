@@ -23,22 +23,39 @@ struct Explain: AsyncParsableCommand {
         let body = try await payload()
         let setup = NormalizerOptions(options)
         let config = try setup.config()
-        let chain = try ConfigFile.chain(config)
+        let chain = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.chain(config) }
         let normalizer = try setup.makeNormalizer()
         let parser = Normalizer.makeParser()
         let reception = Reception(from: source, at: Date(), vendor: config.sourceVendors[source])
         do throws(Rejection) {
             let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
                 let payload = try normalizer.recognise(bytes, at: Place(), with: parser)
-                print(Self.recognition(payload, by: chain, of: reception))
+                StandardOutput.print(Self.recognition(payload, by: chain, of: reception))
                 return try normalizer.event(bytes, as: reception, at: Place(), with: parser)
             }
-            print("\nEvent\n" + Self.indented(event.body))
-            print("\nRoutes\n" + Self.routing(of: event, by: config.routes))
+            StandardOutput.print("\nEvent\n" + Self.indented(event.body))
+            StandardOutput.print("\nRoutes\n" + Self.routing(of: event, by: config.routes))
         } catch {
-            StandardError.write("signalbox: \(error.message)\n")
+            let words =
+                Self.isSeveral(body, by: normalizer, as: reception)
+                ? "\(InputFiles([file]).name(of: 0)) holds a list of payloads, or several; explain takes one, an object by itself."
+                : error.message
+            StandardError.write("signalbox: \(words)\n")
             throw ExitCode.incomplete
         }
+    }
+
+    /// Whether what is no payload is an array, or has two or more that are whole.
+    private static func isSeveral(_ body: [UInt8], by normalizer: Normalizer, as reception: Reception) -> Bool {
+        var blocks = PayloadBlocks()
+        body.withUnsafeBytes { blocks.append($0) }
+        blocks.finish()
+        var count = 0
+        blocks.take().read(by: normalizer, as: reception, with: Normalizer.makeParser()) { result in
+            if case .success = result { count += 1 }
+            return count < 2
+        }
+        return blocks.isArray || count > 1
     }
 
     private func payload() async throws -> [UInt8] {

@@ -29,8 +29,16 @@ struct Normalize: AsyncParsableCommand {
     @Option(help: "Write what was rejected to this file, as NDJSON.", completion: .file())
     var rejects: String?
 
+    func validate() throws {
+        if let rejects,
+            let sentence = FilePlace.misuse(of: "--rejects", rejects, inputs: files, config: options.configPath)
+        {
+            throw ValidationError(sentence)
+        }
+    }
+
     func run() async throws {
-        let normalizer = try NormalizerOptions(options).makeNormalizer()
+        let normalizer = try NormalizerOptions(options).makeNormalizer(mediaStatus: .pending)
         let inputs = InputFiles(files)
         let source = source
         let vendor = try NormalizerOptions(options).config().sourceVendors[source]
@@ -102,15 +110,18 @@ struct NormalizerOptions {
         if options.isConfigImplied, !FileManager.default.fileExists(atPath: options.configPath) {
             return GatewayConfig()
         }
-        return try ConfigFile.load(options.configPath)
+        return try options.loadConfig()
     }
 
-    func makeNormalizer() throws(ExitCode) -> Normalizer {
+    /// `mediaStatus`: what events say of their files, none of which is downloaded here. Where routes decide it must be what
+    /// they see in the gateway.
+    func makeNormalizer(mediaStatus: Media.Status = .skipped) throws(ExitCode) -> Normalizer {
         let config = try config()
         let directory = options.dataDirectory(file: config.gateway.dataDirectory)
+        let chain = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.chain(config) }
         return Normalizer(
-            chain: try ConfigFile.chain(config), gateway: config.gateway.name,
-            tokens: TokenHash(key: Self.tokenKey(in: directory)), actions: config.actions,
+            chain: chain, gateway: config.gateway.name,
+            tokens: TokenHash(key: Self.tokenKey(in: directory)), mediaStatus: mediaStatus, actions: config.actions,
             categories: config.categories.statics)
     }
 

@@ -112,7 +112,11 @@ extension Replay {
         }
         if upload.to != nil {
             if envelope.tokenAt != nil {
-                return "--token-at cannot go with --to: a gateway takes tokens from the payloads only."
+                return """
+                    --token-at cannot go with --to: payloads are handed in as they stand, and nothing beside them says \
+                    whose device they are for; the gateway hashes the tokens that stand in them. Leave it out, or replay \
+                    into the queue, without --to, while no gateway uses that.
+                    """
             }
             if options.dataDir != nil {
                 return "--data-dir cannot go with --to: the gateway there has its own."
@@ -122,10 +126,16 @@ extension Replay {
             if files.isEmpty || files.contains("-") {
                 return "--resume needs files: standard input cannot be read a second time."
             }
-            if resume == rejects { return "--resume and --rejects name the same file." }
-            if files.contains(resume) { return "--resume names one of the inputs." }
+            if let rejects, FilePlace(resume) == FilePlace(rejects) {
+                return "--resume and --rejects name the same file."
+            }
         }
-        if let rejects, files.contains(rejects) { return "--rejects names one of the inputs." }
+        for (option, path) in [("--resume", resume), ("--rejects", rejects)] {
+            guard let path else { continue }
+            if let sentence = FilePlace.misuse(of: option, path, inputs: files, config: options.configPath) {
+                return sentence
+            }
+        }
         return nil
     }
 

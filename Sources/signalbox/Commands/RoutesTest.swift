@@ -23,7 +23,7 @@ extension Routes {
         var json = false
 
         func run() throws {
-            let config = try ConfigFile.load(options.configPath)
+            let config = try options.loadConfig()
             let normalizer = try NormalizerOptions(options).makeNormalizer()
             let trials = RouteTrials(
                 normalizer: normalizer, routes: config.routes.withoutSampling, vendors: config.sourceVendors)
@@ -31,10 +31,12 @@ extension Routes {
             let results = try read(for: config).map { try result(of: $0, by: trials, at: now) }
             let failed = results.count { !$0.passed }
             if json {
-                print(String(decoding: RouteCaseResult.json(results), as: UTF8.self))
+                StandardOutput.print(String(decoding: RouteCaseResult.json(results), as: UTF8.self))
             } else {
-                for result in results { print(result.text(hasColor: StandardOutput.hasColor), terminator: "") }
-                print("\(results.count) cases: \(results.count - failed) passed, \(failed) failed")
+                for result in results {
+                    StandardOutput.print(result.text(hasColor: StandardOutput.hasColor), terminator: "")
+                }
+                StandardOutput.print("\(results.count) cases: \(results.count - failed) passed, \(failed) failed")
             }
             if failed > 0 { throw ExitCode.incomplete }
         }
@@ -82,6 +84,6 @@ extension Routes {
             discussion:
                 "Keep it as routes.schema.json beside the config, which names it as its \"$schema\", for editors.")
 
-        func run() { print(String(decoding: ConfigSchema.text, as: UTF8.self), terminator: "") }
+        func run() { StandardOutput.print(String(decoding: ConfigSchema.text, as: UTF8.self), terminator: "") }
     }
 }

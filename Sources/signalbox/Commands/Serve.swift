@@ -32,16 +32,20 @@ struct Serve: AsyncParsableCommand {
         // Until the config is watched. Without a terminal nobody hung up: whoever sends this expects a service to go on.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
         let logger = options.makeLogger()
-        let config = try ConfigFile.load(options.configPath)
+        let config = try options.loadConfig()
         let address = try listenAddress(config)
         let gateway = try Gateway(options, config: config, logger: logger) { text in
             Terminal.show(text)
         }
         let queue = gateway.queue
         let server = GatewayServer(
-            try surface(gateway, gateway.plan, address: address), address: address, logger: logger,
+            try orRefuse { () throws(ConfigRefusal) in try surface(gateway, gateway.plan, address: address) },
+            address: address, logger: logger,
             isReady: { await Self.isWritable(queue) },
-            onListening: { address in Self.greet(address, config, dataDirectory: gateway.directory.path) })
+            onListening: { address in
+                Self.reportWarnings(of: config, to: logger)
+                Self.greet(address, config, dataDirectory: gateway.directory.path)
+            })
         await gateway.reportStranded(to: logger)
         let janitor = Janitor(queue, retention: { .init(gateway.plan.config) }, logger: logger)
         try await gateway.openDownloads()
@@ -57,10 +61,10 @@ struct Serve: AsyncParsableCommand {
         if interrupted { throw ExitCode.interrupted }
     }
 
-    /// What is offered over HTTP under a plan, or on standard error why it cannot be.
+    /// What is offered over HTTP under a plan, or why it cannot be.
     private func surface(
         _ gateway: Gateway, _ plan: GatewayPlan, address: ListenAddress
-    ) throws(ExitCode) -> GatewaySurface {
+    ) throws(ConfigRefusal) -> GatewaySurface {
         let config = plan.config
         let access = try access(config, address: address)
         let operators = try operators(config, address: address)
@@ -75,7 +79,7 @@ struct Serve: AsyncParsableCommand {
 
     /// Reads the config again and goes by it as a whole, or goes on as before and says why.
     private func reload(_ gateway: Gateway, _ server: GatewayServer, address: ListenAddress, logger: Logger) async {
-        do throws(ExitCode) {
+        do throws(ConfigRefusal) {
             let former = gateway.plan.config
             let config = try ConfigFile.load(options.configPath)
             let plan = try gateway.plan(for: config)
@@ -89,9 +93,19 @@ struct Serve: AsyncParsableCommand {
                 logger.warning("The address to listen on and the data directory change with a restart only.")
             }
             logger.notice("The config was read again and is in force.")
+            if config.origin.digest != former.origin.digest { Self.reportWarnings(of: config, to: logger) }
             await gateway.reportStranded(to: logger)
         } catch {
+            StandardError.write(error.text)
+            gateway.plan.standing.note(ConfigStanding.Refusal(at: Date(), problems: error.problems))
             logger.error("The config cannot be used; the one before it stays in force.")
+        }
+    }
+
+    /// Without the lines of the config: what belongs in no log may stand there.
+    private static func reportWarnings(of config: GatewayConfig, to logger: Logger) {
+        for warning in ConfigReport.lines(of: config.warnings, in: config.origin.files) {
+            logger.warning("Something in the config has no effect.", metadata: ["problem": "\(warning)"])
         }
     }
 
@@ -103,7 +117,7 @@ struct Serve: AsyncParsableCommand {
         return address
     }
 
-    private func operators(_ config: GatewayConfig, address: ListenAddress) throws(ExitCode) -> AdminAccess {
+    private func operators(_ config: GatewayConfig, address: ListenAddress) throws(ConfigRefusal) -> AdminAccess {
         let sources = try ConfigFile.tokens(config, path: options.configPath)
         let tokens = try ConfigFile.adminTokens(config, sources: sources, path: options.configPath)
         return AdminAccess(tokens: tokens, isOpen: address.isLoopback && config.sources.isEmpty)
@@ -130,15 +144,17 @@ struct Serve: AsyncParsableCommand {
         let routes = plan.config.routes
         let trials = RouteTrials(
             normalizer: plan.normalizer, routes: routes, vendors: plan.config.sourceVendors)
-        return RoutesAPI(routes: routes, trials: trials, counts: gateway.foundations.counts, access: operators)
+        return RoutesAPI(
+            routes: routes, trials: trials, counts: gateway.foundations.counts, standing: plan.standing,
+            access: operators)
     }
 
-    private func access(_ config: GatewayConfig, address: ListenAddress) throws(ExitCode) -> SourceAccess {
+    private func access(_ config: GatewayConfig, address: ListenAddress) throws(ConfigRefusal) -> SourceAccess {
         guard config.sources.isEmpty else {
             return SourceAccess(try ConfigFile.tokens(config, path: options.configPath))
         }
         guard address.isLoopback else {
-            throw refuse(
+            throw ConfigRefusal(
                 "\(address) can be reached from other machines, and \(options.configPath) names no sources, so anybody "
                     + "could hand in payloads. Add sources with tokens to it, or listen on 127.0.0.1.")
         }
