@@ -139,7 +139,7 @@ let package = Package(
             name: "SignalboxMeasures",
             dependencies: [
                 "SignalboxEgress", "SignalboxJSON", "SignalboxMedia", "SignalboxModel", "SignalboxPlatforms",
-                "SignalboxVendors", "SignalboxRouting", "SignalboxPipeline", "SignalboxServer", "SignalboxStore",
+                "SignalboxVendors", "SignalboxRouting", "SignalboxPipeline", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),

@@ -232,12 +232,10 @@ import Testing
 
     /// One whose file nobody waits for.
     private func event(_ number: Int) -> RoutedEvent {
-        var routed = RoutedEvent(
+        RoutedEvent(
             event: Event(
                 id: EventID(at: Self.start, random: (UInt64(number), 7)), source: .default, acceptedAt: Self.start,
                 vendor: .unknown, kind: .alert, warnings: [], body: Array("{}".utf8)),
-            routes: [], deliveries: [])
-        routed.media = MediaWait(urls: ["https://a.example/\(number)"])
-        return routed
+            routes: [], deliveries: [], media: MediaWait(urls: ["https://a.example/\(number)"]))
     }
 }

@@ -76,13 +76,11 @@ import Testing
         let body = #"{"id":"\#(number)","data":{"media":[{"url":"\#(url)","role":"icon","status":"skipped"}]}}"#
         var order = DeliveryOrder(to: crm)
         order.mediaUntil = now.addingTimeInterval(wait)
-        var routed = RoutedEvent(
+        return RoutedEvent(
             event: Event(
                 id: EventID(at: now, random: (UInt64(number), 7)), source: .default, acceptedAt: now,
                 vendor: .unknown, kind: .alert, warnings: [], body: Array(body.utf8)),
-            routes: [], deliveries: [order])
-        routed.media = MediaWait(urls: [url])
-        return routed
+            routes: [], deliveries: [order], media: MediaWait(urls: [url]))
     }
 
     private static func stored(until date: Date) -> MediaOutcome {
