@@ -193,7 +193,7 @@ import Testing
             try await service.open()
             async let running: Void = service.runUntilDrained()
             var downloads = begun.makeAsyncIterator()
-            for number in 0..<300 {
+            for number in 0..<100 {
                 try await bench.queue.append([event(number, wait: 3600, at: bench.now)])
                 await downloads.next()
             }
