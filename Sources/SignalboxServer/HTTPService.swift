@@ -3,6 +3,7 @@ import Hummingbird
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOPosix
 import ServiceLifecycle
 
 /// An HTTP/1.1 server with the limits that every server of ours has.
@@ -14,6 +15,8 @@ struct HTTPService {
 
     private static let idleTimeout: TimeAmount = .seconds(75)
     private static let connections = 8192
+    /// Half as many as there are cores, for as long as the process lives: the others read payloads and write the queue.
+    private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
     /// How long a stop waits for requests that are under way.
     private static let stopTime: Duration = .seconds(5)
 
@@ -32,7 +35,7 @@ struct HTTPService {
             onServerRunning: { channel in
                 await onListening(ListenAddress(host: host, port: channel.localAddress?.port ?? 0))
             },
-            logger: logger)
+            eventLoopGroupProvider: .shared(Self.eventLoops), logger: logger)
         do {
             try await Self.run { try await application.run() }
         } catch let error as IOError {
