@@ -26,6 +26,19 @@ package struct JSONPlace: Sendable, Equatable {
         }
     }
 
+    /// From the beginning of a value to its end, with all that is in it.
+    package static func whole(from start: Int, in text: [UInt8]) -> Range<Int> {
+        var depth = 0
+        var place = start
+        repeat {
+            let byte = text[place]
+            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { depth += 1 }
+            if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { depth -= 1 }
+            place = depth == 0 || byte == UInt8(ascii: "\"") ? end(of: place, in: text) : place + 1
+        } while depth > 0 && place < text.count
+        return start..<place
+    }
+
     /// Backwards from the value: its colon, then the key.
     private static func key(before value: Int, in text: [UInt8]) -> Range<Int>? {
         guard let colon = text[..<value].lastIndex(where: { $0 > 0x20 }), text[colon] == UInt8(ascii: ":"),

@@ -109,9 +109,8 @@ extension ConfigReader {
 
     mutating func secret(_ value: JSONValue) -> SecretReference? {
         guard let reference = value.string.flatMap({ SecretReference($0) }) else {
-            // The value may be a secret that was pasted here: it is not repeated.
             note(
-                value,
+                secret: value,
                 "this must be a reference such as \"env:NAME\" or \"file:/path\"; the secret itself does not belong in the config"
             )
             return nil

@@ -43,6 +43,8 @@ package struct ConfigReader {
         let place: Place
         let message: String
         let notes: [(Place, String)]
+        /// Whether what stands there may be a secret that was pasted.
+        var mayBeSecret = false
     }
 
     init(parser: JSONParser, roots: [JSONValue], detectors: [String], sourceVendors: [String]) {
@@ -54,6 +56,11 @@ package struct ConfigReader {
 
     mutating func note(_ value: JSONValue, _ message: String, also notes: [(Place, String)] = []) {
         add(.error, place(of: value), message, notes)
+    }
+
+    /// As above, of a value that may be a secret: it is not to be shown.
+    mutating func note(secret value: JSONValue, _ message: String) {
+        add(.error, place(of: value), message, [], mayBeSecret: true)
     }
 
     /// As above, of a member's key.
@@ -72,10 +79,12 @@ package struct ConfigReader {
     }
 
     private mutating func add(
-        _ severity: ConfigMistake.Severity, _ place: Place, _ message: String, _ notes: [(Place, String)]
+        _ severity: ConfigMistake.Severity, _ place: Place, _ message: String, _ notes: [(Place, String)],
+        mayBeSecret: Bool = false
     ) {
         guard findings.count < Self.mostFindings else { return }
-        findings.append(Finding(severity: severity, place: place, message: message, notes: notes))
+        findings.append(
+            Finding(severity: severity, place: place, message: message, notes: notes, mayBeSecret: mayBeSecret))
     }
 
     func place(of value: JSONValue, isKey: Bool = false) -> Place {

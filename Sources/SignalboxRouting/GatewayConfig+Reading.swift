@@ -67,6 +67,7 @@ extension ConfigReader {
             var mistake = ConfigMistake(
                 finding.severity, file: finding.place.file, pointer: finding.place.pointer,
                 place: finding.place.range(in: text), in: text, message: finding.message)
+            mistake.mayBeSecret = finding.mayBeSecret
             mistake.notes = finding.notes.compactMap { place, message in
                 place.range(in: files[place.file].bytes).map {
                     ConfigMistake.Note(file: place.file, place: $0, message: message)

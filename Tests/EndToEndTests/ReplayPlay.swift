@@ -11,6 +11,8 @@ struct ReplayPlay: Sendable {
     let count: Int
     let kills: Int
     let seed: UInt64
+    /// Whether it is killed by how far it has come itself, not by what has arrived: into a gateway it may be done long before.
+    var goesByItself = false
 
     /// What arrived: for each payload its ids. A class because the receiver and the play share it.
     private final class Arrivals: Sendable {
@@ -91,6 +93,14 @@ struct ReplayPlay: Sendable {
         }
     }
 
+    /// Payloads that the replay's own notes say are settled.
+    private var taken: Int {
+        guard let notes = FileManager.default.contents(atPath: directory + "/resume.json"),
+            let state = try? JSONSerialization.jsonObject(with: notes) as? [String: Any]
+        else { return 0 }
+        return state["taken"] as? Int ?? 0
+    }
+
     /// Returns how many runs were killed before they had ended by themselves.
     private func killAgainAndAgain(_ command: [String], _ arrivals: Arrivals) async throws -> Int {
         var random = SeededGenerator(seed: seed)
@@ -98,8 +108,9 @@ struct ReplayPlay: Sendable {
         for _ in 0..<kills {
             let process = try binary.start(
                 command, in: directory, environment: ["WEBHOOK_SECRET": Gateway.secret])
-            // So many arrivals more, and then so many turns of the scheduler: any moment of its way.
-            let arrived = arrivals.messages + Int.random(in: 0...max(1, count / kills / 2), using: &random)
+            // So much further, and then so many turns of the scheduler: any moment of its way.
+            func progress() -> Int { goesByItself ? taken : arrivals.messages }
+            let goal = progress() + Int.random(in: 0...max(1, count / kills / 2), using: &random)
             let turns = Int.random(in: 0...20_000, using: &random)
             let ended = Ended()
             let status = await withTaskGroup(of: Int32.self) { group in
@@ -108,7 +119,7 @@ struct ReplayPlay: Sendable {
                     ended.note()
                     return status
                 }
-                while arrivals.messages < arrived, !ended.happened { await Task.yield() }
+                while progress() < goal, !ended.happened { await Task.yield() }
                 for _ in 0..<turns { await Task.yield() }
                 process.signal(SIGKILL)
                 return await group.next() ?? -1

@@ -26,7 +26,8 @@ import Testing
         let seed: UInt64 = 20_261_125
         print("seed \(seed)")
         try await withTemporaryDirectory { directory in
-            let play = ReplayPlay(directory: directory, count: Self.count, kills: 10, seed: seed)
+            let play = ReplayPlay(
+                directory: directory, count: Self.count, kills: 10, seed: seed, goesByItself: true)
             try await play.run { receiver, body in
                 let gateway = try await Gateway.start(
                     in: directory, config: Gateway.config(to: receiver, attempts: 100))

@@ -28,6 +28,8 @@ package struct ConfigMistake: Sendable, Equatable {
     package let message: String
     /// Whether ``message`` repeats what stands in the file where anything may stand, a secret without its quotes too.
     package var repeatsText = false
+    /// Whether what stands at ``place`` may be a secret that was pasted there.
+    package var mayBeSecret = false
     /// Other places that have to do with it.
     package var notes: [Note] = []
 

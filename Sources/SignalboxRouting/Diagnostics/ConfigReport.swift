@@ -13,7 +13,9 @@ package struct ConfigReport {
 
     /// Lines that end in a line feed, in the order of the files and of the places in them.
     package func text(of mistakes: [ConfigMistake]) -> String {
-        Self.sorted(mistakes).map { text(of: $0) }.joined()
+        let report = ConfigReport(
+            of: files.enumerated().map { $1.hidingSecrets(of: mistakes, in: $0) }, hasColor: hasColor)
+        return Self.sorted(mistakes).map { report.text(of: $0) }.joined()
     }
 
     private static func sorted(_ mistakes: [ConfigMistake]) -> [ConfigMistake] {

@@ -1,0 +1,43 @@
+import SignalboxJSON
+
+extension ConfigText {
+    /// How keys of Standard Webhooks begin.
+    private static let keyPrefixes = ["whsec_", "whsk_"]
+
+    /// The same text as it may be shown: with asterisks in the place of what may be secrets, byte by byte, so that all else
+    /// stays where it is. Those are what mistakes say may be some, and keys of Standard Webhooks wherever they stand.
+    /// `file`: which one of the config it is.
+    func hidingSecrets(of mistakes: [ConfigMistake], in file: Int) -> ConfigText {
+        var shown = bytes
+        for mistake in mistakes where mistake.mayBeSecret && mistake.file == file {
+            guard let start = mistake.place?.lowerBound, shown.indices.contains(start) else { continue }
+            for place in JSONPlace.whole(from: start, in: bytes) where !Self.isShown(shown[place]) {
+                shown[place] = UInt8(ascii: "*")
+            }
+        }
+        for prefix in Self.keyPrefixes {
+            for start in shown.indices where shown[start...].starts(with: prefix.utf8) {
+                var place = start + prefix.utf8.count
+                while place < shown.count, Self.isOfKey(shown[place]) {
+                    shown[place] = UInt8(ascii: "*")
+                    place += 1
+                }
+            }
+        }
+        return ConfigText(name: name, bytes: shown)
+    }
+
+    /// What shows where values begin and end.
+    private static func isShown(_ byte: UInt8) -> Bool { "\"{}[]:, \t\r\n".utf8.contains(byte) }
+
+    /// Of Base64 (RFC 4648), with either alphabet.
+    private static func isOfKey(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "-"),
+            UInt8(ascii: "_"), UInt8(ascii: "="):
+            true
+        default: false
+        }
+    }
+}
