@@ -119,20 +119,18 @@ package struct Normalizer: Sendable {
         return time.date
     }
 
-    /// Writes the event of one payload of a recording, and nothing that only a queue asks for; returns what it was read as.
-    /// Writes nothing when it throws. `id`: the one that it shall have; nil for a new one.
+    /// Reads one payload of a recording into an empty notification and writes its event, and nothing that only a queue asks
+    /// for. Writes nothing when it throws. `id`: the one that it shall have; nil for a new one.
     package func write(
         _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID? = nil, with parser: JSONParser,
-        into json: inout JSONWriter
-    ) throws(Rejection) -> PushNotification {
-        var notification = PushNotification(platform: .unknown)
+        as notification: inout PushNotification, into json: inout JSONWriter
+    ) throws(Rejection) {
         _ = try read(
             payload.text, of: envelope.reception, at: payload.place, with: parser, token: payload.token,
             into: &notification)
         for position in notification.media.indices { notification.media[position].status = mediaStatus }
         let time = payload.time?.date ?? envelope.reception.receivedAt
         envelope.write(notification, id: id ?? ids.next(at: time), into: &json)
-        return notification
     }
 
     /// Returns the payload, in which stands what a notification does not say. It lasts until the parser's next one.

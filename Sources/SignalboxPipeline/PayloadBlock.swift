@@ -42,7 +42,8 @@ package struct PayloadBlock: Sendable {
     ) {
         let envelope = normalizer.envelope(of: reception)
         forEachPayload(in: recorded, with: parser) { payload throws(Rejection) in
-            _ = try normalizer.write(payload, in: envelope, with: parser, into: &lines)
+            var notification = PushNotification(platform: .unknown)
+            try normalizer.write(payload, in: envelope, with: parser, as: &notification, into: &lines)
             lines.newline()
             return true
         } rejected: {

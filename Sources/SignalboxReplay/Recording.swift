@@ -131,7 +131,9 @@ package struct Recording: Sendable {
         eventParsers.withParser { eventParser in
             forEachPayload(of: block, with: parser) { payload, common, id throws(Rejection) in
                 written.removeAll()
-                let notification = try normalizer.write(payload, in: common, id: id, with: parser, into: &written)
+                var notification = PushNotification(platform: .unknown)
+                try normalizer.write(
+                    payload, in: common, id: id, with: parser, as: &notification, into: &written)
                 guard selection.covers(vendor: notification.vendor) else { return true }
                 let event = try written.withBytes { bytes throws(Rejection) in
                     try eventParser.read(event: bytes.bindMemory(to: UInt8.self), at: payload.place)
