@@ -9,6 +9,8 @@ struct IntervalIndex<Key: FixedWidthInteger & BitwiseCopyable>: BitwiseCopyable 
 
     /// By their beginnings.
     private let intervals: UnsafeBufferPointer<Interval>
+    /// Where they begin, by itself: a search looks at nothing else, and so at less memory.
+    private let firsts: UnsafeBufferPointer<Key>
     /// The furthest end of the half of intervals around each middle; see ``forEach(holding:from:to:_:)``.
     private let ends: UnsafeBufferPointer<Key>
     /// No number lies in two of them.
@@ -22,6 +24,7 @@ struct IntervalIndex<Key: FixedWidthInteger & BitwiseCopyable>: BitwiseCopyable 
         var ends = sorted.map(\.last)
         Self.spread(&ends, sorted, from: 0, to: sorted.count)
         self.intervals = arena.keep(sorted)
+        firsts = arena.keep(sorted.map(\.first))
         self.ends = arena.keep(ends)
     }
 
@@ -39,10 +42,10 @@ struct IntervalIndex<Key: FixedWidthInteger & BitwiseCopyable>: BitwiseCopyable 
         var (low, count) = (0, intervals.count)
         while count > 1 {
             let half = count / 2
-            low = intervals[low + half].first <= key ? low + half : low
+            low = firsts[low + half] <= key ? low + half : low
             count -= half
         }
-        if intervals[low].first <= key, key <= intervals[low].last { body(intervals[low].candidate) }
+        if firsts[low] <= key, key <= intervals[low].last { body(intervals[low].candidate) }
     }
 
     private func forEach(holding key: Key, from start: Int, to end: Int, _ body: (UInt32) -> Void) {
