@@ -48,7 +48,6 @@ package struct Janitor: Service {
             logger.error("Old events cannot be removed.", metadata: ["error": "\(error)"])
         }
     }
-
 }
 
 // Services are named in logs; without this, everything that they hold would be.

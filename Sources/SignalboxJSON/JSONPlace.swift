@@ -32,9 +32,14 @@ package struct JSONPlace: Sendable, Equatable {
         var place = start
         repeat {
             let byte = text[place]
-            if byte == UInt8(ascii: "{") || byte == UInt8(ascii: "[") { depth += 1 }
-            if byte == UInt8(ascii: "}") || byte == UInt8(ascii: "]") { depth -= 1 }
-            place = depth == 0 || byte == UInt8(ascii: "\"") ? end(of: place, in: text) : place + 1
+            switch byte {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default:
+                place = depth == 0 || byte == UInt8(ascii: "\"") ? end(of: place, in: text) : place + 1
+                continue
+            }
+            place += 1
         } while depth > 0 && place < text.count
         return start..<place
     }

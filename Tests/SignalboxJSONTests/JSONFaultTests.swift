@@ -82,5 +82,16 @@ import Testing
         #expect(place.key.map { String(decoding: text[$0], as: UTF8.self) } == key)
     }
 
+    @Test(arguments: [
+        (#"[«{"a": [1, "]}"], "b\"}": {}}»]"#), #"{"a": «"x\"y"», "b": 1}"#, #"[«[]»]"#, #"[«-1.5e3», 2]"#,
+        #"«[{"a": "{"#,
+    ])
+    func theWholeOfAValueEndsWhereItsLastByteIs(_ marked: String) {
+        let parts = marked.split(separator: /[«»]/, omittingEmptySubsequences: false)
+        let text = Array(parts.joined().utf8)
+        let start = parts[0].utf8.count
+        #expect(JSONPlace.whole(from: start, in: text) == start..<start + parts[1].utf8.count)
+    }
+
     @Test func aTextThatIsNoJSONHasNone() { #expect(JSONPlace(of: "", in: []) == nil) }
 }

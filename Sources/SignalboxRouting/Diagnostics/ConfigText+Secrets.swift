@@ -16,11 +16,12 @@ extension ConfigText {
             }
         }
         for prefix in Self.keyPrefixes {
-            for start in shown.indices where shown[start...].starts(with: prefix.utf8) {
-                var place = start + prefix.utf8.count
-                while place < shown.count, Self.isOfKey(shown[place]) {
-                    shown[place] = UInt8(ascii: "*")
-                    place += 1
+            var start = 0
+            while let found = shown[start...].firstRange(of: prefix.utf8) {
+                start = found.upperBound
+                while start < shown.count, Self.isOfKey(shown[start]) {
+                    shown[start] = UInt8(ascii: "*")
+                    start += 1
                 }
             }
         }

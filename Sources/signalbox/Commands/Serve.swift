@@ -96,7 +96,8 @@ struct Serve: AsyncParsableCommand {
             if config.origin.digest != former.origin.digest { Self.reportWarnings(of: config, to: logger) }
             await gateway.reportStranded(to: logger)
         } catch {
-            StandardError.write(error.text)
+            // Where nobody looks on, it is a log, which the lines of a config do not belong in.
+            StandardError.write(StandardError.isTerminal ? error.text : error.problems.joined(separator: "\n") + "\n")
             gateway.plan.standing.note(ConfigStanding.Refusal(at: Date(), problems: error.problems))
             logger.error("The config cannot be used; the one before it stays in force.")
         }
