@@ -11,7 +11,7 @@ TEST_LIBRARIES := cloudevents==2.2.0 icalendar==7.3.0 standardwebhooks==1.1.0
 LINT_TOOLS := python3
 BENCH_TOOLS := jq wrk python3-venv
 
-RELEASE := swift build -c release --product signalbox
+RELEASE := swift build -c release --product signalbox --static-swift-stdlib
 BINARY := .build/release/signalbox
 
 .PHONY: help run build test model lint format bench soak soak-replay fuzz deps deps-lint deps-test deps-bench clean

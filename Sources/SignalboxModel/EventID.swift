@@ -23,9 +23,11 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    fileprivate static let length = 36
+    /// Of the text form, in bytes.
+    package static let length = 36
 
-    fileprivate func spell(into text: UnsafeMutableRawBufferPointer) {
+    /// Writes the text form, ASCII, where there is room for ``length`` bytes.
+    package func spell(into text: UnsafeMutableRawBufferPointer) {
         precondition(text.count >= Self.length, "The text form of an id has 36 characters.")
         let first = Self.hexadecimal(UInt32(truncatingIfNeeded: high >> 32))
         let second = Self.hexadecimal(UInt32(truncatingIfNeeded: high))

@@ -13,6 +13,8 @@ package struct Intake: Sendable {
 
     private let normalizer: Normalizer
     private let routes: RouteTable
+    /// Where it is the same for every event, none needs to be read again.
+    private let uniform: RouteTable.Decision?
     private let queue: SQLiteQueue
     private let sources: [SourceName: GatewayConfig.Source]
     private let shaping: EventShaping
@@ -28,6 +30,7 @@ package struct Intake: Sendable {
     ) {
         self.normalizer = normalizer
         self.routes = routes
+        uniform = routes.uniformDecision
         self.queue = queue
         self.sources = sources
         shaping = EventShaping(tokens: normalizer.tokens, counts: counts)
@@ -138,8 +141,13 @@ package struct Intake: Sendable {
             // Counted as they come: how many payloads a line holds shows only when it is read.
             blocks.take().read(by: normalizer, as: reception, with: parser) { item in
                 isTooLong = items.count == Self.batchLimit
-                if !isTooLong { items.append(routes.route(item, with: eventParser, shaping: shaping, dedupe: dedupe)) }
-                return !isTooLong
+                guard !isTooLong else { return false }
+                if let uniform, dedupe == nil {
+                    items.append(item.flatMap { RoutedEvent.result(of: $0, uniform) })
+                } else {
+                    items.append(routes.route(item, with: eventParser, shaping: shaping, dedupe: dedupe))
+                }
+                return true
             }
         }
         if isTooLong { throw .tooManyPayloads }
@@ -199,6 +207,18 @@ extension RoutedEvent {
             payload: decision.wantsPayload ? event.payload : nil, variants: forms.variants,
             media: hasMedia ? MediaWait(urls: decision.media) : nil, files: files, dedupe: dedupe,
             hasLastingID: hasLastingID, followers: followers)
+    }
+}
+
+extension RoutedEvent {
+    /// As above, by a decision that is the same for every event.
+    fileprivate static func result(of event: Event, _ uniform: RouteTable.Decision) -> Result<RoutedEvent, Rejection> {
+        guard event.body.count <= ParserPool.eventLimits.bytes else { return .failure(.eventTooLarge(at: Place())) }
+        return .success(
+            RoutedEvent(
+                event: event, routes: uniform.routes,
+                deliveries: uniform.targets.map { DeliveryOrder(of: event, to: $0) },
+                payload: uniform.wantsPayload ? event.payload : nil))
     }
 }
 

@@ -10,7 +10,7 @@ extension JSONParser {
             return try parse(event)
         } catch {
             // Well-formed for certain: what is left is an event larger than any parser of ours takes.
-            throw Rejection(.tooLarge, at: place, "The event made of this payload is too large: send less of it.")
+            throw .eventTooLarge(at: place)
         }
     }
 
@@ -20,5 +20,11 @@ extension JSONParser {
             Result { () throws(Rejection) in try read(event: bytes, at: place) }
         }
         return try result.get()
+    }
+}
+
+extension Rejection {
+    static func eventTooLarge(at place: Place) -> Rejection {
+        Rejection(.tooLarge, at: place, "The event made of this payload is too large: send less of it.")
     }
 }

@@ -18,12 +18,14 @@ package final class ParserPool: Sendable {
     package static func forPayloads() -> ParserPool { ParserPool(limits: Normalizer.payloadLimits) }
 
     /// For events of our own making, which are deeper than their payloads and may be longer.
-    package static func forEvents() -> ParserPool {
+    package static func forEvents() -> ParserPool { ParserPool(limits: eventLimits) }
+
+    static let eventLimits: JSONParser.Limits = {
         var limits = Normalizer.payloadLimits
         limits.bytes *= 16
         limits.depth += 16
-        return ParserPool(limits: limits)
-    }
+        return limits
+    }()
 
     /// Hands `body` a parser that nobody else uses meanwhile.
     package func withParser<R, E: Error>(_ body: (JSONParser) throws(E) -> R) throws(E) -> R {

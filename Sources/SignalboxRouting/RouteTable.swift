@@ -86,6 +86,15 @@ package struct RouteTable: Sendable, Equatable {
         decide(event, namingType: true, orElse: [])
     }
 
+    /// What is decided about every event, where nothing is asked of any: all routes take everything, as it is, and no
+    /// destination has an order. Nil otherwise. Goes through all routes.
+    package var uniformDecision: Decision? {
+        guard orderings.isEmpty, routes.allSatisfy(\.asksNothing) else { return nil }
+        // So any will do.
+        let parser = JSONParser()
+        return (try? parser.parse(Array("{}".utf8))).map { decide($0) }
+    }
+
     private func decide(
         _ event: JSONValue, namingType: Bool = false, orElse fallback: [DestinationName]
     ) -> Decision {
@@ -173,5 +182,12 @@ package struct Route: Sendable, Equatable {
         self.ignoring = ignoring
         self.including = including
         self.media = media
+    }
+
+    /// Whether it takes every event and gives it on as it is, or none at all.
+    fileprivate var asksNothing: Bool {
+        !isEnabled
+            || match == .everything && sample == nil && window == nil && including.isEmpty && media == .link
+                && shape == nil
     }
 }

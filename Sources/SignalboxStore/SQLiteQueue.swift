@@ -60,6 +60,8 @@ package final class SQLiteQueue: Sendable {
         configuration.busyMode = .timeout(10)
         configuration.label = "signalbox"
         configuration.maximumReaderCount = 3
+        // Checked for every row, they cost inserts dear, and rows that are inserted together a journal of their own.
+        configuration.foreignKeysEnabled = false
         // Both mean something only before the first table is made. Pages that become free go back to the file system; of
         // twice the usual size they hold half a dozen events, and a commit is of fewer writes.
         configuration.prepareDatabase { db in

@@ -25,24 +25,8 @@ extension SQLiteWriter {
     @discardableResult
     func insert(_ routed: RoutedEvent, in db: Database, _ transaction: inout Transaction) throws -> Bool {
         let event = routed.event
-        let id = event.id.description
-        let inserts = try transaction.inserts ?? InsertStatements(db)
-        transaction.inserts = inserts
-        try inserts.event.run { row in
-            row.bind(id)
-            row.bind(event.source.name)
-            row.bind(event.subject)
-            row.bind(event.acceptedAt.milliseconds)
-            row.bind(event.body)
-            row.bind(routed.payload)
-        }
-        if db.changesCount == 0 {
-            guard routed.hasLastingID else {
-                throw DatabaseError(resultCode: .SQLITE_CONSTRAINT_UNIQUE, message: "the id of an event is taken")
-            }
-            return false
-        }
-        let sequence = db.lastInsertedRowID
+        let sequence = try transaction.rows.nextEvent(in: db)
+        guard try transaction.rows.add(NewEvent(sequence: sequence, routed: routed), in: db) else { return false }
         if let category = event.category { try note(category, in: db, &transaction) }
         if !routed.files.isEmpty { try note(routed.files, of: sequence, in: db, &transaction) }
         var hasFiles: Bool?
@@ -54,15 +38,15 @@ extension SQLiteWriter {
         let variants = try routed.variants.map { try insert(variant: $0, of: sequence, in: db) }
         for order in routed.deliveries {
             let row = EventRow(
-                id: id, sequence: sequence, variant: order.variant.map { variants[$0] }, hasFiles: hasFiles)
-            try insert(order, of: routed, row, by: inserts.delivery, in: db, &transaction)
+                sequence: sequence, variant: order.variant.map { variants[$0] }, hasFiles: hasFiles)
+            try insert(order, of: routed, row, in: db, &transaction)
         }
         return true
     }
 
     private func insert(
-        _ order: DeliveryOrder, of routed: RoutedEvent, _ event: EventRow, by statement: RowStatement,
-        in db: Database, _ transaction: inout Transaction
+        _ order: DeliveryOrder, of routed: RoutedEvent, _ event: EventRow, in db: Database,
+        _ transaction: inout Transaction
     ) throws {
         let accepted = routed.event.acceptedAt
         let destination = order.destination
@@ -73,12 +57,14 @@ extension SQLiteWriter {
         var due = max(accepted, order.notBefore ?? accepted)
         if let until { due = max(due, until + Self.releaseGrace, transaction.now + Self.releaseGrace) }
         // Only this thread takes room, so that there still is some afterwards. Who takes nothing begins nothing.
+        let isIdle = transaction.accept(destination) { lanes.state(of: destination) != nil }
         let goesOn =
-            isNow && until == nil && lanes.state(of: destination) == nil
-            && lanes.withHandOff { $0.hasRoom(for: size, to: destination) }
-        try insert(order, of: event, due: due, isBegun: goesOn, by: statement)
-        let delivery = db.lastInsertedRowID
-        transaction.accepted[destination, default: 0] += 1
+            isNow && until == nil && !isIdle && lanes.withHandOff { $0.hasRoom(for: size, to: destination) }
+        let delivery = try transaction.rows.nextDelivery(in: db)
+        try transaction.rows.add(
+            NewDelivery(
+                id: delivery, event: event.sequence, order: order, due: due, isBegun: goesOn, variant: event.variant),
+            in: db)
         if let until, let isReady = event.hasFiles {
             try hold(
                 delivery, of: event.sequence, until: until, isReady: isReady, shape: order.shape, in: db, &transaction)
@@ -89,30 +75,14 @@ extension SQLiteWriter {
             return
         }
         let lease = Lease(
-            delivery: delivery, event: event.id, destination: destination, attempts: 0,
+            delivery: delivery, event: routed.event.id.description, destination: destination, attempts: 0,
             body: body, payload: routed.payload, notAfter: order.notAfter)
         lanes.withHandOff { $0.reserve(lease) }
         transaction.fresh.append(lease)
     }
 
-    private func insert(
-        _ order: DeliveryOrder, of event: EventRow, due: Date, isBegun: Bool, by statement: RowStatement
-    ) throws {
-        try statement.run { row in
-            row.bind(event.sequence)
-            row.bind(order.destination.name)
-            row.bind(due.milliseconds)
-            row.bind(order.notBefore?.milliseconds)
-            row.bind(order.notAfter?.milliseconds)
-            row.bind(order.orderKey)
-            row.bind(isBegun ? 1 : 0)
-            row.bind(event.variant)
-        }
-    }
-
     /// An event's row, as those of its deliveries name it.
     private struct EventRow {
-        let id: String
         let sequence: Int64
         /// Row of the variant that this delivery carries.
         let variant: Int64?
@@ -169,26 +139,5 @@ extension SQLiteWriter {
             source, dedupe.key, routed.event.id.description, routed.event.acceptedAt.milliseconds,
         ])
         return nil
-    }
-}
-
-/// What every append writes.
-struct InsertStatements {
-    let event: RowStatement
-    let delivery: RowStatement
-
-    init(_ db: Database) throws {
-        event = try RowStatement(
-            db,
-            sql: """
-                INSERT INTO events (id, source, subject, accepted_at, body, payload) VALUES (?, ?, ?, ?, ?, ?)
-                ON CONFLICT (id) DO NOTHING
-                """)
-        delivery = try RowStatement(
-            db,
-            sql: """
-                INSERT INTO deliveries (event, destination, due, not_before, not_after, order_key, begun, variant)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                """)
     }
 }

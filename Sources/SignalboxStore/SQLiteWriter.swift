@@ -47,7 +47,8 @@ struct SQLiteWriter: Sendable {
             try pool.writeWithoutTransaction { db in
                 try db.inTransaction(.immediate) {
                     for write in writes { outputs.append(try perform(write, in: db, &transaction)) }
-                    try book(transaction.accepted, in: db)
+                    try transaction.rows.flush(in: db)
+                    try book(transaction.accepting, in: db)
                     return .commit
                 }
             }
@@ -65,8 +66,8 @@ struct SQLiteWriter: Sendable {
     /// What a transaction is going to change in memory once it is committed.
     struct Transaction {
         let now: Date
+        var rows = AppendedRows()
         /// Looked up once, however many rows follow.
-        var inserts: InsertStatements?
         var update: RowStatement?
         var category: RowStatement?
         /// Categories that count as known already.
@@ -76,9 +77,25 @@ struct SQLiteWriter: Sendable {
         var released: [(lease: Lease, due: Date?)] = []
         var claimed: [ClaimedFromFile] = []
         var disabled: [DestinationName: DestinationState] = [:]
-        /// New deliveries by destination.
-        var accepted: [DestinationName: Int] = [:]
+        /// Destinations of new deliveries.
+        private(set) var accepting: [DestinationName: Accepting] = [:]
         var media = MediaNotes()
+
+        struct Accepting: Sendable {
+            /// Whether it takes nothing for now; looked up once.
+            let isIdle: Bool
+            /// New deliveries.
+            var count = 0
+        }
+
+        /// Counts a new delivery; returns whether the destination takes nothing for now.
+        mutating func accept(_ destination: DestinationName, isIdle: () -> Bool) -> Bool {
+            func count(_ accepting: inout Accepting) -> Bool {
+                accepting.count += 1
+                return accepting.isIdle
+            }
+            return count(&accepting[destination, default: Accepting(isIdle: isIdle())])
+        }
     }
 
     struct ClaimedFromFile: Sendable {
@@ -93,9 +110,13 @@ struct SQLiteWriter: Sendable {
     }
 
     private func perform(_ write: Write, in db: Database, _ transaction: inout Transaction) throws -> Output {
-        switch write {
-        case .append(let events, let request):
+        if case .append(let events, let request) = write {
             return .appended(try append(events, request, in: db, &transaction))
+        }
+        // All others look at what is there.
+        try transaction.rows.flush(in: db)
+        switch write {
+        case .append: break
         case .settle(let settlement):
             try settle(settlement, in: db, &transaction)
         case .claim(let destination, let limit):
@@ -117,14 +138,14 @@ struct SQLiteWriter: Sendable {
     }
 
     /// Counts new deliveries, so that an audit can tell how many there must be.
-    private func book(_ accepted: [DestinationName: Int], in db: Database) throws {
-        guard !accepted.isEmpty else { return }
+    private func book(_ accepting: [DestinationName: Transaction.Accepting], in db: Database) throws {
+        guard !accepting.isEmpty else { return }
         let statement = try db.cachedStatement(
             sql: """
                 INSERT INTO ledger (destination, accepted) VALUES (?, ?)
                 ON CONFLICT (destination) DO UPDATE SET accepted = accepted + excluded.accepted
                 """)
-        for (destination, count) in accepted { try statement.execute(arguments: [destination.name, count]) }
+        for (destination, new) in accepting { try statement.execute(arguments: [destination.name, new.count]) }
     }
 
     // MARK: Memory
