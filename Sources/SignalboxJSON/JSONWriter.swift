@@ -198,9 +198,9 @@ extension JSONWriter {
         needsComma = true
     }
 
-    /// Makes room; whoever puts bytes has reserved them.
+    /// Makes room for so many bytes more; whoever puts bytes has reserved them.
     @inlinable @inline(__always)
-    mutating func reserve(_ more: Int) {
+    package mutating func reserve(_ more: Int) {
         if capacity - count < more { grow(by: more) }
     }
 

@@ -20,9 +20,19 @@ package struct EventShaping: Sendable {
 
     /// Counts events that are on disk, but for repeats, which are not.
     func count(_ events: [RoutedEvent], without duplicates: [Int: String]) {
-        for (position, event) in events.enumerated() where duplicates[position] == nil {
-            shaper.counts.countMatch(of: event.routes)
-            for follower in event.followers { shaper.counts.countMatch(of: follower.routes) }
+        // Neighbours mostly take the same way.
+        var (routes, times): ([String], Int) = ([], 0)
+        func count(_ event: RoutedEvent) {
+            if event.routes != routes {
+                shaper.counts.countMatch(of: routes, times: times)
+                (routes, times) = (event.routes, 0)
+            }
+            times += 1
+            for follower in event.followers { count(follower) }
         }
+        for (position, event) in events.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
+            count(event)
+        }
+        shaper.counts.countMatch(of: routes, times: times)
     }
 }

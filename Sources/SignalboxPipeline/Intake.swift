@@ -143,7 +143,7 @@ package struct Intake: Sendable {
                 isTooLong = items.count == Self.batchLimit
                 guard !isTooLong else { return false }
                 if let uniform, dedupe == nil {
-                    items.append(item.flatMap { RoutedEvent.result(of: $0, uniform) })
+                    items.append(RoutedEvent.result(of: item, uniform))
                 } else {
                     items.append(routes.route(item, with: eventParser, shaping: shaping, dedupe: dedupe))
                 }
@@ -212,13 +212,18 @@ extension RoutedEvent {
 
 extension RoutedEvent {
     /// As above, by a decision that is the same for every event.
-    fileprivate static func result(of event: Event, _ uniform: RouteTable.Decision) -> Result<RoutedEvent, Rejection> {
-        guard event.body.count <= ParserPool.eventLimits.bytes else { return .failure(.eventTooLarge(at: Place())) }
-        return .success(
-            RoutedEvent(
-                event: event, routes: uniform.routes,
-                deliveries: uniform.targets.map { DeliveryOrder(of: event, to: $0) },
-                payload: uniform.wantsPayload ? event.payload : nil))
+    fileprivate static func result(
+        of result: consuming Result<Event, Rejection>, _ uniform: RouteTable.Decision
+    ) -> Result<RoutedEvent, Rejection> {
+        switch consume result {
+        case .failure(let rejection): return .failure(rejection)
+        case .success(let event):
+            guard event.body.count <= ParserPool.eventLimits.bytes else { return .failure(.eventTooLarge(at: Place())) }
+            let deliveries = uniform.targets.map { DeliveryOrder(of: event, to: $0) }
+            let payload = uniform.wantsPayload ? event.payload : nil
+            return .success(
+                RoutedEvent(event: event, routes: uniform.routes, deliveries: deliveries, payload: payload))
+        }
     }
 }
 

@@ -61,15 +61,18 @@ package struct Normalizer: Sendable {
     package func event(
         _ payload: UnsafeBufferPointer<UInt8>, as reception: Reception, at place: Place, with parser: JSONParser
     ) throws(Rejection) -> Event {
-        try event(payload, in: envelope(of: reception), at: place, with: parser)
+        var json = JSONWriter()
+        return try event(payload, in: envelope(of: reception), at: place, with: parser, by: &json)
     }
 
-    /// The event of a payload of a recording. `id`: the one it shall have; nil for a new one.
+    /// The event of a payload of a recording. `id`: the one it shall have; nil for a new one. `json`: one for many events,
+    /// whose memory is used again.
     package func event(
-        _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID?, with parser: JSONParser
+        _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID?, with parser: JSONParser,
+        by json: inout JSONWriter
     ) throws(Rejection) -> Event {
         try event(
-            payload.text, in: envelope, at: payload.place, with: parser,
+            payload.text, in: envelope, at: payload.place, with: parser, by: &json,
             knowing: Facts(id: id ?? payload.time.map { ids.next(at: $0.date) }, token: payload.token))
     }
 
@@ -86,10 +89,10 @@ package struct Normalizer: Sendable {
         CloudEventEnvelope(gateway: gateway, reception: reception)
     }
 
-    /// The event of one payload.
+    /// The event of one payload. `json`: one for many events, whose memory is used again.
     func event(
         _ payload: UnsafeBufferPointer<UInt8>, in envelope: CloudEventEnvelope, at place: Place,
-        with parser: JSONParser, knowing facts: Facts = Facts()
+        with parser: JSONParser, by json: inout JSONWriter, knowing facts: Facts = Facts()
     ) throws(Rejection) -> Event {
         var notification = PushNotification(platform: .unknown)
         let reception = envelope.reception
@@ -98,7 +101,8 @@ package struct Normalizer: Sendable {
         for position in notification.media.indices { notification.media[position].status = mediaStatus }
         let expiry = recognised.expiry(receivedAt: reception.receivedAt)
         let id = facts.id ?? ids.next(at: reception.receivedAt)
-        var json = JSONWriter(reservingCapacity: 1000)
+        json.removeAll()
+        json.reserve(2000)
         envelope.write(notification, id: id, into: &json)
         var event = Event(
             id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,

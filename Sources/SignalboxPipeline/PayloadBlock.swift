@@ -25,11 +25,12 @@ package struct PayloadBlock: Sendable {
     /// bad payload costs none of its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile.
     package func read(
         by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
-        _ each: (Result<Event, Rejection>) -> Bool
+        _ each: (consuming Result<Event, Rejection>) -> Bool
     ) {
         let envelope = normalizer.envelope(of: reception)
+        var json = JSONWriter()
         forEachText { text, place throws(Rejection) in
-            each(.success(try normalizer.event(text, in: envelope, at: place, with: parser)))
+            each(.success(try normalizer.event(text, in: envelope, at: place, with: parser, by: &json)))
         } rejected: {
             each(.failure($0))
         }

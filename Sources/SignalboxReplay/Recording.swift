@@ -150,8 +150,9 @@ package struct Recording: Sendable {
         of block: Block, with parser: JSONParser,
         _ take: (Event, RecordedPayload) throws(Rejection) -> Bool, rejected: (Rejection) -> Void
     ) {
+        var json = JSONWriter()
         forEachPayload(of: block, with: parser) { payload, common, id throws(Rejection) in
-            let event = try normalizer.event(payload, in: common, id: id, with: parser)
+            let event = try normalizer.event(payload, in: common, id: id, with: parser, by: &json)
             return selection.covers(vendor: event.vendor) ? try take(event, payload) : true
         } rejected: {
             rejected($0)

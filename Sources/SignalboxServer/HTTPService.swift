@@ -35,7 +35,8 @@ struct HTTPService {
             onServerRunning: { channel in
                 await onListening(ListenAddress(host: host, port: channel.localAddress?.port ?? 0))
             },
-            eventLoopGroupProvider: .shared(Self.eventLoops), logger: logger)
+            eventLoopGroupProvider: .shared(Self.eventLoops),
+            logger: Logger(label: logger.label) { _ in RequestLogHandler(logger) })
         do {
             try await Self.run { try await application.run() }
         } catch let error as IOError {

@@ -32,10 +32,12 @@ extension JSONWriter {
     fileprivate mutating func receipt(_ routed: RoutedEvent, duplicate: String?) {
         beginObject()
         key("id")
-        string(duplicate ?? routed.event.id.description)
-        if duplicate != nil {
+        if let duplicate {
+            string(duplicate)
             key("duplicate")
             bool(true)
+        } else {
+            id(routed.event.id)
         }
         key("vendor")
         string(routed.event.vendor.name)
@@ -44,7 +46,9 @@ extension JSONWriter {
         key("routes")
         strings(routed.routes)
         key("destinations")
-        strings(routed.destinations.map(\.name))
+        beginArray()
+        for order in routed.deliveries { string(order.destination.name) }
+        endArray()
         if !routed.event.warnings.isEmpty {
             key("warnings")
             strings(routed.event.warnings)

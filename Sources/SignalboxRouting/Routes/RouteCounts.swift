@@ -18,11 +18,11 @@ package final class RouteCounts: Sendable {
 
     package init() {}
 
-    /// Counts an event that is on disk. `routes`: names of those that took it.
-    package func countMatch(of routes: [String]) {
+    /// Counts events that are on disk. `routes`: names of those that took them.
+    package func countMatch(of routes: [String], times: Int = 1) {
         guard !routes.isEmpty else { return }
         counts.withLock { counts in
-            for route in routes { counts[route, default: Count()].matched += 1 }
+            for route in routes { counts[route, default: Count()].matched += times }
         }
     }
 
