@@ -43,7 +43,7 @@ package final class SQLiteQueue: Sendable {
         }
         let writer = SQLiteWriter(
             pool: pool, path: path, lanes: lanes, now: now, health: health, known: knownCategories,
-            media: mediaWaker, clockNotes: clockNotes)
+            media: mediaWaker, clockNotes: clockNotes, checkpointer: Checkpointer(path: path))
         commits = CommitGroup(limit: 512) { (writes) throws(StoreError) in try writer.commit(writes) }
     }
 
@@ -70,7 +70,13 @@ package final class SQLiteQueue: Sendable {
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
         // GRDB sets NORMAL, under which a power cut may take the last commits with it.
-        try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+        try pool.writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    PRAGMA synchronous = FULL;
+                    PRAGMA wal_autocheckpoint = \(Checkpointer.longestLog)
+                    """)
+        }
         try SQLiteSchema.migrator.migrate(pool)
         return pool
     }

@@ -39,6 +39,7 @@ struct SQLiteWriter: Sendable {
     let known: KnownCategories
     let media: MediaWaker
     let clockNotes: ClockNotes
+    let checkpointer: Checkpointer
 
     func commit(_ writes: [Write]) throws(StoreError) -> [Output] {
         var transaction = Transaction(now: now())
@@ -51,6 +52,7 @@ struct SQLiteWriter: Sendable {
                     try book(transaction.accepting, in: db)
                     return .commit
                 }
+                checkpointer.committed(by: db)
             }
         } catch {
             undoInMemory(transaction, writes)
