@@ -43,6 +43,9 @@ final class Checkpointer: Sendable {
         if starts { queue.async { self.run() } }
     }
 
+    /// Returns once no checkpoint is under way or asked for.
+    func waitUntilIdle() { queue.sync {} }
+
     private func run() {
         defer { state.withLock { $0.isRunning = false } }
         // What fails here is left to the writer's own checkpoint; what ails the disk, commits say.

@@ -6,7 +6,7 @@ import Synchronization
 /// Writes are done in the order in which they came. A class because it is shared state with a queue of its own.
 final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
     private struct Pending {
-        var writes: [(write: Write, done: CheckedContinuation<Result<Output, StoreError>, Never>)] = []
+        var writes: [(write: Write, done: UnsafeContinuation<Result<Output, StoreError>, Never>)] = []
         var isDraining = false
     }
 
@@ -25,7 +25,8 @@ final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
 
     /// Returns when the write is durable, throws when nothing of it was written.
     func write(_ write: Write) async throws(StoreError) -> Output {
-        let result = await withCheckedContinuation { done in
+        // Unchecked: every request waits here, and `drain` resumes what it takes out of the list, each once.
+        let result = await withUnsafeContinuation { done in
             let start = pending.withLock { pending in
                 pending.writes.append((write, done))
                 defer { pending.isDraining = true }

@@ -21,6 +21,7 @@ package final class SQLiteQueue: Sendable {
     private let lastVersion = Mutex<Int?>(nil)
     let elapsed: @Sendable () -> Duration
     let clockNotes: ClockNotes
+    let checkpointer: Checkpointer
     /// Under way, or cut short by a failure.
     let clockShift = Mutex<ClockShift?>(nil)
 
@@ -34,6 +35,7 @@ package final class SQLiteQueue: Sendable {
         self.now = now
         self.elapsed = elapsed
         clockNotes = ClockNotes(now: now, elapsed: elapsed)
+        checkpointer = Checkpointer(path: path)
         do {
             pool = try Self.open(path)
             lanes.set(try pool.read { try DestinationState.all(in: $0) })
@@ -43,7 +45,7 @@ package final class SQLiteQueue: Sendable {
         }
         let writer = SQLiteWriter(
             pool: pool, path: path, lanes: lanes, now: now, health: health, known: knownCategories,
-            media: mediaWaker, clockNotes: clockNotes, checkpointer: Checkpointer(path: path))
+            media: mediaWaker, clockNotes: clockNotes, checkpointer: checkpointer)
         commits = CommitGroup(limit: 512) { (writes) throws(StoreError) in try writer.commit(writes) }
     }
 

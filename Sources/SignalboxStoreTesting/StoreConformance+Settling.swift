@@ -22,6 +22,66 @@ extension StoreConformance {
             #expect(try await bench.claimNumbers(queue) == [1])
             #expect(try await queue.audit().accounts.map(\.accepted) == [1])
         },
+        Self("eachOfManyKeepsItsOwnDeliveries") { bench in
+            let queue = try bench.open()
+            let numbers = Array(1...141)
+            let events = numbers.map { number in
+                // Some larger than what is usual, some that might be there already, some that are not the same to all.
+                let asWell = DeliveryOrder(to: bench.inbox)
+                var varied = DeliveryOrder(to: bench.inbox)
+                varied.variant = 0
+                let orders = [DeliveryOrder(to: bench.crm)] + (number % 3 == 0 ? [number % 2 == 0 ? varied : asWell] : [])
+                return bench.event(
+                    number, to: orders, variants: number % 6 == 0 ? [Array("-\(number)".utf8)] : [],
+                    hasLastingID: number % 10 == 0, size: number % 7 == 0 ? 30_000 : 0)
+            }
+            // Whatever the count is.
+            var place = 0
+            for count in [1, 7, 8, 9, 31, 33, 52] {
+                #expect(try await queue.append(Array(events[place..<place + count])) == .appended(duplicates: [:]))
+                place += count
+            }
+            #expect(place == events.count)
+            let next = try bench.open()
+            #expect(try await bench.claimNumbers(next, upTo: 200) == numbers)
+            let others = try await next.claim(from: bench.inbox, upTo: 200)
+            #expect(others.map(\.number) == numbers.filter { $0 % 3 == 0 }.map { $0 % 2 == 0 ? -$0 : $0 })
+            #expect(others.map(\.event) == numbers.filter { $0 % 3 == 0 }.map { events[$0 - 1].event.id.description })
+            #expect(try await next.audit().isRight)
+        },
+        Self("whatIsAppendedBesideOtherWritesIsThere") { bench in
+            let queue = try bench.open()
+            try await queue.append((0..<40).map { bench.event($0) })
+            let leases = try await queue.claim(from: bench.crm, upTo: 40)
+            // They share commits: claims and outcomes among events that were appended just before.
+            try await withThrowingTaskGroup { group in
+                for lease in leases {
+                    group.addTask { try await queue.settle(lease, .delivered(status: 200)) }
+                    group.addTask { try await queue.append([bench.event(100 + lease.number, to: [.init(to: bench.inbox)])]) }
+                    group.addTask { _ = try await queue.claim(from: bench.crm, upTo: 1) }
+                }
+                try await group.waitForAll()
+            }
+            #expect(try await bench.count(.delivered, in: queue) == 40)
+            let found = try await queue.claim(from: bench.inbox, upTo: 100).map(\.number)
+            #expect(found.sorted() == (100..<140).map { $0 })
+            #expect(try await queue.audit().isRight)
+        },
+        Self("anIDThatIsTakenRefusesAllThatCameWithIt") { bench in
+            let queue = try bench.open()
+            let first = bench.event(1)
+            try await queue.append([first])
+            let others = (2...60).map { bench.event($0) }
+            for place in [0, 30, 59] {
+                var events = others
+                events.insert(first, at: place)
+                await #expect(throws: StoreError.self) { try await queue.append(events) }
+            }
+            #expect(try await queue.eventCount() == 1)
+            try await queue.append(others)
+            #expect(try await bench.claimNumbers(queue) == Array(1...60))
+            #expect(try await queue.audit().isRight)
+        },
         Self("aDeliveryIsLeasedToOneAtATime") { bench in
             let queue = try bench.open()
             try await bench.fill(queue, from: 0, count: 3000)

@@ -104,9 +104,10 @@ import Testing
         let normalizer = pipeline.normalizer
         let parser = Normalizer.makeParser()
         var events: [Event] = []
+        var json = JSONWriter()
         blocks.take().forEachPayload(in: envelope, with: parser) { payload throws(Rejection) in
             let common = normalizer.envelope(of: pipeline.reception)
-            events.append(try normalizer.event(payload, in: common, id: nil, with: parser))
+            events.append(try normalizer.event(payload, in: common, id: nil, with: parser, by: &json))
             return true
         } rejected: {
             Issue.record("\($0)")

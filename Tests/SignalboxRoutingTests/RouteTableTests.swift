@@ -55,6 +55,43 @@ import Testing
     @Test func withoutRoutesNothingIsDecided() throws {
         #expect(try decide("{}", []) == RouteTable.Decision())
     }
+
+    /// Whoever knows it need not read events; so it must be what each of them would get.
+    @Test func whatIsDecidedAlikeForAllIsKnownBeforehand() throws {
+        let everything = try [route("a", "{}", to: ["x", "y"]), route("b", "{}", to: ["z", "y"], stop: true)]
+        var off = try route("off", #"{"v":["mce"]}"#, to: ["never"])
+        off.isEnabled = false
+        for routes in [[], everything, [off] + everything] {
+            var table = RouteTable(routes: routes, fallback: [DestinationName("rest")])
+            table.payloadTakers = [DestinationName("z")]
+            let parser = JSONParser()
+            for event in ["{}", #"{"v":"mce","data":{"media":[{"url":"https://x"}]}}"#] {
+                let decision = try withExtendedLifetime(parser) { table.decide(try parser.parse(Array(event.utf8))) }
+                #expect(table.uniformDecision == decision)
+            }
+        }
+    }
+
+    @Test func whatAsksSomethingOfAnEventIsNotKnownBeforehand() throws {
+        let plain = try route("a", "{}", to: ["x"])
+        var sampled = plain
+        sampled.sample = RouteSample(share: 0.5)
+        var limited = plain
+        limited.window = RouteWindow()
+        var shaped = plain
+        shaped.shape = EventShape()
+        let stored = Route(
+            name: "m", match: .everything, destinations: plain.destinations, media: .stored(wait: .seconds(1)))
+        let none = Route(name: "n", match: .everything, destinations: plain.destinations, media: .none)
+        let payload = Route(name: "p", match: .everything, destinations: plain.destinations, including: .apns)
+        let asking = try [route("v", #"{"v":["mce"]}"#, to: ["y"]), sampled, limited, shaped, stored, none, payload]
+        for one in asking {
+            #expect(RouteTable(routes: [plain, one]).uniformDecision == nil, "\(one.name)")
+        }
+        var ordered = RouteTable(routes: [plain])
+        ordered.orderings[DestinationName("x")] = .init()
+        #expect(ordered.uniformDecision == nil)
+    }
 }
 
 /// Orders, schedules and events about the gateway itself.
