@@ -13,8 +13,8 @@ package struct Intake: Sendable {
 
     private let normalizer: Normalizer
     private let routes: RouteTable
-    /// Where it is the same for every event, none needs to be read again.
-    private let uniform: RouteTable.Decision?
+    /// Where the routes decide the same about every event, none needs to be read again.
+    private let uniform: UniformRouting?
     private let queue: SQLiteQueue
     private let sources: [SourceName: GatewayConfig.Source]
     private let shaping: EventShaping
@@ -30,7 +30,7 @@ package struct Intake: Sendable {
     ) {
         self.normalizer = normalizer
         self.routes = routes
-        uniform = routes.uniformDecision
+        uniform = routes.uniformDecision.map { UniformRouting($0) }
         self.queue = queue
         self.sources = sources
         shaping = EventShaping(tokens: normalizer.tokens, counts: counts)
@@ -143,7 +143,7 @@ package struct Intake: Sendable {
                 isTooLong = items.count == Self.batchLimit
                 guard !isTooLong else { return false }
                 if let uniform, dedupe == nil {
-                    items.append(RoutedEvent.result(of: item, uniform))
+                    items.append(uniform.route(item))
                 } else {
                     items.append(routes.route(item, with: eventParser, shaping: shaping, dedupe: dedupe))
                 }
@@ -210,19 +210,28 @@ extension RoutedEvent {
     }
 }
 
-extension RoutedEvent {
-    /// As above, by a decision that is the same for every event.
-    fileprivate static func result(
-        of result: consuming Result<Event, Rejection>, _ uniform: RouteTable.Decision
-    ) -> Result<RoutedEvent, Rejection> {
+/// A decision that is the same for every event.
+private struct UniformRouting: Sendable {
+    private let decision: RouteTable.Decision
+    /// Of an event with no schedule.
+    private let orders: [DeliveryOrder]
+
+    init(_ decision: RouteTable.Decision) {
+        self.decision = decision
+        orders = decision.targets.map { DeliveryOrder(to: $0.destination) }
+    }
+
+    /// Gives an event its destinations; a rejection stays one.
+    func route(_ result: consuming Result<Event, Rejection>) -> Result<RoutedEvent, Rejection> {
         switch consume result {
         case .failure(let rejection): return .failure(rejection)
         case .success(let event):
             guard event.body.count <= ParserPool.eventLimits.bytes else { return .failure(.eventTooLarge(at: Place())) }
-            let deliveries = uniform.targets.map { DeliveryOrder(of: event, to: $0) }
-            let payload = uniform.wantsPayload ? event.payload : nil
+            let hasSchedule = event.notBefore != nil || event.notAfter != nil
+            let deliveries = hasSchedule ? decision.targets.map { DeliveryOrder(of: event, to: $0) } : orders
+            let payload = decision.wantsPayload ? event.payload : nil
             return .success(
-                RoutedEvent(event: event, routes: uniform.routes, deliveries: deliveries, payload: payload))
+                RoutedEvent(event: event, routes: decision.routes, deliveries: deliveries, payload: payload))
         }
     }
 }

@@ -83,7 +83,9 @@ struct NewEvent: NewRow {
 struct NewDelivery: NewRow {
     let id: Int64
     let event: Int64
-    let order: DeliveryOrder
+    let routed: RoutedEvent
+    /// Position of its order among those of the event.
+    let position: Int
     let due: Date
     /// Whether it is handed on at once.
     let isBegun: Bool
@@ -96,6 +98,7 @@ struct NewDelivery: NewRow {
     }
 
     func bind(_ row: inout RowStatement.Arguments) {
+        let order = routed.deliveries[position]
         row.bind(id)
         row.bind(event)
         row.bind(order.destination.name)

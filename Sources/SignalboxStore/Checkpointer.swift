@@ -6,18 +6,35 @@ import Synchronization
 /// Carries what was committed from the write-ahead log into the database while others go on writing.
 ///
 /// SQLite would have the thread that commits do it, which then writes nothing for as long as that takes: at full load a
-/// fifth of its time. It still does so where the log has grown to ``longestLog`` all the same, for only a writer that
-/// waits lets the log begin anew. A class because it has a connection and a queue of its own.
+/// fifth of its time. Here it does so only when the log has grown long all the same, for only while nobody writes can all of
+/// it be carried over, and the log begin anew. A class because it has a connection and a queue of its own.
 final class Checkpointer: Sendable {
     /// Pages that are written between two checkpoints.
     private static let step = 1000
-    /// Pages in the log at which the writer waits for a checkpoint of its own.
+    /// Pages in the log at which the writer makes a checkpoint of its own.
     static let longestLog = 4000
+    /// Bytes of the log's file that are kept for what comes, when the log begins anew.
+    static let keptLog = 64 * 1024 * 1024
 
     private struct State {
         /// Pages written since the last checkpoint began.
         var written = 0
+        /// Pages in the log, or more.
+        var logged = 0
         var isRunning = false
+
+        mutating func begin() {
+            written = 0
+            isRunning = true
+        }
+
+        /// `result`: nil where it failed.
+        mutating func end(_ result: (walFrameCount: Int, checkpointedFrameCount: Int)?) {
+            isRunning = false
+            guard let (pages, carried) = result else { return }
+            // Where all of it was carried over, whoever writes next begins it anew.
+            logged = pages == carried ? written : pages + written
+        }
     }
 
     private let state = Mutex(State())
@@ -28,31 +45,48 @@ final class Checkpointer: Sendable {
 
     init(path: String) { self.path = path }
 
+    private enum Step {
+        case none, aside, here
+    }
+
     /// To be called by the writer after it has committed.
     func committed(by db: Database) {
-        var (written, most): (CInt, CInt) = (0, 0)
-        // Counts since the last call.
-        sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &written, &most, 1)
-        let pages = Int(written)
-        let starts = state.withLock { state in
+        let pages = Self.pagesWritten(by: db)
+        let step = state.withLock { state in
             state.written += pages
-            guard state.written >= Self.step, !state.isRunning else { return false }
-            state = State(isRunning: true)
-            return true
+            state.logged += pages
+            guard !state.isRunning, state.written >= Self.step || state.logged >= Self.longestLog else { return Step.none }
+            // Never both: each would find the other at it, and the log would grow on.
+            let step = state.logged >= Self.longestLog ? Step.here : .aside
+            state.begin()
+            return step
         }
-        if starts { queue.async { self.run() } }
+        switch step {
+        case .none: break
+        case .aside: queue.async { self.run() }
+        case .here:
+            let result = try? db.checkpoint(.passive)
+            state.withLock { $0.end(result) }
+        }
     }
 
     /// Returns once no checkpoint is under way or asked for.
     func waitUntilIdle() { queue.sync {} }
 
     private func run() {
-        defer { state.withLock { $0.isRunning = false } }
-        // What fails here is left to the writer's own checkpoint; what ails the disk, commits say.
-        try? connection.withLock { connection in
+        // What fails here is tried again with what is written next; what ails the disk, commits say.
+        let result = try? connection.withLock { connection in
             let opened = try connection ?? DatabaseQueue(path: path)
             connection = opened
-            try opened.writeWithoutTransaction { _ = try $0.checkpoint(.passive) }
+            return try opened.writeWithoutTransaction { try $0.checkpoint(.passive) }
         }
+        state.withLock { $0.end(result) }
+    }
+
+    /// Since the last call.
+    private static func pagesWritten(by db: Database) -> Int {
+        var (pages, most): (CInt, CInt) = (0, 0)
+        sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &most, 1)
+        return Int(pages)
     }
 }

@@ -147,7 +147,20 @@ extension SQLiteQueue {
     }
 
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        do { return try await pool.write(body) } catch { throw StoreError(error, path: path) }
+        do {
+            return try await pool.writeWithoutTransaction { [checkpointer] db in
+                var result: T?
+                try db.inTransaction(.immediate) {
+                    result = try body(db)
+                    return .commit
+                }
+                checkpointer.committed(by: db)
+                guard let result else { preconditionFailure("What was committed has no result.") }
+                return result
+            }
+        } catch {
+            throw StoreError(error, path: path)
+        }
     }
 }
 

@@ -76,7 +76,8 @@ package final class SQLiteQueue: Sendable {
             try db.execute(
                 sql: """
                     PRAGMA synchronous = FULL;
-                    PRAGMA wal_autocheckpoint = \(Checkpointer.longestLog)
+                    PRAGMA wal_autocheckpoint = \(2 * Checkpointer.longestLog);
+                    PRAGMA journal_size_limit = \(Checkpointer.keptLog)
                     """)
         }
         try SQLiteSchema.migrator.migrate(pool)

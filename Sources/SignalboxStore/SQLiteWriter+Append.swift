@@ -36,16 +36,16 @@ extension SQLiteWriter {
         }
         guard !routed.deliveries.isEmpty else { return true }
         let variants = try routed.variants.map { try insert(variant: $0, of: sequence, in: db) }
-        for order in routed.deliveries {
+        for (position, order) in routed.deliveries.enumerated() {
             let row = EventRow(
                 sequence: sequence, variant: order.variant.map { variants[$0] }, hasFiles: hasFiles)
-            try insert(order, of: routed, row, in: db, &transaction)
+            try insert(order, at: position, of: routed, row, in: db, &transaction)
         }
         return true
     }
 
     private func insert(
-        _ order: DeliveryOrder, of routed: RoutedEvent, _ event: EventRow, in db: Database,
+        _ order: DeliveryOrder, at position: Int, of routed: RoutedEvent, _ event: EventRow, in db: Database,
         _ transaction: inout Transaction
     ) throws {
         let accepted = routed.event.acceptedAt
@@ -63,7 +63,8 @@ extension SQLiteWriter {
         let delivery = try transaction.rows.nextDelivery(in: db)
         try transaction.rows.add(
             NewDelivery(
-                id: delivery, event: event.sequence, order: order, due: due, isBegun: goesOn, variant: event.variant),
+                id: delivery, event: event.sequence, routed: routed, position: position, due: due, isBegun: goesOn,
+                variant: event.variant),
             in: db)
         if let until, let isReady = event.hasFiles {
             try hold(
