@@ -14,7 +14,7 @@ final class Checkpointer: Sendable {
     /// Pages in the log at which the writer makes a checkpoint of its own.
     static let longestLog = 4000
     /// Bytes of the log's file that are kept for what comes, when the log begins anew.
-    static let keptLog = 64 * 1024 * 1024
+    static let keptLog = 128 * 1024 * 1024
 
     private struct State {
         /// Pages written since the last checkpoint began.
@@ -55,7 +55,9 @@ final class Checkpointer: Sendable {
         let step = state.withLock { state in
             state.written += pages
             state.logged += pages
-            guard !state.isRunning, state.written >= Self.step || state.logged >= Self.longestLog else { return Step.none }
+            guard !state.isRunning, state.written >= Self.step || state.logged >= Self.longestLog else {
+                return Step.none
+            }
             // Never both: each would find the other at it, and the log would grow on.
             let step = state.logged >= Self.longestLog ? Step.here : .aside
             state.begin()

@@ -30,7 +30,8 @@ extension StoreConformance {
                 let asWell = DeliveryOrder(to: bench.inbox)
                 var varied = DeliveryOrder(to: bench.inbox)
                 varied.variant = 0
-                let orders = [DeliveryOrder(to: bench.crm)] + (number % 3 == 0 ? [number % 2 == 0 ? varied : asWell] : [])
+                let orders =
+                    [DeliveryOrder(to: bench.crm)] + (number % 3 == 0 ? [number % 2 == 0 ? varied : asWell] : [])
                 return bench.event(
                     number, to: orders, variants: number % 6 == 0 ? [Array("-\(number)".utf8)] : [],
                     hasLastingID: number % 10 == 0, size: number % 7 == 0 ? 30_000 : 0)
@@ -57,7 +58,9 @@ extension StoreConformance {
             try await withThrowingTaskGroup { group in
                 for lease in leases {
                     group.addTask { try await queue.settle(lease, .delivered(status: 200)) }
-                    group.addTask { try await queue.append([bench.event(100 + lease.number, to: [.init(to: bench.inbox)])]) }
+                    group.addTask {
+                        try await queue.append([bench.event(100 + lease.number, to: [.init(to: bench.inbox)])])
+                    }
                     group.addTask { _ = try await queue.claim(from: bench.crm, upTo: 1) }
                 }
                 try await group.waitForAll()

@@ -21,7 +21,9 @@ import Testing
 
         func log(event: LogEvent) {
             let words = (event.metadata ?? [:]).sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }
-            lines.all.withLock { $0.append(([event.level.rawValue, event.message.description] + words).joined(separator: " ")) }
+            lines.all.withLock {
+                $0.append(([event.level.rawValue, event.message.description] + words).joined(separator: " "))
+            }
         }
     }
 
