@@ -11,7 +11,7 @@ import Synchronization
 final class Checkpointer: Sendable {
     /// Pages that are written between two checkpoints.
     private static let step = 1000
-    /// Pages in the log at which the writer makes a checkpoint of its own.
+    /// Pages in the log at which the writer makes a checkpoint of its own; at twice as many it waits for one that is under way.
     static let longestLog = 4000
     /// Bytes of the log's file that are kept for what comes, when the log begins anew.
     static let keptLog = 128 * 1024 * 1024
@@ -22,6 +22,18 @@ final class Checkpointer: Sendable {
         /// Pages in the log, or more.
         var logged = 0
         var isRunning = false
+
+        /// Begins a checkpoint where it is time for one.
+        mutating func step(after pages: Int) -> Step {
+            written += pages
+            logged += pages
+            // Never both at once: each would find the other at it, and the log would grow on.
+            if isRunning { return logged >= 2 * Checkpointer.longestLog ? .afterTheOther : .none }
+            let isLong = logged >= Checkpointer.longestLog
+            guard isLong || written >= Checkpointer.step else { return .none }
+            begin()
+            return isLong ? .here : .aside
+        }
 
         mutating func begin() {
             written = 0
@@ -46,30 +58,22 @@ final class Checkpointer: Sendable {
     init(path: String) { self.path = path }
 
     private enum Step {
-        case none, aside, here
+        case none, aside, here, afterTheOther
     }
 
     /// To be called by the writer after it has committed.
     func committed(by db: Database) {
         let pages = Self.pagesWritten(by: db)
-        let step = state.withLock { state in
-            state.written += pages
-            state.logged += pages
-            guard !state.isRunning, state.written >= Self.step || state.logged >= Self.longestLog else {
-                return Step.none
-            }
-            // Never both: each would find the other at it, and the log would grow on.
-            let step = state.logged >= Self.longestLog ? Step.here : .aside
-            state.begin()
-            return step
+        switch state.withLock({ $0.step(after: pages) }) {
+        case .none: return
+        case .aside: return queue.async { self.run() }
+        case .here: break
+        case .afterTheOther:
+            waitUntilIdle()
+            state.withLock { $0.begin() }
         }
-        switch step {
-        case .none: break
-        case .aside: queue.async { self.run() }
-        case .here:
-            let result = try? db.checkpoint(.passive)
-            state.withLock { $0.end(result) }
-        }
+        let result = try? db.checkpoint(.passive)
+        state.withLock { $0.end(result) }
     }
 
     /// Returns once no checkpoint is under way or asked for.
