@@ -11,6 +11,8 @@ package final class MessageAuthentication: @unchecked Sendable {
     /// Copies that nobody uses: to make one takes longer than a code over a short text.
     private let idle = Mutex<[Copy]>([])
     private static let kept = 16
+    /// Before 3.0.3 OpenSSL went on with the old message instead (github.com/openssl/openssl/issues/17811).
+    private static let canStartAnew = OpenSSL_version_num() >= 0x3000_0030
 
     private struct Copy: @unchecked Sendable {
         // Sendable: whoever has taken it from the list is alone with it.
@@ -65,7 +67,7 @@ package final class MessageAuthentication: @unchecked Sendable {
 
     private func giveBack(_ context: OpaquePointer) {
         let isKept = idle.withLock { idle in
-            guard idle.count < Self.kept else { return false }
+            guard Self.canStartAnew, idle.count < Self.kept else { return false }
             idle.append(Copy(context: context))
             return true
         }

@@ -16,12 +16,13 @@ final class Checkpointer: Sendable {
     /// Bytes of the log's file that are kept for what comes, when the log begins anew.
     static let keptLog = 128 * 1024 * 1024
 
-    private struct State {
+    /// When there is a checkpoint to make, and by whom.
+    struct State {
         /// Pages written since the last checkpoint began.
-        var written = 0
-        /// Pages in the log, or more.
-        var logged = 0
-        var isRunning = false
+        private var written = 0
+        /// Pages in the log, or somewhat more.
+        private var logged = 0
+        private var isRunning = false
 
         /// Begins a checkpoint where it is time for one.
         mutating func step(after pages: Int) -> Step {
@@ -40,12 +41,13 @@ final class Checkpointer: Sendable {
             isRunning = true
         }
 
-        /// `result`: nil where it failed.
-        mutating func end(_ result: (walFrameCount: Int, checkpointedFrameCount: Int)?) {
+        /// `result`: pages that were in the log when the checkpoint began, and those that are carried over; nil where it
+        /// failed.
+        mutating func end(_ result: (pages: Int, carried: Int)?) {
             isRunning = false
             guard let (pages, carried) = result else { return }
-            // Where all of it was carried over, whoever writes next begins it anew.
-            logged = pages == carried ? written : pages + written
+            // Only a log of which nothing is left to carry over begins anew.
+            logged = pages == carried && written == 0 ? 0 : pages + written
         }
     }
 
@@ -57,8 +59,14 @@ final class Checkpointer: Sendable {
 
     init(path: String) { self.path = path }
 
-    private enum Step {
-        case none, aside, here, afterTheOther
+    enum Step {
+        case none
+        /// Beside the writer.
+        case aside
+        /// By the writer.
+        case here
+        /// By the writer, once the one that is under way has ended.
+        case afterTheOther
     }
 
     /// To be called by the writer after it has committed.
@@ -73,7 +81,7 @@ final class Checkpointer: Sendable {
             state.withLock { $0.begin() }
         }
         let result = try? db.checkpoint(.passive)
-        state.withLock { $0.end(result) }
+        state.withLock { $0.end(result.map { ($0.walFrameCount, $0.checkpointedFrameCount) }) }
     }
 
     /// Returns once no checkpoint is under way or asked for.
@@ -86,7 +94,7 @@ final class Checkpointer: Sendable {
             connection = opened
             return try opened.writeWithoutTransaction { try $0.checkpoint(.passive) }
         }
-        state.withLock { $0.end(result) }
+        state.withLock { $0.end(result.map { ($0.walFrameCount, $0.checkpointedFrameCount) }) }
     }
 
     /// Since the last call.

@@ -71,7 +71,8 @@ package final class SQLiteQueue: Sendable {
             try db.execute(sql: "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
-        // GRDB sets NORMAL, under which a power cut may take the last commits with it.
+        // GRDB sets NORMAL, under which a power cut may take the last commits with it. SQLite's own checkpoints are for
+        // writes of which the checkpointer is not told.
         try pool.writeWithoutTransaction { db in
             try db.execute(
                 sql: """
