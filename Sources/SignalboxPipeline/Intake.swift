@@ -226,7 +226,11 @@ private struct UniformRouting: Sendable {
         switch consume result {
         case .failure(let rejection): return .failure(rejection)
         case .success(let event):
-            guard event.body.count <= ParserPool.eventLimits.bytes else { return .failure(.eventTooLarge(at: Place())) }
+            do throws(Rejection) {
+                try ParserPool.check(eventOf: event.body.count, at: Place())
+            } catch {
+                return .failure(error)
+            }
             let hasSchedule = event.notBefore != nil || event.notAfter != nil
             let deliveries = hasSchedule ? decision.targets.map { DeliveryOrder(of: event, to: $0) } : orders
             let payload = decision.wantsPayload ? event.payload : nil

@@ -1,4 +1,5 @@
 package import SignalboxJSON
+package import SignalboxModel
 import Synchronization
 
 /// Lends parsers, whose buffers are worth keeping, to whoever has something to parse.
@@ -20,7 +21,12 @@ package final class ParserPool: Sendable {
     /// For events of our own making, which are deeper than their payloads and may be longer.
     package static func forEvents() -> ParserPool { ParserPool(limits: eventLimits) }
 
-    static let eventLimits: JSONParser.Limits = {
+    /// Throws where an event of so many bytes is larger than such a parser takes, for those who need not read it.
+    package static func check(eventOf bytes: Int, at place: Place) throws(Rejection) {
+        guard bytes <= eventLimits.bytes else { throw .eventTooLarge(at: place) }
+    }
+
+    private static let eventLimits: JSONParser.Limits = {
         var limits = Normalizer.payloadLimits
         limits.bytes *= 16
         limits.depth += 16

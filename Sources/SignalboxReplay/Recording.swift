@@ -8,6 +8,8 @@ package import SignalboxRouting
 package struct Recording: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
+    /// Where the routes decide the same about every event, none needs to be read for it.
+    private let uniform: RouteTable.Decision?
     private let shaping: EventShaping
     private let source: SourceName
     private let vendor: VendorID?
@@ -26,6 +28,7 @@ package struct Recording: Sendable {
     ) {
         self.normalizer = normalizer
         self.routes = routes
+        uniform = routes.uniformDecision
         shaping = EventShaping(tokens: normalizer.tokens)
         self.source = source
         self.vendor = vendor
@@ -98,7 +101,7 @@ package struct Recording: Sendable {
             }
             return entries
         }
-        forEachNotification(of: block, with: parser) { _, _, payload in
+        forEachNotification(of: block, reading: false, with: parser) { _, _, payload in
             take(payload)
             return true
         } rejected: {
@@ -113,8 +116,9 @@ package struct Recording: Sendable {
     ) -> Decisions {
         var decisions = Decisions()
         guard limit > 0 else { return decisions }
-        forEachNotification(of: block, with: parser) { notification, event, _ in
-            decisions.add(routes.decide(event), of: notification, asJSON: asJSON)
+        forEachNotification(of: block, reading: uniform == nil, with: parser) { notification, event, _ in
+            let decision = uniform ?? event.map { routes.decide($0) } ?? RouteTable.Decision()
+            decisions.add(decision, of: notification, asJSON: asJSON)
             return decisions.tally.events < limit
         } rejected: {
             decisions.add($0)
@@ -122,11 +126,12 @@ package struct Recording: Sendable {
         return decisions
     }
 
-    /// What is selected, and its events as they would be delivered: for those who keep neither.
+    /// What is selected, and its events as they would be delivered where they are read: for those who keep neither.
     private func forEachNotification(
-        of block: Block, with parser: JSONParser,
-        _ take: (PushNotification, _ event: JSONValue, RecordedPayload) -> Bool, rejected: (Rejection) -> Void
+        of block: Block, reading isRead: Bool, with parser: JSONParser,
+        _ take: (PushNotification, _ event: JSONValue?, RecordedPayload) -> Bool, rejected: (Rejection) -> Void
     ) {
+        let isRead = isRead || selection.filter != nil
         var written = JSONWriter()
         eventParsers.withParser { eventParser in
             forEachPayload(of: block, with: parser) { payload, common, id throws(Rejection) in
@@ -135,10 +140,15 @@ package struct Recording: Sendable {
                 try normalizer.write(
                     payload, in: common, id: id, with: parser, as: &notification, into: &written)
                 guard selection.covers(vendor: notification.vendor) else { return true }
-                let event = try written.withBytes { bytes throws(Rejection) in
-                    try eventParser.read(event: bytes.bindMemory(to: UInt8.self), at: payload.place)
+                let event = try written.withBytes { bytes throws(Rejection) -> JSONValue? in
+                    guard isRead else {
+                        try ParserPool.check(eventOf: bytes.count, at: payload.place)
+                        return nil
+                    }
+                    return try eventParser.read(event: bytes.bindMemory(to: UInt8.self), at: payload.place)
                 }
-                return selection.filter.map { $0.matches(event) } ?? true ? take(notification, event, payload) : true
+                if let filter = selection.filter, let event, !filter.matches(event) { return true }
+                return take(notification, event, payload)
             } rejected: {
                 rejected($0)
             }
