@@ -117,7 +117,9 @@ package struct Recording: Sendable {
         var decisions = Decisions()
         guard limit > 0 else { return decisions }
         forEachNotification(of: block, reading: uniform == nil, with: parser) { notification, event, _ in
-            let decision = uniform ?? event.map { routes.decide($0) } ?? RouteTable.Decision()
+            guard let decision = uniform ?? event.map({ routes.decide($0) }) else {
+                preconditionFailure("An event was not read whose routes ask for it.")
+            }
             decisions.add(decision, of: notification, asJSON: asJSON)
             return decisions.tally.events < limit
         } rejected: {

@@ -5,9 +5,9 @@ import Synchronization
 
 /// Carries what was committed from the write-ahead log into the database while others go on writing.
 ///
-/// SQLite would have the thread that commits do it, which then writes nothing for as long as that takes: at full load a
-/// fifth of its time. Here it does so only when the log has grown long all the same, for only while nobody writes can all of
-/// it be carried over, and the log begin anew. A class because it has a connection and a queue of its own.
+/// SQLite would have the thread that commits do it, which then writes nothing for as long as that takes. Here it does so
+/// only when the log has grown long all the same, for only while nobody writes can all of it be carried over, and the log
+/// begin anew. A class because it has a connection and a queue of its own.
 final class Checkpointer: Sendable {
     /// Pages that are written between two checkpoints.
     private static let step = 1000

@@ -38,9 +38,6 @@ struct RowStatement {
     /// Rows that the last run inserted, changed or removed.
     var changes: Int { Int(sqlite3_changes(connection)) }
 
-    /// The row that the last run inserted.
-    var insertedRow: Int64 { sqlite3_last_insert_rowid(connection) }
-
     private func failure(_ code: CInt) -> DatabaseError {
         DatabaseError(
             resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),

@@ -103,4 +103,47 @@ import Testing
             #expect(counts.all == ["r": .init(matched: 1)])
         }
     }
+
+    /// A large batch is counted by stretches of events that took the same way.
+    @Test func eachRouteIsCountedForEachEventThatItTook() async throws {
+        try await withTemporaryDirectory { directory in
+            let counts = RouteCounts()
+            let routes = try config(
+                #"{"name":"m","match":{"data":{"vendor":["mce"]}},"to":["a"]},{"name":"n","match":{},"to":["b"]}"#)
+            let intake = Intake(
+                normalizer: normalizer(), routes: routes, queue: try SQLiteQueue(in: directory), counts: counts)
+            let plain = #"{"aps":{"alert":"x"}}"#
+            let batch = [plain, Self.payload, Self.payload, plain, plain, Self.payload, "nonsense"]
+            _ = try await intake.accept(Array(batch.joined(separator: "\n").utf8), from: .default)
+            #expect(counts.all == ["m": .init(matched: 3), "n": .init(matched: 6)])
+        }
+    }
+
+    /// Where routes ask nothing, events are not read for them; what they get must be what reading them gives.
+    @Test(arguments: ["", #","ignore":["notAfter"]"#, #","ignore":["notBefore","notAfter"]"#, #","stop":true"#])
+    func unreadEventsGetWhatReadOnesDo(options: String) async throws {
+        let request = #"{"message":{"topic":"t","notification":{"title":"x"}TTL}}"#
+        let payloads = [
+            Self.payload, request.replacing("TTL", with: ""),
+            request.replacing("TTL", with: #","android":{"ttl":"60s"}"#),
+            "[]", #"{"aps":{}}"#,
+        ]
+        func deliveries(matching pattern: String) async throws -> [[DeliveryOrder]?] {
+            let table = try config(
+                #"{"name":"r","match":\#(pattern),"to":["a","b"]\#(options)},{"name":"s","match":\#(pattern),"to":["c","a"]}"#
+            )
+            #expect((table.uniformDecision == nil) == (pattern != "{}"))
+            return try await withTemporaryDirectory { directory in
+                let intake = Intake(
+                    normalizer: normalizer(), routes: table, queue: try SQLiteQueue(in: directory),
+                    now: { TestPipeline.time })
+                let answer = try await intake.accept(Array(payloads.joined(separator: "\n").utf8), from: .default)
+                guard case .report(let report) = answer else { return [] }
+                return report.items.map { try? $0.get().deliveries }
+            }
+        }
+        let read = try await deliveries(matching: #"{"specversion":["1.0"]}"#)
+        #expect(read.contains { $0?.contains { $0.notAfter != nil } ?? false }, "one of them expires")
+        #expect(try await deliveries(matching: "{}") == read)
+    }
 }
