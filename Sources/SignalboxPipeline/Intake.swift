@@ -111,6 +111,31 @@ package struct Intake: Sendable {
         }
     }
 
+    /// Reads a body that is one payload, on the thread that calls; nil where it is anything else, or is to be refused: of
+    /// those ``accept(_:from:as:)`` says what becomes of them.
+    package func readOne(_ body: [UInt8], from source: SourceName) -> Report? {
+        let read = try? payloadParsers.withParser { (parser) throws(Failure) -> Report in
+            try self.read(body, from: source, with: parser, upTo: 1)
+        }
+        guard let read, case .success? = read.items.first else { return nil }
+        return read
+    }
+
+    /// Takes what ``readOne(_:from:)`` has read. `done` is called once: when it is durable, or when nothing was taken, on a
+    /// thread of the queue's, which must not be blocked.
+    package func accept(_ read: Report, whenDone done: @escaping @Sendable (Result<Report, StoreError>) -> Void) {
+        let events = read.items.compactMap { try? $0.get() }
+        queue.append(events) { [shaping] result in
+            done(
+                result.map { duplicates in
+                    shaping.count(events, without: duplicates)
+                    var report = read
+                    report.duplicates = duplicates
+                    return report
+                })
+        }
+    }
+
     private func request(
         _ repeatable: Repeatable, _ body: [UInt8], _ source: SourceName, _ report: Report, _ positions: [Int]
     ) -> IdempotentRequest {
@@ -129,7 +154,9 @@ package struct Intake: Sendable {
         Dictionary(uniqueKeysWithValues: duplicates.map { (positions[$0.key], $0.value) })
     }
 
-    private func read(_ body: [UInt8], from source: SourceName, with parser: JSONParser) throws(Failure) -> Report {
+    private func read(
+        _ body: [UInt8], from source: SourceName, with parser: JSONParser, upTo limit: Int = batchLimit
+    ) throws(Failure) -> Report {
         var blocks = PayloadBlocks()
         body.withUnsafeBytes { blocks.append($0) }
         blocks.finish()
@@ -140,7 +167,7 @@ package struct Intake: Sendable {
         eventParsers.withParser { eventParser in
             // Counted as they come: how many payloads a line holds shows only when it is read.
             blocks.take().read(by: normalizer, as: reception, with: parser) { item in
-                isTooLong = items.count == Self.batchLimit
+                isTooLong = items.count == limit
                 guard !isTooLong else { return false }
                 if let uniform, dedupe == nil {
                     items.append(uniform.route(item))

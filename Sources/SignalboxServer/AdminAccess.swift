@@ -25,7 +25,7 @@ package struct AdminAccess: Sendable {
         let isForwarded = ["forwarded", "via", "x-forwarded-for", "x-real-ip"].contains { name in
             HTTPField.Name(name).map { request.headers[$0] != nil } ?? false
         }
-        guard request.isFromThisMachine, !isForwarded else { throw .foreignPage }
+        guard request.head.isFromThisMachine, !isForwarded else { throw .foreignPage }
     }
 
     /// Whether a request bears one of the tokens.

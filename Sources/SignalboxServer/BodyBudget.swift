@@ -10,9 +10,20 @@ final class BodyBudget: Sendable {
     /// Runs `body` with a purse of its own; what was taken comes back when it ends.
     func withPurse<R: Sendable>(_ body: (borrowing Purse) async throws -> R) async throws -> R {
         let purse = Purse(budget: self)
-        defer { left.withLock { $0 += purse.spent } }
+        defer { giveBack(purse.spent) }
         return try await body(purse)
     }
+
+    /// Takes so many bytes out; false when they are not there. Whoever took them gives them back.
+    func take(_ count: Int) -> Bool {
+        left.withLock { left in
+            guard left >= count else { return false }
+            left -= count
+            return true
+        }
+    }
+
+    func giveBack(_ count: Int) { left.withLock { $0 += count } }
 
     /// What one request takes out, as its body arrives.
     struct Purse: ~Copyable, Sendable {
@@ -25,12 +36,7 @@ final class BodyBudget: Sendable {
 
         /// Takes so many bytes; throws ``Problem/busy`` when they are not there.
         func take(_ count: Int) throws(Problem) {
-            let isThere = budget.left.withLock { left in
-                guard left >= count else { return false }
-                left -= count
-                return true
-            }
-            guard isThere else { throw .busy }
+            guard budget.take(count) else { throw .busy }
             taken.withLock { $0 += count }
         }
     }

@@ -70,7 +70,7 @@ package struct CategoriesAPI: Sendable {
     /// Whoever may hand payloads in, and operators.
     private func check(_ request: Request) throws(Problem) {
         if sources.isOpen {
-            guard request.isFromThisMachine else { throw .foreignPage }
+            guard request.head.isFromThisMachine else { throw .foreignPage }
             return
         }
         let isOperator = operators.isGranted(by: request)

@@ -66,7 +66,7 @@ struct GatewayHandlers: Sendable {
     private func withBody(
         of request: Request, from source: String?, _ take: ([UInt8], SourceName) async throws -> Response
     ) async throws -> Response {
-        if surface.access.isOpen, !request.isFromThisMachine { throw Problem.foreignPage }
+        if surface.access.isOpen, !request.head.isFromThisMachine { throw Problem.foreignPage }
         let source = try surface.access.source(named: source, authorization: request.headers[.authorization])
         return try await budget.withPurse { purse in
             try await take(try await request.wholeBody(upTo: GatewayServer.bodyLimit, from: purse), source)

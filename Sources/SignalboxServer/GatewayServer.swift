@@ -19,7 +19,7 @@ package struct GatewayServer: Service {
     private let readiness: Readiness
     private let http: HTTPService
     private let address: ListenAddress
-    private let responder: ReplaceableResponder
+    private let offer: Current<Offer>
 
     /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
     package init(
@@ -32,28 +32,42 @@ package struct GatewayServer: Service {
         readiness = Readiness(isReady)
         http = HTTPService(address: address, logger: logger, onListening: onListening)
         self.address = address
-        let handlers = GatewayHandlers(surface: surface, alarm: alarm, budget: budget, readiness: readiness)
-        responder = ReplaceableResponder(handlers.router().buildResponder())
+        offer = Current(Offer(surface, alarm: alarm, budget: budget, readiness: readiness))
     }
 
-    package func run() async throws { try await http.run(responder) }
+    package func run() async throws {
+        let offer = offer
+        let direct = DirectResponder(bodyLimit: DirectIntake.bodyLimit, mayTake: DirectIntake.mayTake) {
+            offer.value.direct.respond(to: $0, on: $1)
+        }
+        try await http.run(ReplaceableResponder(current: offer), direct: direct)
+    }
 
     /// Offers something else from now on. Requests that are under way end as they began.
     package func replace(by surface: GatewaySurface) {
         precondition(!surface.access.isOpen || address.isLoopback, "Open access is for loopback only.")
+        offer.replace(by: Offer(surface, alarm: alarm, budget: budget, readiness: readiness))
+    }
+}
+
+/// What answers under one config.
+private struct Offer: Sendable {
+    let router: RouterResponder<BasicRequestContext>
+    let direct: DirectIntake
+
+    init(_ surface: GatewaySurface, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness) {
         let handlers = GatewayHandlers(surface: surface, alarm: alarm, budget: budget, readiness: readiness)
-        responder.current.replace(by: handlers.router().buildResponder())
+        router = handlers.router().buildResponder()
+        direct = DirectIntake(surface: surface, alarm: alarm, budget: budget)
     }
 }
 
 /// Answers by whatever answers now.
 private struct ReplaceableResponder: HTTPResponder {
-    let current: Current<RouterResponder<BasicRequestContext>>
-
-    init(_ responder: RouterResponder<BasicRequestContext>) { current = Current(responder) }
+    let current: Current<Offer>
 
     func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
-        try await current.value.respond(to: request, context: context)
+        try await current.value.router.respond(to: request, context: context)
     }
 }
 

@@ -20,14 +20,19 @@ struct HTTPService {
     /// How long a stop waits for requests that are under way.
     private static let stopTime: Duration = .seconds(5)
 
-    /// Serves until a graceful shutdown. Throws ``ListenError`` when the address cannot be had.
-    func run<Responder: HTTPResponder>(_ responder: Responder) async throws
+    /// Serves until a graceful shutdown. `direct`: what answers requests before `responder` is asked. Throws
+    /// ``ListenError`` when the address cannot be had.
+    func run<Responder: HTTPResponder>(_ responder: Responder, direct: DirectResponder? = nil) async throws
     where Responder.Context == BasicRequestContext {
         let host = address.host
         let onListening = onListening
         let application = Application(
             responder: responder,
-            server: .http1(configuration: .init(idleTimeout: Self.idleTimeout)),
+            server: HTTPServerBuilder { responder in
+                let http = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: Self.idleTimeout))
+                guard let direct else { return http }
+                return DirectChannel(http: http, responder: direct)
+            },
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: address.port), backlog: 1024,
                 availableConnectionsDelegate: MaximumAvailableConnections(

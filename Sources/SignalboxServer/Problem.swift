@@ -14,7 +14,7 @@ struct Problem: Error {
     let detail: String
     var headers: HTTPFields = [:]
 
-    /// The body of an error response, and of the `error` member of a batch item.
+    /// As the `error` member of a batch item has it.
     func write(into json: inout JSONWriter) {
         json.beginObject()
         json.key("type")
@@ -30,12 +30,23 @@ struct Problem: Error {
         json.endObject()
     }
 
-    var response: Response {
+    /// The body of an error response.
+    var body: [UInt8] {
         var json = JSONWriter()
         write(into: &json)
+        return json.bytes
+    }
+
+    /// The headers of an error response.
+    var responseHeaders: HTTPFields {
         var headers = headers
         headers[.contentType] = "application/problem+json"
-        return Response(status: status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: json.bytes)))
+        return headers
+    }
+
+    var response: Response {
+        Response(
+            status: status, headers: responseHeaders, body: ResponseBody(byteBuffer: ByteBuffer(bytes: body)))
     }
 }
 

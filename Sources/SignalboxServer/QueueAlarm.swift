@@ -22,9 +22,14 @@ final class QueueAlarm: Sendable {
         do throws(Intake.Failure) {
             return try await work()
         } catch {
-            if case .store(let reason) = error { ring(reason) }
-            throw Problem(error)
+            throw problem(of: error)
         }
+    }
+
+    /// The same for a failure that is known already.
+    func problem(of failure: Intake.Failure) -> Problem {
+        if case .store(let reason) = failure { ring(reason) }
+        return Problem(failure)
     }
 
     func silence() {

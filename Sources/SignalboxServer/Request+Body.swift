@@ -2,15 +2,12 @@ import HTTPTypes
 import Hummingbird
 import NIOCore
 
-extension Request {
-    /// Bytes a second below which a body is not waited for.
-    private static let slowestRate = 32 * 1024
-
+extension HTTPRequest {
     /// False for a request that a page of another site had a browser send, or that came under a foreign name (DNS
     /// rebinding): both reach a loopback address although their author cannot.
     var isFromThisMachine: Bool {
-        if let authority = head.authority, !Self.isLoopback(authority) { return false }
-        guard let origin = headers[.origin] else { return true }
+        if let authority, !Self.isLoopback(authority) { return false }
+        guard let origin = headerFields[.origin] else { return true }
         return Self.isLoopback(origin.replacing("http://", with: "").replacing("https://", with: ""))
     }
 
@@ -25,6 +22,12 @@ extension Request {
         let hasPort = name.hasPrefix("[") ? !name.hasSuffix("]") : name.contains(":")
         return ListenAddress(hasPort ? name : name + ":0")?.isLoopback ?? false
     }
+
+}
+
+extension Request {
+    /// Bytes a second below which a body is not waited for.
+    private static let slowestRate = 32 * 1024
 
     /// The body as it came, all of it or a problem. `purse` pays for it as it arrives. `takesEncoded`: whether it may be
     /// compressed, which it then still is.

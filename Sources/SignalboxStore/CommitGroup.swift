@@ -5,8 +5,11 @@ import Synchronization
 ///
 /// Writes are done in the order in which they came. A class because it is shared state with a queue of its own.
 final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
+    /// Called once, on the thread of the commits: it must not block.
+    typealias Done = @Sendable (Result<Output, StoreError>) -> Void
+
     private struct Pending {
-        var writes: [(write: Write, done: UnsafeContinuation<Result<Output, StoreError>, Never>)] = []
+        var writes: [(write: Write, done: Done)] = []
         var isDraining = false
     }
 
@@ -25,16 +28,21 @@ final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
 
     /// Returns when the write is durable, throws when nothing of it was written.
     func write(_ write: Write) async throws(StoreError) -> Output {
-        // Unchecked: every request waits here, and `drain` resumes what it takes out of the list, each once.
-        let result = await withUnsafeContinuation { done in
-            let start = pending.withLock { pending in
-                pending.writes.append((write, done))
-                defer { pending.isDraining = true }
-                return !pending.isDraining
-            }
-            if start { queue.async { self.drain() } }
+        // Unchecked: every request waits here, and `drain` calls what it takes out of the list, each once.
+        let result = await withUnsafeContinuation { (done: UnsafeContinuation<Result<Output, StoreError>, Never>) in
+            submit(write) { done.resume(returning: $0) }
         }
         return try result.get()
+    }
+
+    /// Calls `done` when the write is durable, or when it failed and nothing of it was written.
+    func submit(_ write: Write, _ done: @escaping Done) {
+        let start = pending.withLock { pending in
+            pending.writes.append((write, done))
+            defer { pending.isDraining = true }
+            return !pending.isDraining
+        }
+        if start { queue.async { self.drain() } }
     }
 
     private func drain() {
@@ -50,9 +58,9 @@ final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
             let result = Result { () throws(StoreError) in try commit(batch.map(\.write)) }
             switch result {
             case .success(let outputs):
-                for (entry, output) in zip(batch, outputs) { entry.done.resume(returning: .success(output)) }
+                for (entry, output) in zip(batch, outputs) { entry.done(.success(output)) }
             case .failure(let error):
-                for entry in batch { entry.done.resume(returning: .failure(error)) }
+                for entry in batch { entry.done(.failure(error)) }
             }
         }
     }

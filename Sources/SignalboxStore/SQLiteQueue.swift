@@ -106,6 +106,23 @@ package final class SQLiteQueue: Sendable {
         return result
     }
 
+    /// The same for who does not wait: `done` is called once, when the events are durable, or when nothing was taken, on a
+    /// thread of the queue's, which must not be blocked. It gets the ids of those that events repeat, by position.
+    package func append(
+        _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
+    ) {
+        guard !events.isEmpty else { return done(.success([:])) }
+        commits.submit(.append(events, nil)) { result in
+            done(
+                result.map { output in
+                    guard case .appended(.appended(let duplicates)) = output else {
+                        preconditionFailure("An append was answered as something else.")
+                    }
+                    return duplicates
+                })
+        }
+    }
+
     /// Records how an attempt ended and gives the lease back. Durable when it returns; when it throws, the lease is
     /// still held.
     package func settle(_ settlement: Settlement) async throws(StoreError) {

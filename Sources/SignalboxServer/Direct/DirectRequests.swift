@@ -1,0 +1,121 @@
+import HTTPTypes
+import NIOCore
+import NIOHTTPTypes
+
+/// Picks small requests that are there whole out of what arrives on one connection. All others go on, part by part.
+///
+/// Requests are answered in the order in which they came (RFC 9112, 9.3.2). So a request is taken only when those before it
+/// have their answers, and what comes behind one that was taken is held until that has its own.
+struct DirectRequests {
+    /// Most bytes of a body.
+    private let limit: Int
+    private let isWanted: (HTTPRequest) -> Bool
+    private var phase = Phase.between
+    /// Of those that went on.
+    private var unanswered = 0
+    /// Whether one that was taken waits for its answer.
+    private(set) var isBusy = false
+    private var held: [HTTPRequestPart] = []
+
+    private enum Phase {
+        case between
+        case gathering(Gathered)
+        case passing
+    }
+
+    /// The beginning of a request that may be taken.
+    private struct Gathered {
+        let head: HTTPRequest
+        var body = ByteBuffer()
+        /// Whether the rest has been waited for.
+        var hasPaused = false
+
+        var parts: [HTTPRequestPart] { body.readableBytes > 0 ? [.head(head), .body(body)] : [.head(head)] }
+    }
+
+    /// What is to be done.
+    enum Step: Equatable {
+        /// These go on now, as if they had just come; there may be none.
+        case pass([HTTPRequestPart])
+        case take(DirectRequest)
+    }
+
+    /// `isWanted`: whether a request with this head may be taken, if its body is of at most `limit` bytes.
+    init(limit: Int, isWanted: @escaping (HTTPRequest) -> Bool) {
+        self.limit = limit
+        self.isWanted = isWanted
+    }
+
+    /// False while something is held: more need not be read.
+    var mayRead: Bool { held.isEmpty }
+
+    /// A part has arrived.
+    mutating func receive(_ part: HTTPRequestPart) -> Step {
+        guard !isBusy else {
+            held.append(part)
+            return .pass([])
+        }
+        switch (phase, part) {
+        case (.between, .head(let head)) where unanswered == 0 && isWanted(head):
+            phase = .gathering(Gathered(head: head))
+            return .pass([])
+        case (.gathering(var request), .body(var piece))
+        where request.body.readableBytes + piece.readableBytes <= limit:
+            phase = .between
+            if request.body.readableBytes == 0 { request.body = piece } else { request.body.writeBuffer(&piece) }
+            phase = .gathering(request)
+            return .pass([])
+        case (.gathering(let request), .end(nil)):
+            phase = .between
+            isBusy = true
+            return .take(DirectRequest(head: request.head, body: request.body))
+        case (.gathering(let request), _): return pass(request.parts + [part])
+        case (.between, _), (.passing, _): return pass([part])
+        }
+    }
+
+    /// No more is there for now. The rest of a request is waited for once, for many clients send head and body one after
+    /// the other; who is slower than that is for those who know what to do with slow ones.
+    mutating func pause() -> Step {
+        guard !isBusy, case .gathering(var request) = phase else { return .pass([]) }
+        guard !request.hasPaused else { return pass(request.parts) }
+        request.hasPaused = true
+        phase = .gathering(request)
+        return .pass([])
+    }
+
+    /// No more will come.
+    mutating func end() -> Step {
+        guard !isBusy, case .gathering(let request) = phase else { return .pass([]) }
+        return pass(request.parts)
+    }
+
+    /// One of those that went on has its answer.
+    mutating func answeredPassed() { unanswered -= 1 }
+
+    /// The one that was taken has its answer. Returns what was held, which is now to be received.
+    mutating func answeredTaken() -> [HTTPRequestPart] {
+        isBusy = false
+        defer { held = [] }
+        return held
+    }
+
+    /// The one that was taken goes on after all. Returns what was held, which is to be received behind it.
+    mutating func gaveUp() -> [HTTPRequestPart] {
+        unanswered += 1
+        return answeredTaken()
+    }
+
+    private mutating func pass(_ parts: [HTTPRequestPart]) -> Step {
+        for part in parts {
+            switch part {
+            case .head:
+                unanswered += 1
+                phase = .passing
+            case .body: break
+            case .end: phase = .between
+            }
+        }
+        return .pass(parts)
+    }
+}

@@ -1,0 +1,29 @@
+package import Foundation
+
+/// A connection whose bytes a test chooses, where an HTTP client would only send what is right.
+package enum RawConnection {
+    /// Sends bytes at once to a server of this machine, and returns all that comes until the server closes. `endsInput`:
+    /// whether it says behind them that no more will come.
+    package static func exchange(_ bytes: Data, with url: String, endsInput: Bool) async throws -> String {
+        let port = url.split(separator: ":").last.map { String($0.prefix { $0.isNumber }) } ?? ""
+        let process = try RunningBinary(
+            URL(fileURLWithPath: "/usr/bin/python3"), ["-c", script, port, endsInput ? "end" : "stay"])
+        process.send(bytes)
+        async let reply = process.output.text()
+        async let errors = process.errors.text()
+        guard await process.end() == 0 else { throw Failed(errors: await errors) }
+        return await reply
+    }
+
+    private static let script =
+        "import socket, sys\n" + """
+            connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=60)
+            connection.sendall(sys.stdin.buffer.read())
+            if sys.argv[2] == "end":
+                connection.shutdown(socket.SHUT_WR)
+            while piece := connection.recv(65536):
+                sys.stdout.buffer.write(piece)
+            """
+
+    private struct Failed: Error { let errors: String }
+}
