@@ -232,7 +232,7 @@ let package = Package(
         .testTarget(
             name: "SignalboxServerTests",
             dependencies: [
-                "SignalboxServer", "SignalboxModel", "SignalboxStore", "SignalboxTesting",
+                "SignalboxServer", "SignalboxEgress", "SignalboxModel", "SignalboxStore", "SignalboxTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -193,7 +193,7 @@ struct DestinationLane: Sendable {
         gate.sent()
         signal.yield()
         // One number for all, so that what failed together is tried together.
-        let random = Double.random(in: 0..<1)
+        lazy var random = Double.random(in: 0..<1)
         let settlements = live.map { settlement(of: $0, result, now: now, random: random) }
         await finish(settlements + expired)
         // From here on the queue gives out nothing to it.
@@ -208,9 +208,11 @@ struct DestinationLane: Sendable {
         await finish(settlements)
     }
 
-    private func settlement(of lease: Lease, _ result: SendResult, now: Date, random: Double) -> Settlement {
+    private func settlement(
+        of lease: Lease, _ result: SendResult, now: Date, random: @autoclosure () -> Double
+    ) -> Settlement {
         let outcome = RetryPolicy(destination.retry).outcome(
-            of: result.answer, number: lease.attempts + 1, now: now, random: random)
+            of: result.answer, number: lease.attempts + 1, now: now, random: random())
         var settlement = Settlement(
             lease, outcome, attempt: result.attempt, disabling: RetryPolicy.disabling(result.answer))
         if case .dead(let status, let reason) = outcome {

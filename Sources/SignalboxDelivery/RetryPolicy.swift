@@ -20,21 +20,24 @@ package struct RetryPolicy: Sendable {
         package var status: Int? { if case .replied(let status, _) = self { status } else { nil } }
     }
 
-    /// `number`: of this attempt, from 1. `random`: in 0..<1.
-    package func outcome(of answer: Answer, number: Int, now: Date, random: Double) -> Outcome {
+    /// `number`: of this attempt, from 1. `random`: in 0..<1; asked for where the delivery is to be tried again, for the
+    /// system's random numbers cost a call of it.
+    package func outcome(
+        of answer: Answer, number: Int, now: Date, random: @autoclosure () -> Double
+    ) -> Outcome {
         switch answer {
         case .failed(.stopped): return .returned
         case .failed(.exhausted(let reason)):
             return .postponed(
-                until: now.addingTimeInterval(1 + random), reason: TransportError.exhausted(reason).description)
+                until: now.addingTimeInterval(1 + random()), reason: TransportError.exhausted(reason).description)
         case .failed(let error):
             guard error.isTemporary else { return .dead(status: nil, reason: error.description) }
-            return again(number, now, random, status: nil, reason: error.description, retryAfter: nil)
+            return again(number, now, random(), status: nil, reason: error.description, retryAfter: nil)
         case .replied(let status, let retryAfter):
             if (200..<300).contains(status) { return .delivered(status: status) }
             let reason = Self.words(for: status)
             guard Self.isTemporary(status) else { return .dead(status: status, reason: reason) }
-            return again(number, now, random, status: status, reason: reason, retryAfter: retryAfter)
+            return again(number, now, random(), status: status, reason: reason, retryAfter: retryAfter)
         }
     }
 

@@ -198,7 +198,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     private static func spelled(_ address: String, port: Int) -> String {
-        address.contains(":") ? "[\(address)]:\(port)" : "\(address):\(port)"
+        address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 
     var headersAreTooMany: Bool {

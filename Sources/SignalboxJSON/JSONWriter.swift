@@ -41,6 +41,11 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         needsComma = false
     }
 
+    /// Starts anew, in the same memory unless it has grown larger than this.
+    package mutating func removeAll(keepingAtMost bytes: Int) {
+        if capacity > bytes { self = JSONWriter() } else { removeAll() }
+    }
+
     // MARK: Structure
 
     @inlinable package mutating func beginObject() { open(UInt8(ascii: "{")) }

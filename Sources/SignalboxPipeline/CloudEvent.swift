@@ -6,43 +6,49 @@ import SignalboxModel
 /// Source: github.com/cloudevents/spec, v1.0.2, spec.md and formats/json-format.md
 package struct CloudEventEnvelope: Sendable {
     let reception: Reception
-    private let untilID: [UInt8]
     private let untilSubject: [UInt8]
-    private let untilData: [UInt8]
+    private let time: String
 
-    init(gateway: String, reception: Reception) {
-        self.reception = reception
+    private static let untilID: [UInt8] = {
         var json = JSONWriter()
         json.beginObject()
         json.key("specversion")
         json.string("1.0" as StaticString)
         json.key("id")
-        untilID = json.bytes
-        json.removeAll()
+        return json.bytes
+    }()
+
+    private static let untilData: [UInt8] = {
+        var json = JSONWriter()
+        json.key("datacontenttype")
+        json.string("application/json" as StaticString)
+        json.key("dataschema")
+        json.string("urn:signalbox:schema:notification:1" as StaticString)
+        json.key("data")
+        return json.bytes
+    }()
+
+    init(gateway: String, reception: Reception) {
+        self.reception = reception
+        time = Timestamp(reception.receivedAt).text
+        var json = JSONWriter()
         json.key("source")
         json.string("/signalbox/" + gateway, "/", reception.source.name)
         json.key("type")
         json.string("io.signalbox.notification.received" as StaticString)
         json.key("subject")
         untilSubject = json.bytes
-        json.removeAll()
-        json.key("time")
-        json.string(Timestamp(reception.receivedAt).text)
-        json.key("datacontenttype")
-        json.string("application/json" as StaticString)
-        json.key("dataschema")
-        json.string("urn:signalbox:schema:notification:1" as StaticString)
-        json.key("data")
-        untilData = json.bytes
     }
 
     /// Writes a whole event, as it is stored, signed and sent.
     func write(_ notification: borrowing PushNotification, id: EventID, into json: inout JSONWriter) {
-        json.fragment(untilID)
+        json.fragment(Self.untilID)
         json.id(id)
         json.fragment(untilSubject)
         json.string(notification.vendor.name, "/", notification.kind.rawValue)
-        json.fragment(untilData)
+        json.key("time")
+        json.string(time)
+        json.fragment(Self.untilData)
         json.notification(notification)
         json.endObject()
     }

@@ -20,6 +20,7 @@ package struct Intake: Sendable {
     private let shaping: EventShaping
     private let payloadParsers = ParserPool.forPayloads()
     private let eventParsers = ParserPool.forEvents()
+    private let spareWriter = SpareWriter()
     private let now: @Sendable () -> Date
 
     /// `sources`: what the config says of who hands payloads in. `counts`: counts what routes took.
@@ -111,14 +112,30 @@ package struct Intake: Sendable {
         }
     }
 
+    /// Whether one payload is read in microseconds, and may be on a thread that others wait for: what routes make of an
+    /// event may be large.
+    package var readsAtOnce: Bool { !routes.givesShapes }
+
+    /// Returns when everything that was handed to ``accept(_:whenDone:)`` before has ended.
+    package func finish() async { await queue.finish() }
+
     /// Reads a body that is one payload, on the thread that calls; nil where it is anything else, or is to be refused: of
     /// those ``accept(_:from:as:)`` says what becomes of them.
-    package func readOne(_ body: [UInt8], from source: SourceName) -> Report? {
-        let read = try? payloadParsers.withParser { (parser) throws(Failure) -> Report in
-            try self.read(body, from: source, with: parser, upTo: 1)
+    package func readOne(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) -> Report? {
+        let payload = body.trimmed
+        guard payload.first == UInt8(ascii: "{") else { return nil }
+        let envelope = normalizer.envelope(of: reception(from: source))
+        let event = payloadParsers.withParser { parser in
+            spareWriter.withWriter { json in
+                try? normalizer.event(payload, in: envelope, at: Place(), with: parser, by: &json)
+            }
         }
-        guard let read, case .success? = read.items.first else { return nil }
-        return read
+        guard let event else { return nil }
+        let item = eventParsers.withParser {
+            route(.success(event), dedupe: sources[source]?.dedupe, with: $0)
+        }
+        guard case .success = item else { return nil }
+        return Report(items: [item], isBatch: false)
     }
 
     /// Takes what ``readOne(_:from:)`` has read. `done` is called once: when it is durable, or when nothing was taken, on a
@@ -154,31 +171,48 @@ package struct Intake: Sendable {
         Dictionary(uniqueKeysWithValues: duplicates.map { (positions[$0.key], $0.value) })
     }
 
-    private func read(
-        _ body: [UInt8], from source: SourceName, with parser: JSONParser, upTo limit: Int = batchLimit
-    ) throws(Failure) -> Report {
+    private func read(_ body: [UInt8], from source: SourceName, with parser: JSONParser) throws(Failure) -> Report {
         var blocks = PayloadBlocks()
         body.withUnsafeBytes { blocks.append($0) }
         blocks.finish()
-        let reception = Reception(from: source, at: now(), vendor: sources[source]?.vendor)
         let dedupe = sources[source]?.dedupe
         var items: [Result<RoutedEvent, Rejection>] = []
         var isTooLong = false
         eventParsers.withParser { eventParser in
             // Counted as they come: how many payloads a line holds shows only when it is read.
-            blocks.take().read(by: normalizer, as: reception, with: parser) { item in
-                isTooLong = items.count == limit
+            blocks.take().read(by: normalizer, as: reception(from: source), with: parser) { item in
+                isTooLong = items.count == Self.batchLimit
                 guard !isTooLong else { return false }
-                if let uniform, dedupe == nil {
-                    items.append(uniform.route(item))
-                } else {
-                    items.append(routes.route(item, with: eventParser, shaping: shaping, dedupe: dedupe))
-                }
+                items.append(route(item, dedupe: dedupe, with: eventParser))
                 return true
             }
         }
         if isTooLong { throw .tooManyPayloads }
         return Report(items: items, isBatch: blocks.isArray || items.count > 1)
+    }
+
+    private func reception(from source: SourceName) -> Reception {
+        Reception(from: source, at: now(), vendor: sources[source]?.vendor)
+    }
+
+    private func route(
+        _ item: consuming Result<Event, Rejection>, dedupe: GatewayConfig.Dedupe?, with parser: JSONParser
+    ) -> Result<RoutedEvent, Rejection> {
+        guard let uniform, dedupe == nil else {
+            return routes.route(item, with: parser, shaping: shaping, dedupe: dedupe)
+        }
+        return uniform.route(item)
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Without JSON's white space at both ends.
+    fileprivate var trimmed: UnsafeBufferPointer<UInt8> {
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0A).contains(byte) || byte == 0x0D }
+        guard let start = firstIndex(where: { !isSpace($0) }), let end = lastIndex(where: { !isSpace($0) }) else {
+            return UnsafeBufferPointer(rebasing: prefix(0))
+        }
+        return UnsafeBufferPointer(rebasing: self[start...end])
     }
 }
 

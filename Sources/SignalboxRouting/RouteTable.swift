@@ -95,6 +95,9 @@ package struct RouteTable: Sendable, Equatable {
         return (try? parser.parse(Array("{}".utf8))).map { decide($0) }
     }
 
+    /// Whether some destination gets something else than the event as it is.
+    package var givesShapes: Bool { routes.contains { $0.shape != nil } }
+
     private func decide(
         _ event: JSONValue, namingType: Bool = false, orElse fallback: [DestinationName]
     ) -> Decision {

@@ -37,10 +37,14 @@ package struct GatewayServer: Service {
 
     package func run() async throws {
         let offer = offer
-        let direct = DirectResponder(bodyLimit: DirectIntake.bodyLimit, mayTake: DirectIntake.mayTake) {
+        let direct = DirectResponder(bodyLimit: DirectIntake.bodyLimit) {
+            offer.value.direct.mayTake($0)
+        } respond: {
             offer.value.direct.respond(to: $0, on: $1)
         }
         try await http.run(ReplaceableResponder(current: offer), direct: direct)
+        // Their connections are closed; what they brought may be under way all the same.
+        await offer.value.direct.finish()
     }
 
     /// Offers something else from now on. Requests that are under way end as they began.

@@ -123,6 +123,12 @@ package final class SQLiteQueue: Sendable {
         }
     }
 
+    /// Returns when all writes that were begun before have ended, in whichever way.
+    package func finish() async {
+        // They end in the order in which they came; how this one does says nothing of the others.
+        _ = try? await commits.write(.giveBack([]))
+    }
+
     /// Records how an attempt ended and gives the lease back. Durable when it returns; when it throws, the lease is
     /// still held.
     package func settle(_ settlement: Settlement) async throws(StoreError) {

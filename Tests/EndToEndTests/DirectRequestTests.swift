@@ -65,6 +65,26 @@ import Testing
         }
     }
 
+    /// The second is refused while nothing before it is unanswered.
+    @Test func whatFollowsARefusalIsAnsweredToo() async throws {
+        try await Gateway.run { gateway, _, _ in
+            let requests = [Self.payload, "nope", Self.payload].map { Self.request($0) }.joined()
+            let reply = try await RawConnection.exchange(Data(requests.utf8), with: gateway.url, endsInput: true)
+            #expect(reply.matches(of: /HTTP\/1\.1 (\d+)/).map { String($0.1) } == ["202", "400", "202"])
+        }
+    }
+
+    /// More than is read at once.
+    @Test func aLongPipelineIsAnsweredToItsEnd() async throws {
+        try await Gateway.run { gateway, _, _ in
+            let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: 4000))"}}"#
+            let requests = (0..<300).map { _ in Self.request(payload) } + [Self.request(payload, "connection: close")]
+            let reply = try await RawConnection.exchange(
+                Data(requests.joined().utf8), with: gateway.url, endsInput: false)
+            #expect(reply.matches(of: /HTTP\/1\.1 202/).count == 301)
+        }
+    }
+
     @Test func whatIsNoRequestIsSaidBehindTheAnswers() async throws {
         try await Gateway.run { gateway, _, _ in
             let requests = Self.request(Self.payload) + Self.request(Self.payload) + "nonsense\r\n\r\n"

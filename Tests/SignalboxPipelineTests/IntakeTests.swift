@@ -45,6 +45,52 @@ import Testing
         }
     }
 
+    /// As ``Intake/accept(_:from:as:)`` reads it: with the same payload behind the event, too.
+    @Test func onePayloadIsReadAtOnceAsItIsOtherwise() async throws {
+        try await withTemporaryDirectory { directory in
+            let normalizer = Normalizer(
+                chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), keepsPayloads: true)
+            let intake = Intake(
+                normalizer: normalizer, routes: RouteTable(routes: []), queue: try SQLiteQueue(in: directory),
+                now: { TestPipeline.time })
+            for body in [good, " \t\(good)\r\n", #"{"a":1,"a":2}"#, "{}", #"{"message":{"data":{"b":"c"}}}"#] {
+                let atOnce = try #require(readOne(body, by: intake))
+                let otherwise = try await accept(body, by: intake)
+                let events = try [atOnce, otherwise].map { try #require($0.items.first).get().event }
+                #expect(events[0].payload == events[1].payload)
+                #expect(events[0].warnings == events[1].warnings)
+                #expect(events[0].body.count == events[1].body.count)
+                #expect(atOnce.isBatch == otherwise.isBatch)
+            }
+        }
+    }
+
+    @Test(
+        arguments: [
+            "", " ", "nope", "{", "[]", #"[{"aps":{}}]"#, "{}\n{}", "{} {}", "{},", "{}\u{0}", "42", "\u{FEFF}{}",
+        ])
+    func whatIsNotOnePayloadIsNotReadAtOnce(body: String) async throws {
+        try await withIntake { intake, _ in #expect(readOne(body, by: intake) == nil) }
+    }
+
+    @Test func whatWasReadAtOnceIsOnDiskWhenItIsSaid() async throws {
+        try await withIntake { intake, queue in
+            let read = try #require(readOne(good, by: intake))
+            let report = try await withCheckedContinuation { done in
+                intake.accept(read) { done.resume(returning: $0) }
+            }.get()
+            #expect(report.duplicates.isEmpty)
+            #expect(try await queue.eventCount() == 1)
+            intake.accept(try #require(readOne(good, by: intake))) { _ in }
+            await intake.finish()
+            #expect(try await queue.eventCount() == 2)
+        }
+    }
+
+    private func readOne(_ body: String, by intake: Intake) -> Intake.Report? {
+        Array(body.utf8).withUnsafeBufferPointer { intake.readOne($0, from: SourceName("mobile")) }
+    }
+
     @Test func aBatchIsAnsweredInItsOrder() async throws {
         try await withIntake { intake, queue in
             for body in ["[\(good), {}, \(good)]", "\(good)\n{}\n\(good)\n"] {

@@ -13,19 +13,21 @@ import Testing
         let channel: EmbeddedChannel
         private let promises: NIOLoopBoundBox<[EventLoopPromise<DirectAnswer>]>
         private let recorder = Recorder()
+        private let reads = Reads()
 
-        /// `takes`: whether requests are for the responder after all.
-        init(takes: Bool = true) throws {
+        /// The responder is for paths that begin with `/direct`, and for `/direct/refused` not after all.
+        init() throws {
             channel = EmbeddedChannel()
             promises = NIOLoopBoundBox([], eventLoop: channel.embeddedEventLoop)
-            let responder = DirectResponder(bodyLimit: 100, mayTake: { $0.path == "/direct" }) {
-                [promises] _, eventLoop in
-                guard takes else { return nil }
+            let responder = DirectResponder(bodyLimit: 100) {
+                $0.path?.hasPrefix("/direct") ?? false
+            } respond: { [promises] request, eventLoop in
+                guard request.head.path != "/direct/refused" else { return nil }
                 let promise = eventLoop.makePromise(of: DirectAnswer.self)
                 promises.value.append(promise)
                 return promise.futureResult
             }
-            try channel.pipeline.syncOperations.addHandlers([DirectHandler(responder), recorder])
+            try channel.pipeline.syncOperations.addHandlers([reads, DirectHandler(responder), recorder])
             try channel.connect(to: SocketAddress(unixDomainSocketPath: "/x")).wait()
         }
 
@@ -33,6 +35,8 @@ import Testing
         var taken: Int { promises.value.count }
         /// What came through, in words.
         var passed: [String] { recorder.seen }
+        /// How often more was asked for.
+        var readCount: Int { reads.count }
 
         /// A request that arrives in one go, or all of it but its end.
         func receive(_ path: String, isWhole: Bool = true) {
@@ -64,6 +68,16 @@ import Testing
     }
 
     private struct Broken: Error {}
+
+    private final class Reads: ChannelOutboundHandler {
+        typealias OutboundIn = HTTPResponsePart
+        private(set) var count = 0
+
+        func read(context: ChannelHandlerContext) {
+            count += 1
+            context.read()
+        }
+    }
 
     /// What the handler hands on, in words.
     private final class Recorder: ChannelInboundHandler {
@@ -113,9 +127,9 @@ import Testing
     }
 
     @Test func handsOnWhatIsNotForIt() throws {
-        let connection = try Connection(takes: false)
-        connection.receive("/direct")
-        #expect(connection.passed == ["/direct", "x", "end"])
+        let connection = try Connection()
+        connection.receive("/direct/refused")
+        #expect(connection.passed == ["/direct/refused", "x", "end"])
         #expect(try connection.sent().isEmpty)
     }
 
@@ -165,6 +179,40 @@ import Testing
         connection.answer("1")
         #expect(try connection.sent() == ["202", "1", "end"])
         #expect(connection.passed == ["/direct", "x", isError ? "Broken()" : "inputClosed"])
+    }
+
+    /// Of those that are held, one is refused at once: what says that no more will come stays behind the ones after it.
+    @Test(arguments: [true, false])
+    func nothingOvertakesWhatIsHeld(isError: Bool) throws {
+        let connection = try Connection()
+        connection.receive("/direct")
+        connection.receive("/direct/refused")
+        connection.receive("/direct")
+        if isError {
+            connection.channel.pipeline.fireErrorCaught(Broken())
+        } else {
+            connection.channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        connection.answer("1")
+        #expect(
+            connection.passed == [
+                "/direct/refused", "x", "end", "/direct", "x", "end", isError ? "Broken()" : "inputClosed",
+            ])
+    }
+
+    @Test func readsNoMoreWhileSomethingIsHeld() throws {
+        let connection = try Connection()
+        connection.channel.read()
+        connection.receive("/direct")
+        connection.channel.read()
+        let before = connection.readCount
+        connection.receive("/direct")
+        connection.channel.read()
+        #expect(connection.readCount == before)
+        connection.answer("1")
+        #expect(connection.readCount == before + 1)
+        connection.answer("2")
+        #expect(connection.readCount == before + 1)
     }
 
     @Test func whatIsCutOffGoesOn() throws {

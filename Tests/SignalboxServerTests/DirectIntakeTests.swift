@@ -22,12 +22,16 @@ import Testing
             (.post, "/v1/notifications", ["expect": "100-continue"], false),
             (.post, "/v1/notifications", ["idempotency-key": "1"], false),
             (.post, "/v1/notifications", ["upgrade": "h2c"], false),
+            (.post, "/v1/notifications", ["content-length": "16384"], true),
+            (.post, "/v1/notifications", ["content-length": "16385"], false),
+            (.post, "/v1/notifications", ["content-length": "1, 1"], false),
+            (.post, "/v1/notifications", ["transfer-encoding": "chunked"], true),
         ] as [(HTTPRequest.Method, String, [String: String], Bool)])
     func onlyThePlainWayIsItsOwn(
         method: HTTPRequest.Method, path: String, headers: [String: String], isIts: Bool
     ) throws {
         var head = HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1", path: path)
         for (name, value) in headers { head.headerFields[try #require(HTTPField.Name(name))] = value }
-        #expect(DirectIntake.mayTake(head) == isIts)
+        #expect(DirectIntake.isPlain(head) == isIts)
     }
 }

@@ -110,7 +110,9 @@ import Testing
         #expect(requests.pause() == nothing)
         #expect(requests.end() == nothing)
         #expect(!requests.mayRead)
-        #expect(requests.answeredTaken() == [other, end])
+        #expect(requests.nextHeld() == nil)
+        requests.answeredTaken()
+        #expect([requests.nextHeld(), requests.nextHeld(), requests.nextHeld()] == [other, end, nil])
         #expect(requests.mayRead)
         #expect(requests.receive(other) == .pass([other]))
     }
@@ -119,12 +121,24 @@ import Testing
         var requests = requests()
         _ = requests.receive(direct)
         #expect(taken(requests.receive(end)) != nil)
-        #expect(requests.gaveUp() == [])
+        requests.gaveUp()
         #expect(requests.receive(direct) == .pass([direct]))
         #expect(requests.receive(end) == .pass([end]))
         requests.answeredPassed()
         requests.answeredPassed()
         #expect(requests.receive(direct) == nothing)
+    }
+
+    /// Nobody would hear the answer (RFC 9112, 9.6).
+    @Test func takesNoneBehindTheLastOfAConnection() {
+        var requests = requests()
+        let last = HTTPRequestPart.head(
+            HTTPRequest(
+                method: .get, scheme: "http", authority: "x", path: "/other", headerFields: [.connection: "Close"]))
+        #expect(requests.receive(last) == .pass([last]))
+        #expect(requests.receive(end) == .pass([end]))
+        requests.answeredPassed()
+        #expect(requests.receive(direct) == .pass([direct]))
     }
 
     @Test func handsOnABeginningThatHasNoEnd() {
@@ -169,14 +183,16 @@ import Testing
                 #expect(passedUnanswered == 0, "seed \(seed)")
                 taken += 1
                 output += request.parts
+                if Int.random(in: 0..<4, using: &random) == 0 {
+                    passedUnanswered += 1
+                    requests.gaveUp()
+                }
             }
         }
         func answerSomething() {
             if requests.isBusy {
-                let isGivenUp = Int.random(in: 0..<4, using: &random) == 0
-                if isGivenUp { passedUnanswered += 1 }
-                let held = isGivenUp ? requests.gaveUp() : requests.answeredTaken()
-                for part in held { perform(requests.receive(part)) }
+                requests.answeredTaken()
+                while let part = requests.nextHeld() { perform(requests.receive(part)) }
             } else if passedUnanswered > 0 {
                 passedUnanswered -= 1
                 requests.answeredPassed()

@@ -8,7 +8,7 @@ import NIOCore
 struct DirectResponder: Sendable {
     /// Most bytes of a body that it takes.
     let bodyLimit: Int
-    /// Whether it may take a request with this head.
+    /// Whether it may take a request with this head; of what it may not take nothing is kept back.
     let mayTake: @Sendable (HTTPRequest) -> Bool
     /// What it answers; nil where the request is not for it after all, and it has done nothing.
     let respond: @Sendable (DirectRequest, any EventLoop) -> EventLoopFuture<DirectAnswer>?

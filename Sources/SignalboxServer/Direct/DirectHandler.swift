@@ -16,6 +16,7 @@ final class DirectHandler: ChannelDuplexHandler {
     private var dates = HTTPDateText()
     /// What came while a request was being answered, and may not overtake its answer.
     private var isReadHeld = false
+    private var isReplaying = false
     private var isInputClosed = false
     private var error: (any Error)?
 
@@ -72,23 +73,31 @@ final class DirectHandler: ChannelDuplexHandler {
     private func answer(_ request: DirectRequest, _ context: ChannelHandlerContext) {
         // Who reads no answers is for those who wait until a connection takes more.
         guard context.channel.isWritable, let answer = responder.respond(request, context.eventLoop) else {
-            return goOn(behind: requests.gaveUp(), after: request.parts, context)
+            requests.gaveUp()
+            for part in request.parts { context.fireChannelRead(wrapInboundOut(part)) }
+            return
         }
         answer.assumeIsolated().whenComplete { [self] result in
             // A failure is nobody's plan; who waits shall not wait for ever.
             guard case .success(let answer) = result else { return context.close(promise: nil) }
             write(answer, context)
-            goOn(behind: requests.answeredTaken(), context)
+            requests.answeredTaken()
+            replay(context)
         }
     }
 
-    /// `passed`: parts that go on; `held`: those that came behind them.
-    private func goOn(
-        behind held: [HTTPRequestPart], after passed: [HTTPRequestPart] = [], _ context: ChannelHandlerContext
-    ) {
-        for part in passed { context.fireChannelRead(wrapInboundOut(part)) }
-        for part in held { perform(requests.receive(part), context) }
-        if !passed.isEmpty || !held.isEmpty {
+    /// Receives what was held, in its order, up to a request that is taken in its turn.
+    private func replay(_ context: ChannelHandlerContext) {
+        // One that is answered at once is within this already.
+        guard !isReplaying else { return }
+        isReplaying = true
+        var isAny = false
+        while let part = requests.nextHeld() {
+            isAny = true
+            perform(requests.receive(part), context)
+        }
+        isReplaying = false
+        if isAny {
             perform(requests.pause(), context)
             context.fireChannelReadComplete()
         }

@@ -15,12 +15,18 @@ struct DirectIntake: Sendable {
     /// Bytes of the largest body: four times what push services take. Whatever comes meanwhile waits until it is read.
     static let bodyLimit = 16 * 1024
 
-    /// Whether a request with this head may be one of them: nothing in it needs more than the plain way.
-    static func mayTake(_ head: HTTPRequest) -> Bool {
+    /// Whether a request with this head may be one of them.
+    func mayTake(_ head: HTTPRequest) -> Bool {
+        surface.intake.readsAtOnce && Self.isPlain(head) && source(of: head) != nil
+    }
+
+    /// Whether nothing in a request's head needs more than the plain way.
+    static func isPlain(_ head: HTTPRequest) -> Bool {
         guard head.method == .post, Address(head.path) != nil else { return false }
         return head.headerFields.allSatisfy { field in
             switch field.name.canonicalName {
             case "connection": field.value.lowercased() == "keep-alive"
+            case "content-length": Int(field.value).map { $0 <= bodyLimit } ?? false
             case "content-encoding", "expect", "idempotency-key", "upgrade": false
             default: true
             }
@@ -31,7 +37,10 @@ struct DirectIntake: Sendable {
     func respond(to request: DirectRequest, on eventLoop: any EventLoop) -> EventLoopFuture<DirectAnswer>? {
         let bytes = request.body.readableBytes
         guard let source = source(of: request.head), budget.take(bytes) else { return nil }
-        guard let read = surface.intake.readOne(Array(request.body.readableBytesView), from: source) else {
+        let read = request.body.withUnsafeReadableBytes { body in
+            surface.intake.readOne(body.assumingMemoryBound(to: UInt8.self), from: source)
+        }
+        guard let read else {
             budget.giveBack(bytes)
             return nil
         }
@@ -47,6 +56,9 @@ struct DirectIntake: Sendable {
             }
         }
     }
+
+    /// Returns when all that was taken has ended.
+    func finish() async { await surface.intake.finish() }
 
     /// The source that a request speaks for; nil where it may not.
     private func source(of head: HTTPRequest) -> SourceName? {

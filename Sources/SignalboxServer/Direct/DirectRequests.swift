@@ -15,7 +15,9 @@ struct DirectRequests {
     private var unanswered = 0
     /// Whether one that was taken waits for its answer.
     private(set) var isBusy = false
-    private var held: [HTTPRequestPart] = []
+    /// Whether one that went on is the last of its connection (RFC 9112, 9.6).
+    private var isClosing = false
+    private var held = CircularBuffer<HTTPRequestPart>()
 
     private enum Phase {
         case between
@@ -56,7 +58,7 @@ struct DirectRequests {
             return .pass([])
         }
         switch (phase, part) {
-        case (.between, .head(let head)) where unanswered == 0 && isWanted(head):
+        case (.between, .head(let head)) where unanswered == 0 && !isClosing && isWanted(head):
             phase = .gathering(Gathered(head: head))
             return .pass([])
         case (.gathering(var request), .body(var piece))
@@ -93,25 +95,27 @@ struct DirectRequests {
     /// One of those that went on has its answer.
     mutating func answeredPassed() { unanswered -= 1 }
 
-    /// The one that was taken has its answer. Returns what was held, which is now to be received.
-    mutating func answeredTaken() -> [HTTPRequestPart] {
+    /// The one that was taken has its answer: what was held is now to be received.
+    mutating func answeredTaken() { isBusy = false }
+
+    /// The one that was taken goes on after all; what was held is to be received behind it.
+    mutating func gaveUp() {
+        unanswered += 1
         isBusy = false
-        defer { held = [] }
-        return held
     }
 
-    /// The one that was taken goes on after all. Returns what was held, which is to be received behind it.
-    mutating func gaveUp() -> [HTTPRequestPart] {
-        unanswered += 1
-        return answeredTaken()
-    }
+    /// What is to be received next of what was held; nil while it has to wait, and where there is none.
+    mutating func nextHeld() -> HTTPRequestPart? { isBusy ? nil : held.popFirst() }
 
     private mutating func pass(_ parts: [HTTPRequestPart]) -> Step {
         for part in parts {
             switch part {
-            case .head:
+            case .head(let head):
                 unanswered += 1
                 phase = .passing
+                if head.headerFields[.connection].map({ $0.lowercased().contains("close") }) ?? false {
+                    isClosing = true
+                }
             case .body: break
             case .end: phase = .between
             }
