@@ -31,6 +31,7 @@ package struct Intake: Sendable {
     ) {
         self.normalizer = normalizer
         self.routes = routes
+        readsAtOnce = !routes.givesShapes
         uniform = routes.uniformDecision.map { UniformRouting($0) }
         self.queue = queue
         self.sources = sources
@@ -114,7 +115,7 @@ package struct Intake: Sendable {
 
     /// Whether one payload is read in microseconds, and may be on a thread that others wait for: what routes make of an
     /// event may be large.
-    package var readsAtOnce: Bool { !routes.givesShapes }
+    package let readsAtOnce: Bool
 
     /// Returns when everything that was handed to ``accept(_:whenDone:)`` before has ended.
     package func finish() async { await queue.finish() }

@@ -38,7 +38,7 @@ package struct GatewayServer: Service {
     package func run() async throws {
         let offer = offer
         let direct = DirectResponder(bodyLimit: DirectIntake.bodyLimit) {
-            offer.value.direct.mayTake($0)
+            offer.value.direct.sender(of: $0)
         } respond: {
             offer.value.direct.respond(to: $0, on: $1)
         }
@@ -55,7 +55,8 @@ package struct GatewayServer: Service {
 }
 
 /// What answers under one config.
-private struct Offer: Sendable {
+private final class Offer: Sendable {
+    // A class because every request asks for it: a copy of all that it holds would cost more than some of the answers.
     let router: RouterResponder<BasicRequestContext>
     let direct: DirectIntake
 

@@ -2,6 +2,7 @@ import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
+import SignalboxModel
 import SignalboxStore
 import Testing
 
@@ -20,7 +21,7 @@ import Testing
             channel = EmbeddedChannel()
             promises = NIOLoopBoundBox([], eventLoop: channel.embeddedEventLoop)
             let responder = DirectResponder(bodyLimit: 100) {
-                $0.path?.hasPrefix("/direct") ?? false
+                $0.path?.hasPrefix("/direct") ?? false ? .default : nil
             } respond: { [promises] request, eventLoop in
                 guard request.head.path != "/direct/refused" else { return nil }
                 let promise = eventLoop.makePromise(of: DirectAnswer.self)

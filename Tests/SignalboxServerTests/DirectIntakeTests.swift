@@ -32,6 +32,6 @@ import Testing
     ) throws {
         var head = HTTPRequest(method: method, scheme: "http", authority: "127.0.0.1", path: path)
         for (name, value) in headers { head.headerFields[try #require(HTTPField.Name(name))] = value }
-        #expect(DirectIntake.isPlain(head) == isIts)
+        #expect((DirectIntake.isPlain(head) && DirectIntake.Address(head.path) != nil) == isIts)
     }
 }

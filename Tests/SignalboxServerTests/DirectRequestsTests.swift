@@ -1,6 +1,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
+import SignalboxModel
 import SignalboxTesting
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
 
     /// Takes requests whose path begins with `/direct`.
     private func requests() -> DirectRequests {
-        DirectRequests(limit: Self.limit) { $0.path?.hasPrefix("/direct") ?? false }
+        DirectRequests(limit: Self.limit) { $0.path?.hasPrefix("/direct") ?? false ? SourceName("app") : nil }
     }
 
     private static func head(_ path: String) -> HTTPRequestPart {

@@ -22,7 +22,7 @@ final class DirectHandler: ChannelDuplexHandler {
 
     init(_ responder: DirectResponder) {
         self.responder = responder
-        requests = DirectRequests(limit: responder.bodyLimit, isWanted: responder.mayTake)
+        requests = DirectRequests(limit: responder.bodyLimit, sender: responder.sender)
     }
 
     // MARK: In

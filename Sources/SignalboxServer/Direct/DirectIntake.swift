@@ -15,14 +15,18 @@ struct DirectIntake: Sendable {
     /// Bytes of the largest body: four times what push services take. Whatever comes meanwhile waits until it is read.
     static let bodyLimit = 16 * 1024
 
-    /// Whether a request with this head may be one of them.
-    func mayTake(_ head: HTTPRequest) -> Bool {
-        surface.intake.readsAtOnce && Self.isPlain(head) && source(of: head) != nil
+    /// The source that a request speaks for, if its head says nothing against taking it; nil otherwise, and where it may not
+    /// speak for one.
+    func sender(of head: HTTPRequest) -> SourceName? {
+        guard surface.intake.readsAtOnce, let address = Address(head.path), Self.isPlain(head),
+            !surface.access.isOpen || head.isFromThisMachine
+        else { return nil }
+        return try? surface.access.source(named: address.source, authorization: head.headerFields[.authorization])
     }
 
-    /// Whether nothing in a request's head needs more than the plain way.
+    /// Whether nothing but its address could be against taking a request with this head.
     static func isPlain(_ head: HTTPRequest) -> Bool {
-        guard head.method == .post, Address(head.path) != nil else { return false }
+        guard head.method == .post else { return false }
         return head.headerFields.allSatisfy { field in
             switch field.name.canonicalName {
             case "connection": field.value.lowercased() == "keep-alive"
@@ -36,9 +40,9 @@ struct DirectIntake: Sendable {
     /// Nil, and nothing was done, for a request that is for others after all.
     func respond(to request: DirectRequest, on eventLoop: any EventLoop) -> EventLoopFuture<DirectAnswer>? {
         let bytes = request.body.readableBytes
-        guard let source = source(of: request.head), budget.take(bytes) else { return nil }
+        guard budget.take(bytes) else { return nil }
         let read = request.body.withUnsafeReadableBytes { body in
-            surface.intake.readOne(body.assumingMemoryBound(to: UInt8.self), from: source)
+            surface.intake.readOne(body.assumingMemoryBound(to: UInt8.self), from: request.source)
         }
         guard let read else {
             budget.giveBack(bytes)
@@ -60,14 +64,8 @@ struct DirectIntake: Sendable {
     /// Returns when all that was taken has ended.
     func finish() async { await surface.intake.finish() }
 
-    /// The source that a request speaks for; nil where it may not.
-    private func source(of head: HTTPRequest) -> SourceName? {
-        guard !surface.access.isOpen || head.isFromThisMachine, let address = Address(head.path) else { return nil }
-        return try? surface.access.source(named: address.source, authorization: head.headerFields[.authorization])
-    }
-
     /// Where payloads are handed in, spelled as everybody spells it.
-    private struct Address {
+    struct Address {
         /// The one that it names.
         let source: String?
 

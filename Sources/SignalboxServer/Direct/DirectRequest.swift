@@ -1,11 +1,14 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
+import SignalboxModel
 import SignalboxStore
 
 /// A request that has arrived to its last byte, with a body that is small.
 struct DirectRequest: Sendable, Equatable {
     let head: HTTPRequest
+    /// For which it speaks.
+    let source: SourceName
     let body: ByteBuffer
 
     /// As it came, but for trailers, which it had none of.

@@ -1,6 +1,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
+import SignalboxModel
 
 /// Picks small requests that are there whole out of what arrives on one connection. All others go on, part by part.
 ///
@@ -9,7 +10,7 @@ import NIOHTTPTypes
 struct DirectRequests {
     /// Most bytes of a body.
     private let limit: Int
-    private let isWanted: (HTTPRequest) -> Bool
+    private let sender: (HTTPRequest) -> SourceName?
     private var phase = Phase.between
     /// Of those that went on.
     private var unanswered = 0
@@ -28,6 +29,7 @@ struct DirectRequests {
     /// The beginning of a request that may be taken.
     private struct Gathered {
         let head: HTTPRequest
+        let source: SourceName
         var body = ByteBuffer()
         /// Whether the rest has been waited for.
         var hasPaused = false
@@ -42,10 +44,11 @@ struct DirectRequests {
         case take(DirectRequest)
     }
 
-    /// `isWanted`: whether a request with this head may be taken, if its body is of at most `limit` bytes.
-    init(limit: Int, isWanted: @escaping (HTTPRequest) -> Bool) {
+    /// `sender`: for which source a request with this head may be taken, if its body is of at most `limit` bytes; nil for
+    /// one that is to go on.
+    init(limit: Int, sender: @escaping (HTTPRequest) -> SourceName?) {
         self.limit = limit
-        self.isWanted = isWanted
+        self.sender = sender
     }
 
     /// False while something is held: more need not be read.
@@ -58,8 +61,9 @@ struct DirectRequests {
             return .pass([])
         }
         switch (phase, part) {
-        case (.between, .head(let head)) where unanswered == 0 && !isClosing && isWanted(head):
-            phase = .gathering(Gathered(head: head))
+        case (.between, .head(let head)):
+            guard unanswered == 0, !isClosing, let source = sender(head) else { return pass([part]) }
+            phase = .gathering(Gathered(head: head, source: source))
             return .pass([])
         case (.gathering(var request), .body(var piece))
         where request.body.readableBytes + piece.readableBytes <= limit:
@@ -70,7 +74,7 @@ struct DirectRequests {
         case (.gathering(let request), .end(nil)):
             phase = .between
             isBusy = true
-            return .take(DirectRequest(head: request.head, body: request.body))
+            return .take(DirectRequest(head: request.head, source: request.source, body: request.body))
         case (.gathering(let request), _): return pass(request.parts + [part])
         case (.between, _), (.passing, _): return pass([part])
         }
