@@ -4,6 +4,9 @@
 #define CCURL_SHIM_H
 
 #include <curl/curl.h>
+// What libcurl's sockets are waited for with: Swift's module of the C library leaves both out.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 static inline CURLcode sb_curl_set_long(CURL *handle, CURLoption option, long value) {
   return curl_easy_setopt(handle, option, value);
@@ -70,6 +73,16 @@ static inline void *sb_curl_get_ssl(CURL *handle) {
 
 static inline CURLMcode sb_curl_multi_set_long(CURLM *handle, CURLMoption option, long value) {
   return curl_multi_setopt(handle, option, value);
+}
+
+static inline CURLMcode sb_curl_multi_set_socket_callback(CURLM *handle, curl_socket_callback callback, void *context) {
+  CURLMcode code = curl_multi_setopt(handle, CURLMOPT_SOCKETFUNCTION, callback);
+  return code == CURLM_OK ? curl_multi_setopt(handle, CURLMOPT_SOCKETDATA, context) : code;
+}
+
+static inline CURLMcode sb_curl_multi_set_timer_callback(CURLM *handle, curl_multi_timer_callback callback, void *context) {
+  CURLMcode code = curl_multi_setopt(handle, CURLMOPT_TIMERFUNCTION, callback);
+  return code == CURLM_OK ? curl_multi_setopt(handle, CURLMOPT_TIMERDATA, context) : code;
 }
 
 // The result of a finished transfer is in a union, which Swift imports as an opaque member.

@@ -9,7 +9,10 @@ import SignalboxModel
 package final class OutboundHTTP: Sendable {
     let loop: OutboundLoop
 
-    package init(policy: AddressPolicy) { loop = OutboundLoop(policy: policy) }
+    /// `idleConnections`: how many that nobody uses are kept for later requests.
+    package init(policy: AddressPolicy, idleConnections: Int = 1024) {
+        loop = OutboundLoop(policy: policy, idleConnections: idleConnections)
+    }
 
     deinit { loop.end() }
 

@@ -8,14 +8,22 @@ import Synchronization
 ///
 /// A class because it owns a thread and a C handle.
 final class OutboundLoop: @unchecked Sendable {
-    // Sendable: `shared` is behind a lock; `multi` and `idle` belong to the thread, but for `curl_multi_wakeup`, which
-    // libcurl allows from anywhere.
+    // Sendable: `shared` is behind a lock and `poll` is woken from anywhere; all else belongs to the thread.
     private let multi: UnsafeMutableRawPointer
+    private let poll = SocketPoll()
+    /// When libcurl is to be called though no socket has anything to say.
+    private var due: ContinuousClock.Instant?
     private let policy: AddressPolicy
     private let shared = Mutex(Shared())
     private let sockets = OpenSockets()
     private var idle: [UnsafeMutableRawPointer] = []
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
+
+    /// Connections that libcurl keeps.
+    private var room = 0
+    private static let roomStep = 256
+    /// Of them, those that nobody uses.
+    private let idleConnections: Int
 
     private struct Shared {
         var submitted: [Transfer] = []
@@ -34,16 +42,24 @@ final class OutboundLoop: @unchecked Sendable {
         return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     }()
 
-    init(policy: AddressPolicy) {
+    init(policy: AddressPolicy, idleConnections: Int) {
         precondition(Self.initialised, "libcurl could not be initialised.")
         guard let multi = curl_multi_init() else { preconditionFailure("No memory for libcurl.") }
         self.multi = multi
         self.policy = policy
-        // How many requests are under way is for those to bound who send them; this many idle connections are kept.
-        sb_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, 1024)
+        self.idleConnections = idleConnections
+        setRoom()
+        // Told which sockets are ready, libcurl looks at no others. Asked to look itself, it looks at all there are, again
+        // and again, and servers that hang would slow down those that answer.
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        sb_curl_multi_set_socket_callback(multi, Self.onSocket, context)
+        sb_curl_multi_set_timer_callback(multi, Self.onTimer, context)
     }
 
     deinit {
+        // There is no object any more that they could be called with.
+        sb_curl_multi_set_socket_callback(multi, nil, nil)
+        sb_curl_multi_set_timer_callback(multi, nil, nil)
         for handle in idle { curl_easy_cleanup(handle) }
         curl_multi_cleanup(multi)
     }
@@ -59,7 +75,7 @@ final class OutboundLoop: @unchecked Sendable {
             change(&shared)
             return shared.hasThread
         }
-        if wake { curl_multi_wakeup(multi) }
+        if wake { poll.wake() }
     }
 
     /// Begins a request as soon as the thread comes to it.
@@ -75,10 +91,10 @@ final class OutboundLoop: @unchecked Sendable {
             return (false, wake)
         }
         if refused { transfer.fail(.stopped) }
-        if wake { curl_multi_wakeup(multi) }
+        if wake { poll.wake() }
     }
 
-    // A thread of its own, because curl_multi_poll blocks: on Swift's pool it would take a core from everyone.
+    // A thread of its own, because waiting blocks: on Swift's pool it would take a core from everyone.
     private func startThread() {
         let thread = Thread { [self] in run() }
         thread.name = "signalbox-http"
@@ -88,13 +104,19 @@ final class OutboundLoop: @unchecked Sendable {
     // MARK: On the thread
 
     private func run() {
+        var ready: [SocketPoll.Ready] = []
         while let transfers = takeSubmitted() {
+            for event in ready { perform(event.socket, event.mask) }
             for transfer in transfers { begin(transfer) }
-            var active: Int32 = 0
-            curl_multi_perform(multi, &active)
+            // What was begun is due at once.
+            if let due, due <= .now {
+                self.due = nil
+                perform(CURL_SOCKET_TIMEOUT, 0)
+            }
             finishDone()
             if isThrough() { return }
-            if goToSleep() { curl_multi_poll(multi, nil, 0, 1000, nil) }
+            ready.removeAll(keepingCapacity: true)
+            poll.wait(atMost: goToSleep() ? timeUntilDue() : .zero) { ready.append($0) }
         }
         for (handle, transfer) in running {
             curl_multi_remove_handle(multi, handle)
@@ -102,6 +124,27 @@ final class OutboundLoop: @unchecked Sendable {
             transfer.fail(.stopped)
         }
         running.removeAll()
+    }
+
+    private func perform(_ socket: curl_socket_t, _ events: Int32) {
+        var active: Int32 = 0
+        curl_multi_socket_action(multi, socket, events, &active)
+    }
+
+    private func timeUntilDue() -> Duration { min(due.map { $0 - .now } ?? .seconds(1), .seconds(1)) }
+
+    private static let onSocket: curl_socket_callback = { _, socket, what, context, _ in
+        guard let context else { return 0 }
+        let loop = Unmanaged<OutboundLoop>.fromOpaque(context).takeUnretainedValue()
+        if what == CURL_POLL_REMOVE { loop.poll.forget(socket) } else { loop.poll.watch(socket, for: what) }
+        return 0
+    }
+
+    private static let onTimer: curl_multi_timer_callback = { _, milliseconds, context in
+        guard let context else { return 0 }
+        let loop = Unmanaged<OutboundLoop>.fromOpaque(context).takeUnretainedValue()
+        loop.due = milliseconds < 0 ? nil : .now + .milliseconds(milliseconds)
+        return 0
     }
 
     /// What was submitted since the last time; nil when it is time to stop.
@@ -127,12 +170,22 @@ final class OutboundLoop: @unchecked Sendable {
         }
     }
 
+    /// How many requests are under way is for those to bound who send them. libcurl's limit is of all connections: where
+    /// those in use take it up, it closes every one that becomes idle, so they are not to count.
+    private func setRoom() {
+        let needed = idleConnections + running.count
+        guard needed > room || needed < room - 2 * Self.roomStep else { return }
+        room = needed + Self.roomStep
+        sb_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, room)
+    }
+
     private func begin(_ transfer: Transfer) {
         guard let handle = idle.popLast() ?? curl_easy_init() else { return transfer.fail(.interrupted("no memory")) }
         do throws(TransportError) {
             try transfer.prepare(handle)
             guard curl_multi_add_handle(multi, handle) == CURLM_OK else { throw .unusable("libcurl refused it") }
             running[handle] = transfer
+            setRoom()
         } catch {
             release(handle)
             transfer.fail(error)

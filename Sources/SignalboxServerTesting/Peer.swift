@@ -13,6 +13,8 @@ package struct Peer: Sendable {
         /// Names in lower case.
         package let headers: [String: String]
         package let body: String
+        /// The client's port, which requests that come by one connection share; nil where the server is not asked for it.
+        package let from: Int?
     }
 
     /// The next request that comes in. Ends only when it is there, or with the server: give the test a time limit.

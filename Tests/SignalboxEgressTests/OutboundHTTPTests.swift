@@ -42,6 +42,31 @@ import Testing
         }
     }
 
+    /// However many servers never answer: what others have answered by is used again.
+    @Test(.timeLimit(.minutes(1))) func connectionsInUseTakeNoRoomFromIdleOnes() async throws {
+        let http = OutboundHTTP(policy: try loopback(), idleConnections: 1)
+        try await Peer.run(["mute"]) { mute in
+            try await Peer.run(["canned", "--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#]) { peer in
+                try await withThrowingTaskGroup { group in
+                    for _ in 0..<5 {
+                        group.addTask {
+                            _ = await http.attempt(OutboundRequest(url: "http://127.0.0.1:\(mute.port)/", body: []))
+                        }
+                    }
+                    var connections: Set<Int> = []
+                    for _ in 0..<5 {
+                        let reply = try await http.send(
+                            OutboundRequest(url: "http://127.0.0.1:\(peer.port)/", body: []))
+                        #expect(reply.status == 204)
+                        connections.insert(try #require(await peer.next()?.from))
+                    }
+                    #expect(connections.count == 1)
+                    http.stop()
+                }
+            }
+        }
+    }
+
     @Test func deniesLoopbackUnlessItIsNamed() async throws {
         let http = OutboundHTTP(policy: AddressPolicy())
         defer { http.stop() }

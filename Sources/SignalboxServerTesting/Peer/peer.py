@@ -68,7 +68,7 @@ def read_request(connection):
     headers = {name.lower(): value.strip() for name, value in (field.split(":", 1) for field in fields)}
     while len(body) < int(headers.get("content-length", 0)):
         body += connection.recv(65536)
-    say({"line": line, "headers": headers, "body": body.decode("latin-1")})
+    say({"line": line, "headers": headers, "body": body.decode("latin-1"), "from": connection.getpeername()[1]})
     return line
 
 

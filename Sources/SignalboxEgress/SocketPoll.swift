@@ -1,0 +1,88 @@
+internal import CCurl
+import Foundation
+
+/// Tells which sockets have something to say, at a cost that depends on those alone: however many others there are that
+/// say nothing, they cost nothing.
+///
+/// For one thread, but for ``wake()``. A class because it owns descriptors.
+final class SocketPoll: @unchecked Sendable {
+    // Sendable: the descriptors never change, and the rest belongs to the thread that waits.
+    private let epoll: Int32
+    private let wakeUp: Int32
+    private var watched: Set<Int32> = []
+    private var events = [epoll_event](repeating: epoll_event(), count: 256)
+
+    /// A socket that has something to say.
+    struct Ready {
+        let socket: Int32
+        /// As `curl_multi_socket_action` wants it.
+        let mask: Int32
+    }
+
+    init() {
+        epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
+        precondition(
+            epoll >= 0 && wakeUp >= 0, "The system has no descriptors for epoll: \(String(cString: strerror(errno))).")
+        control(EPOLL_CTL_ADD, wakeUp, EPOLLIN.rawValue)
+    }
+
+    deinit {
+        close(epoll)
+        close(wakeUp)
+    }
+
+    /// Watches a socket for what libcurl says (`CURL_POLL_IN` and so on), instead of for what it was watched for before.
+    func watch(_ socket: Int32, for what: Int32) {
+        let events =
+            (what & CURL_POLL_IN != 0 ? EPOLLIN.rawValue : 0) | (what & CURL_POLL_OUT != 0 ? EPOLLOUT.rawValue : 0)
+        // The system forgets a socket when it is closed, and its number may be another's by now.
+        let isKnown = watched.contains(socket)
+        let isWatched =
+            control(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, events)
+            || control(isKnown ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, events)
+        // One that cannot be watched, for want of memory, runs into the timeout of its transfer.
+        if isWatched { watched.insert(socket) }
+    }
+
+    /// Watches a socket no more.
+    func forget(_ socket: Int32) {
+        if watched.remove(socket) != nil { control(EPOLL_CTL_DEL, socket, 0) }
+    }
+
+    @discardableResult
+    private func control(_ operation: Int32, _ socket: Int32, _ events: UInt32) -> Bool {
+        var event = epoll_event(events: events, data: epoll_data_t(fd: socket))
+        return epoll_ctl(epoll, operation, socket, &event) == 0
+    }
+
+    /// Waits until a socket has something to say, somebody wakes it, or the time is over; hands on each socket.
+    func wait(atMost time: Duration, _ ready: (Ready) -> Void) {
+        let (seconds, attoseconds) = time.components
+        // Rounded up: a moment too early is of no use to who has to be called at a time.
+        let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        let count = epoll_wait(epoll, &events, Int32(events.count), Int32(clamping: max(0, milliseconds)))
+        for event in events.prefix(Int(max(0, count))) {
+            guard event.data.fd != wakeUp else {
+                var times: UInt64 = 0
+                read(wakeUp, &times, MemoryLayout.size(ofValue: times))
+                continue
+            }
+            ready(Ready(socket: event.data.fd, mask: Self.mask(of: event.events)))
+        }
+    }
+
+    private static func mask(of events: UInt32) -> Int32 {
+        var mask: Int32 = 0
+        if events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CURL_CSELECT_IN }
+        if events & EPOLLOUT.rawValue != 0 { mask |= CURL_CSELECT_OUT }
+        if events & EPOLLERR.rawValue != 0 { mask |= CURL_CSELECT_ERR }
+        return mask
+    }
+
+    /// Ends a ``wait(atMost:_:)``, or the next one; from any thread.
+    func wake() {
+        var once: UInt64 = 1
+        write(wakeUp, &once, MemoryLayout.size(ofValue: once))
+    }
+}

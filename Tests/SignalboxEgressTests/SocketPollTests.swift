@@ -1,0 +1,94 @@
+import Foundation
+import Testing
+
+@testable import SignalboxEgress
+
+@Suite(.timeLimit(.minutes(1))) struct SocketPollTests {
+    // As libcurl has them (curl/multi.h).
+    private let pollIn: Int32 = 1
+    private let pollOut: Int32 = 2
+    private let selectIn: Int32 = 1
+    private let selectOut: Int32 = 2
+
+    /// Two ends of a connection, for as long as `body` runs.
+    private func withPair(_ body: (Int32, Int32) throws -> Void) throws {
+        var ends: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
+        defer { for end in ends { close(end) } }
+        try body(ends[0], ends[1])
+    }
+
+    /// Sockets and masks that are ready now.
+    private func ready(_ poll: SocketPoll, atMost time: Duration = .zero) -> [[Int32]] {
+        var found: [[Int32]] = []
+        poll.wait(atMost: time) { found.append([$0.socket, $0.mask]) }
+        return found
+    }
+
+    @Test func tellsWhichSocketHasSomethingToSay() throws {
+        let poll = SocketPoll()
+        try withPair { mine, other in
+            try withPair { silent, _ in
+                poll.watch(mine, for: pollIn)
+                poll.watch(silent, for: pollIn)
+                #expect(ready(poll).isEmpty)
+                #expect(write(other, "x", 1) == 1)
+                #expect(ready(poll, atMost: .seconds(30)) == [[mine, selectIn]])
+                // Until it is read.
+                #expect(ready(poll) == [[mine, selectIn]])
+            }
+        }
+    }
+
+    @Test func watchesForWhatWasSaidLast() throws {
+        let poll = SocketPoll()
+        try withPair { mine, other in
+            #expect(write(other, "x", 1) == 1)
+            poll.watch(mine, for: pollOut)
+            #expect(ready(poll) == [[mine, selectOut]])
+            poll.watch(mine, for: pollIn | pollOut)
+            #expect(ready(poll) == [[mine, selectIn | selectOut]])
+            poll.watch(mine, for: pollIn)
+            #expect(ready(poll) == [[mine, selectIn]])
+            poll.forget(mine)
+            #expect(ready(poll).isEmpty)
+            poll.watch(mine, for: pollIn)
+            #expect(ready(poll) == [[mine, selectIn]])
+        }
+    }
+
+    @Test func tellsThatTheOtherSideIsGone() throws {
+        let poll = SocketPoll()
+        try withPair { mine, other in
+            poll.watch(mine, for: pollIn)
+            shutdown(other, Int32(SHUT_RDWR))
+            #expect(ready(poll) == [[mine, selectIn]])
+        }
+    }
+
+    /// Whether or not it was said that the first is to be watched no more.
+    @Test(arguments: [true, false])
+    func aClosedSocketMakesPlaceForTheNextOfItsNumber(isForgotten: Bool) throws {
+        let poll = SocketPoll()
+        try withPair { mine, _ in
+            poll.watch(mine, for: pollIn)
+            if isForgotten { poll.forget(mine) }
+        }
+        try withPair { mine, other in
+            poll.watch(mine, for: pollIn)
+            #expect(write(other, "x", 1) == 1)
+            #expect(ready(poll) == [[mine, selectIn]])
+        }
+    }
+
+    /// Before or while somebody waits.
+    @Test func aCallEndsTheWait() async throws {
+        let poll = SocketPoll()
+        poll.wake()
+        poll.wake()
+        #expect(ready(poll, atMost: .seconds(30)).isEmpty)
+        async let waited = ready(poll, atMost: .seconds(30))
+        poll.wake()
+        #expect(await waited.isEmpty)
+    }
+}
