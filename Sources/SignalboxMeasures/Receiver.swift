@@ -29,8 +29,9 @@ public final class ReceiverMeasure: Sendable {
             .serverChannelOption(.backlog, value: 1024)
             .childChannelInitializer { [self] channel in
                 channel.eventLoop.makeCompletedFuture {
-                    try channel.pipeline.syncOperations.configureHTTPServerPipeline(withPipeliningAssistance: false)
-                    try channel.pipeline.syncOperations.addHandler(ArrivalHandler { [self] in note($0) })
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(ByteToMessageHandler(HTTPRequestDecoder()))
+                    try pipeline.addHandler(ArrivalHandler { [self] in note($0) })
                 }
             }
             .bind(host: "127.0.0.1", port: 0).get()
@@ -72,12 +73,13 @@ public final class ReceiverMeasure: Sendable {
     /// the receiver shares the cores with what it measures.
     private static func acceptedAt(_ body: ByteBuffer) -> Double {
         body.withUnsafeReadableBytes { bytes in
-            let mark = #""time":""#
-            let start = bytes.indices.first { place in
-                bytes[place] == UInt8(ascii: "\"") && bytes[place...].starts(with: mark.utf8)
+            // Eight bytes, so that one comparison does.
+            let mark = Array(#""time":""#.utf8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
+            let start = bytes.indices.dropLast(31).first {
+                bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self) == mark
             }
-            guard let start, bytes.count - start >= mark.utf8.count + 23 else { return Date().timeIntervalSince1970 }
-            let text = UnsafeRawBufferPointer(rebasing: bytes[(start + mark.utf8.count)...])
+            guard let start else { return Date().timeIntervalSince1970 }
+            let text = UnsafeRawBufferPointer(rebasing: bytes[(start + 8)...])
             return seconds(text)
         }
     }
@@ -100,11 +102,12 @@ public final class ReceiverMeasure: Sendable {
 /// Hands on the body of every request and answers it with 204.
 private final class ArrivalHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
-    typealias OutboundOut = HTTPServerResponsePart
+    typealias OutboundOut = ByteBuffer
 
     // A class because channels call it; one channel's thread only.
     private let arrived: (ByteBuffer) -> Void
     private var body = ByteBuffer()
+    private let answer = ByteBuffer(string: "HTTP/1.1 204 No Content\r\n\r\n")
 
     init(_ arrived: @escaping (ByteBuffer) -> Void) { self.arrived = arrived }
 
@@ -115,8 +118,7 @@ private final class ArrivalHandler: ChannelInboundHandler {
             if body.readableBytes == 0 { body = piece } else { body.writeBuffer(&piece) }
         case .end:
             arrived(body)
-            context.write(wrapOutboundOut(.head(HTTPResponseHead(version: .http1_1, status: .noContent))), promise: nil)
-            context.writeAndFlush(wrapOutboundOut(.end(nil)), promise: nil)
+            context.writeAndFlush(wrapOutboundOut(answer), promise: nil)
         }
     }
 }

@@ -55,8 +55,8 @@ struct NewEvent: NewRow {
     let sequence: Int64
     let routed: RoutedEvent
 
-    static var table: String { "events" }
-    static var columns: [String] { ["seq", "id", "source", "subject", "accepted_at", "body", "payload"] }
+    static let insertion = Insertion(
+        into: "events", ["seq", "id", "source", "subject", "accepted_at", "body", "payload"])
 
     func bind(_ row: inout RowStatement.Arguments) {
         let event = routed.event
@@ -74,7 +74,7 @@ struct NewEvent: NewRow {
         try RowStatement(
             db,
             sql: """
-                INSERT INTO events (\(columns.joined(separator: ", "))) VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO events (\(insertion.columns.joined(separator: ", "))) VALUES (?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO NOTHING
                 """)
     }
@@ -92,10 +92,9 @@ struct NewDelivery: NewRow {
     /// Row of the variant that it carries.
     let variant: Int64?
 
-    static var table: String { "deliveries" }
-    static var columns: [String] {
-        ["id", "event", "destination", "due", "not_before", "not_after", "order_key", "begun", "variant"]
-    }
+    static let insertion = Insertion(
+        into: "deliveries",
+        ["id", "event", "destination", "due", "not_before", "not_after", "order_key", "begun", "variant"])
 
     func bind(_ row: inout RowStatement.Arguments) {
         let order = routed.deliveries[position]

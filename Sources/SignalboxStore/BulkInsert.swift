@@ -2,10 +2,33 @@ import GRDB
 
 /// A row that is written whole.
 protocol NewRow {
-    static var table: String { get }
-    static var columns: [String] { get }
+    static var insertion: Insertion { get }
     /// Gives a value for each of the columns, in their order.
     func bind(_ row: inout RowStatement.Arguments)
+}
+
+/// How rows of a table are inserted: its statements, written once.
+struct Insertion {
+    let table: String
+    /// All that get a value.
+    let columns: [String]
+    fileprivate let statements: [Int: String]
+
+    /// How many rows a statement may insert, the most first.
+    fileprivate static let sizes = [32, 8, 1]
+
+    init(into table: String, _ columns: [String]) {
+        self.table = table
+        self.columns = columns
+        let row = "(" + columns.map { _ in "?" }.joined(separator: ", ") + ")"
+        // FAIL, not ABORT: to take back the rows before one that is refused SQLite would keep a copy of every page, and
+        // the transaction ends with it anyway.
+        let opening = "INSERT OR FAIL INTO \(table) (\(columns.joined(separator: ", "))) VALUES "
+        statements = Dictionary(
+            uniqueKeysWithValues: Self.sizes.map { size in
+                (size, opening + repeatElement(row, count: size).joined(separator: ", "))
+            })
+    }
 }
 
 /// Rows that are inserted many at a time: for every statement SQLite opens the table and each of its indexes anew, which
@@ -15,17 +38,15 @@ protocol NewRow {
 struct BulkInsert<Row: NewRow> {
     private var rows: [Row] = []
     private var statements: [Int: RowStatement] = [:]
-    /// How many rows statements insert, the largest first.
-    private static var sizes: [Int] { [32, 8, 1] }
 
     mutating func add(_ row: Row, in db: Database) throws {
         rows.append(row)
-        if rows.count == Self.sizes[0] { try flush(in: db) }
+        if rows.count == Insertion.sizes[0] { try flush(in: db) }
     }
 
     mutating func flush(in db: Database) throws {
         var rest = rows[...]
-        for size in Self.sizes {
+        for size in Insertion.sizes {
             while rest.count >= size {
                 try statement(of: size, in: db).run { row in
                     for new in rest.prefix(size) { new.bind(&row) }
@@ -38,14 +59,8 @@ struct BulkInsert<Row: NewRow> {
 
     private mutating func statement(of size: Int, in db: Database) throws -> RowStatement {
         if let statement = statements[size] { return statement }
-        let row = "(" + Row.columns.map { _ in "?" }.joined(separator: ", ") + ")"
-        // FAIL, not ABORT: to take back the rows before one that is refused SQLite would keep a copy of every page, and
-        // the transaction ends with it anyway.
-        let statement = try RowStatement(
-            db,
-            sql: "INSERT OR FAIL INTO \(Row.table) (\(Row.columns.joined(separator: ", "))) VALUES "
-                + repeatElement(row, count: size).joined(separator: ", "),
-            room: size * 2048)
+        guard let sql = Row.insertion.statements[size] else { preconditionFailure("No statement is of that size.") }
+        let statement = try RowStatement(db, sql: sql)
         statements[size] = statement
         return statement
     }

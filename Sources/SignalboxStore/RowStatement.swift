@@ -1,6 +1,7 @@
 import GRDB
 import GRDBSQLite
 import SignalboxModel
+import Synchronization
 
 /// A statement that runs once for each row of a large write, its arguments bound straight to SQLite.
 ///
@@ -12,9 +13,9 @@ struct RowStatement {
     private let connection: OpaquePointer?
     private let space: ArgumentSpace
 
-    /// Takes the statement from the connection's cache. `room`: bytes of its texts and blobs that are usual in a run.
-    init(_ db: Database, sql: String, room: Int = 4096) throws {
-        space = ArgumentSpace(room)
+    /// Takes the statement from the connection's cache.
+    init(_ db: Database, sql: String) throws {
+        space = ArgumentSpace()
         statement = try db.cachedStatement(sql: sql)
         connection = db.sqliteConnection
     }
@@ -44,13 +45,32 @@ struct RowStatement {
             message: String(cString: sqlite3_errmsg(connection)), sql: statement.sql)
     }
 
-    /// Where the arguments of a run stand while it lasts. A class because it owns memory.
+    /// Where the arguments of a run stand while it lasts. A class because it owns memory, which goes from one to the next:
+    /// every transaction has some of them.
     private final class ArgumentSpace {
         let bytes: UnsafeMutableRawBufferPointer
 
-        init(_ size: Int) { bytes = .allocate(byteCount: size, alignment: 1) }
+        /// Bytes: what many rows have that are inserted together.
+        private static let size = 64 * 1024
+        private static let kept = 16
+        // Sendable: nobody else has what is in it.
+        private struct Spare: @unchecked Sendable {
+            var spaces: [UnsafeMutableRawBufferPointer] = []
+        }
+        private static let spare = Mutex(Spare())
 
-        deinit { bytes.deallocate() }
+        init() {
+            bytes = Self.spare.withLock { $0.spaces.popLast() } ?? .allocate(byteCount: Self.size, alignment: 1)
+        }
+
+        deinit {
+            let isKept = Self.spare.withLock { spare in
+                guard spare.spaces.count < Self.kept else { return false }
+                spare.spaces.append(bytes)
+                return true
+            }
+            if !isKept { bytes.deallocate() }
+        }
     }
 
     /// The arguments of one run, bound one after the other. Texts and bytes are copied side by side into memory that is

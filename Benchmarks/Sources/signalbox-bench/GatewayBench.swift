@@ -11,7 +11,7 @@ struct GatewayBench {
 
     private static let seconds = 8
     /// As many as the gateway answers fastest with: more senders at once share a commit, and too many stand in each other's way.
-    private static let (single, batched, delivered) = (128, 48, 160)
+    private static let (single, batched, delivered) = (128, 48, 80)
     private static let concurrency = 128
 
     func run() async throws {
