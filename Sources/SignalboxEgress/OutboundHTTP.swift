@@ -14,6 +14,8 @@ package final class OutboundHTTP: Sendable {
         loop = OutboundLoop(policy: policy, idleConnections: idleConnections)
     }
 
+    init(_ loop: OutboundLoop) { self.loop = loop }
+
     deinit { loop.end() }
 
     /// Sends a request, waits for the whole reply, whatever its status, and says all there is to say of the attempt.

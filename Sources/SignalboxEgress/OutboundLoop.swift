@@ -8,9 +8,10 @@ import Synchronization
 ///
 /// A class because it owns a thread and a C handle.
 final class OutboundLoop: @unchecked Sendable {
-    // Sendable: `shared` is behind a lock and `poll` is woken from anywhere; all else belongs to the thread.
+    // Sendable: `shared` is behind a lock; all else belongs to the thread, once there is one.
     private let multi: UnsafeMutableRawPointer
-    private let poll = SocketPoll()
+    private let makePoll: @Sendable () throws(TransportError) -> SocketPoll
+    private var poll: SocketPoll?
     /// When libcurl is to be called though no socket has anything to say.
     private var due: ContinuousClock.Instant?
     private let policy: AddressPolicy
@@ -31,7 +32,8 @@ final class OutboundLoop: @unchecked Sendable {
         /// Whether nobody has any more to send.
         var isEnding = false
         var isAsleep = false
-        var hasThread = false
+        /// What the thread waits with; nil while there is none.
+        var poll: SocketPoll?
     }
 
     private static let initialised: Bool = {
@@ -42,12 +44,18 @@ final class OutboundLoop: @unchecked Sendable {
         return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     }()
 
-    init(policy: AddressPolicy, idleConnections: Int) {
+    /// `makePoll`: throws ``TransportError/exhausted(_:)`` when the system has no descriptors for it; asked again at the next
+    /// request.
+    init(
+        policy: AddressPolicy, idleConnections: Int,
+        makePoll: @escaping @Sendable () throws(TransportError) -> SocketPoll = SocketPoll.init
+    ) {
         precondition(Self.initialised, "libcurl could not be initialised.")
         guard let multi = curl_multi_init() else { preconditionFailure("No memory for libcurl.") }
         self.multi = multi
         self.policy = policy
         self.idleConnections = idleConnections
+        self.makePoll = makePoll
         setRoom()
         // Told which sockets are ready, libcurl looks at no others. Asked to look itself, it looks at all there are, again
         // and again, and servers that hang would slow down those that answer.
@@ -71,39 +79,43 @@ final class OutboundLoop: @unchecked Sendable {
     func end() { wakeAfter { $0.isEnding = true } }
 
     private func wakeAfter(_ change: (inout sending Shared) -> Void) {
-        let wake = shared.withLock { shared in
+        let poll = shared.withLock { shared in
             change(&shared)
-            return shared.hasThread
+            return shared.poll
         }
-        if wake { poll.wake() }
+        poll?.wake()
     }
 
     /// Begins a request as soon as the thread comes to it.
     func submit(_ request: OutboundRequest, completion: CheckedContinuation<OutboundResult, Never>) {
         let transfer = Transfer(request, policy: policy, sockets: sockets, completion: completion)
-        let (refused, wake) = shared.withLock { shared in
-            guard !shared.isStopping else { return (true, false) }
-            shared.submitted.append(transfer)
-            if !shared.hasThread { startThread() }
-            shared.hasThread = true
-            let wake = shared.isAsleep
-            shared.isAsleep = false
-            return (false, wake)
+        do throws(TransportError) {
+            let sleeper = try shared.withLock { (shared) throws(TransportError) -> SocketPoll? in
+                guard !shared.isStopping else { throw .stopped }
+                if shared.poll == nil { shared.poll = try startThread() }
+                shared.submitted.append(transfer)
+                defer { shared.isAsleep = false }
+                return shared.isAsleep ? shared.poll : nil
+            }
+            sleeper?.wake()
+        } catch {
+            transfer.fail(error)
         }
-        if refused { transfer.fail(.stopped) }
-        if wake { poll.wake() }
     }
 
     // A thread of its own, because waiting blocks: on Swift's pool it would take a core from everyone.
-    private func startThread() {
-        let thread = Thread { [self] in run() }
+    private func startThread() throws(TransportError) -> SocketPoll {
+        let poll = try makePoll()
+        let thread = Thread { [self] in run(with: poll) }
         thread.name = "signalbox-http"
         thread.start()
+        return poll
     }
 
     // MARK: On the thread
 
-    private func run() {
+    private func run(with poll: SocketPoll) {
+        self.poll = poll
         var ready: [SocketPoll.Ready] = []
         while let transfers = takeSubmitted() {
             for event in ready { perform(event.socket, event.mask) }
@@ -136,7 +148,7 @@ final class OutboundLoop: @unchecked Sendable {
     private static let onSocket: curl_socket_callback = { _, socket, what, context, _ in
         guard let context else { return 0 }
         let loop = Unmanaged<OutboundLoop>.fromOpaque(context).takeUnretainedValue()
-        if what == CURL_POLL_REMOVE { loop.poll.forget(socket) } else { loop.poll.watch(socket, for: what) }
+        if what == CURL_POLL_REMOVE { loop.poll?.forget(socket) } else { loop.poll?.watch(socket, for: what) }
         return 0
     }
 

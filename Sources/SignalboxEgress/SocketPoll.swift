@@ -19,17 +19,18 @@ final class SocketPoll: @unchecked Sendable {
         let mask: Int32
     }
 
-    init() {
+    /// Throws ``TransportError/exhausted(_:)`` when the system has no descriptors for it.
+    init() throws(TransportError) {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
+        guard epoll >= 0 else { throw .exhausted(String(cString: strerror(errno))) }
         wakeUp = eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))
-        precondition(
-            epoll >= 0 && wakeUp >= 0, "The system has no descriptors for epoll: \(String(cString: strerror(errno))).")
-        control(EPOLL_CTL_ADD, wakeUp, EPOLLIN.rawValue)
+        guard wakeUp >= 0, control(EPOLL_CTL_ADD, wakeUp, EPOLLIN.rawValue) else {
+            throw .exhausted(String(cString: strerror(errno)))
+        }
     }
 
     deinit {
-        close(epoll)
-        close(wakeUp)
+        for descriptor in [epoll, wakeUp] where descriptor >= 0 { close(descriptor) }
     }
 
     /// Watches a socket for what libcurl says (`CURL_POLL_IN` and so on), instead of for what it was watched for before.

@@ -1,9 +1,11 @@
 import Foundation
-import SignalboxEgress
 import SignalboxModel
 import SignalboxServer
 import SignalboxServerTesting
+import Synchronization
 import Testing
+
+@testable import SignalboxEgress
 
 @Suite(.timeLimit(.minutes(2))) struct OutboundHTTPTests {
     private func loopback() throws -> AddressPolicy {
@@ -39,6 +41,24 @@ import Testing
                 }
                 try await group.waitForAll()
             }
+        }
+    }
+
+    /// With the next request it tries again.
+    @Test(.timeLimit(.minutes(1))) func wantOfDescriptorsFailsARequestAndNoMore() async throws {
+        let isShort = Mutex(true)
+        let loop = OutboundLoop(policy: try loopback(), idleConnections: 1) { () throws(TransportError) in
+            if isShort.withLock({ $0 }) { throw .exhausted("too many open files") }
+            return try SocketPoll()
+        }
+        let http = OutboundHTTP(loop)
+        defer { http.stop() }
+        try await Peer.run(["canned", "--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#]) { peer in
+            let request = OutboundRequest(url: "http://127.0.0.1:\(peer.port)/", body: [])
+            await #expect(throws: TransportError.exhausted("too many open files")) { try await http.send(request) }
+            isShort.withLock { $0 = false }
+            let reply = try await http.send(request)
+            #expect(reply.status == 204)
         }
     }
 

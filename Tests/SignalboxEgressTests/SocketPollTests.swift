@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func tellsWhichSocketHasSomethingToSay() throws {
-        let poll = SocketPoll()
+        let poll = try SocketPoll()
         try withPair { mine, other in
             try withPair { silent, _ in
                 poll.watch(mine, for: pollIn)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func watchesForWhatWasSaidLast() throws {
-        let poll = SocketPoll()
+        let poll = try SocketPoll()
         try withPair { mine, other in
             #expect(write(other, "x", 1) == 1)
             poll.watch(mine, for: pollOut)
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func tellsThatTheOtherSideIsGone() throws {
-        let poll = SocketPoll()
+        let poll = try SocketPoll()
         try withPair { mine, other in
             poll.watch(mine, for: pollIn)
             shutdown(other, Int32(SHUT_RDWR))
@@ -69,7 +69,7 @@ import Testing
     /// Whether or not it was said that the first is to be watched no more.
     @Test(arguments: [true, false])
     func aClosedSocketMakesPlaceForTheNextOfItsNumber(isForgotten: Bool) throws {
-        let poll = SocketPoll()
+        let poll = try SocketPoll()
         try withPair { mine, _ in
             poll.watch(mine, for: pollIn)
             if isForgotten { poll.forget(mine) }
@@ -83,7 +83,7 @@ import Testing
 
     /// Before or while somebody waits.
     @Test func aCallEndsTheWait() async throws {
-        let poll = SocketPoll()
+        let poll = try SocketPoll()
         poll.wake()
         poll.wake()
         #expect(ready(poll, atMost: .seconds(30)).isEmpty)
