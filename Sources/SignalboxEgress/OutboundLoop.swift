@@ -22,7 +22,6 @@ final class OutboundLoop: @unchecked Sendable {
 
     /// Connections that libcurl keeps.
     private var room = 0
-    private static let roomStep = 256
     /// Of them, those that nobody uses.
     private let idleConnections: Int
 
@@ -122,7 +121,8 @@ final class OutboundLoop: @unchecked Sendable {
             for transfer in transfers { begin(transfer) }
             // What was begun is due at once.
             if let due, due <= .now {
-                self.due = nil
+                // libcurl says when it is due again, unless the call fails.
+                self.due = running.isEmpty ? nil : .now + .seconds(1)
                 perform(CURL_SOCKET_TIMEOUT, 0)
             }
             finishDone()
@@ -186,8 +186,10 @@ final class OutboundLoop: @unchecked Sendable {
     /// those in use take it up, it closes every one that becomes idle, so they are not to count.
     private func setRoom() {
         let needed = idleConnections + running.count
-        guard needed > room || needed < room - 2 * Self.roomStep else { return }
-        room = needed + Self.roomStep
+        // In steps, for it is asked with every request.
+        let step = idleConnections / 4
+        guard needed > room || needed < room - 2 * step else { return }
+        room = needed + step
         sb_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, room)
     }
 
@@ -210,6 +212,7 @@ final class OutboundLoop: @unchecked Sendable {
             guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
             let code = sb_curl_message_result(message)
             let transfer = running.removeValue(forKey: handle)
+            setRoom()
             if let transfer, transfer.isToBeRepeated(code) {
                 curl_multi_remove_handle(multi, handle)
                 release(handle)

@@ -37,6 +37,7 @@ final class SocketPoll: @unchecked Sendable {
     func watch(_ socket: Int32, for what: Int32) {
         let events =
             (what & CURL_POLL_IN != 0 ? EPOLLIN.rawValue : 0) | (what & CURL_POLL_OUT != 0 ? EPOLLOUT.rawValue : 0)
+        guard events != 0 else { return forget(socket) }
         // The system forgets a socket when it is closed, and its number may be another's by now.
         let isKnown = watched.contains(socket)
         let isWatched =

@@ -77,7 +77,13 @@ final class Transfer: @unchecked Sendable {
             sb_curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
             sb_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
             sb_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
-            sb_curl_set_long(handle, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_2TLS),
+            // Else libcurl waits on this thread for the thread that looks a name up, however long that takes, and with it
+            // every other transfer.
+            sb_curl_set_long(handle, CURLOPT_QUICK_EXIT, 1),
+            // libcurl 7.88 forgets about streams that share a connection where replies are long, until a timeout; what goes
+            // into a sink is long.
+            sb_curl_set_long(
+                handle, CURLOPT_HTTP_VERSION, request.sink == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1),
             sb_curl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(request.timeout.wholeMilliseconds)),
             sb_curl_set_long(
                 handle, CURLOPT_CONNECTTIMEOUT_MS, Int(min(request.timeout, .seconds(10)).wholeMilliseconds)),

@@ -32,7 +32,7 @@ package struct GatewayServer: Service {
         readiness = Readiness(isReady)
         http = HTTPService(address: address, logger: logger, onListening: onListening)
         self.address = address
-        offer = Current(Offer(surface, alarm: alarm, budget: budget, readiness: readiness))
+        offer = Current(Offer(surface, number: 1, alarm: alarm, budget: budget, readiness: readiness))
     }
 
     package func run() async throws {
@@ -42,7 +42,12 @@ package struct GatewayServer: Service {
         } respond: {
             offer.value.direct.respond(to: $0, on: $1)
         }
-        try await http.run(ReplaceableResponder(current: offer), direct: direct)
+        do {
+            try await http.run(ReplaceableResponder(current: offer), direct: direct)
+        } catch {
+            await offer.value.direct.finish()
+            throw error
+        }
         // Their connections are closed; what they brought may be under way all the same.
         await offer.value.direct.finish()
     }
@@ -50,7 +55,8 @@ package struct GatewayServer: Service {
     /// Offers something else from now on. Requests that are under way end as they began.
     package func replace(by surface: GatewaySurface) {
         precondition(!surface.access.isOpen || address.isLoopback, "Open access is for loopback only.")
-        offer.replace(by: Offer(surface, alarm: alarm, budget: budget, readiness: readiness))
+        let number = offer.value.direct.number + 1
+        offer.replace(by: Offer(surface, number: number, alarm: alarm, budget: budget, readiness: readiness))
     }
 }
 
@@ -60,10 +66,11 @@ private final class Offer: Sendable {
     let router: RouterResponder<BasicRequestContext>
     let direct: DirectIntake
 
-    init(_ surface: GatewaySurface, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness) {
+    /// `number`: of the config, counted.
+    init(_ surface: GatewaySurface, number: Int, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness) {
         let handlers = GatewayHandlers(surface: surface, alarm: alarm, budget: budget, readiness: readiness)
         router = handlers.router().buildResponder()
-        direct = DirectIntake(surface: surface, alarm: alarm, budget: budget)
+        direct = DirectIntake(number: number, surface: surface, alarm: alarm, budget: budget)
     }
 }
 

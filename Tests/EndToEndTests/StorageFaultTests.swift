@@ -181,30 +181,3 @@ import Testing
         try #require(command.terminationStatus == 0)
     }
 }
-
-/// Commands that give a process mounts of its own, without being root; not every machine lets them.
-private enum Namespace {
-    static var isAllowed: Bool {
-        get async {
-            let result = try? await binary.run(["--version"], behind: ["unshare", "-Urm"])
-            return result?.status == 0
-        }
-    }
-
-    /// The data directory is empty, and has no more room than this.
-    static func diskOf(kilobytes: Int) -> [String] { run("mount -t tmpfs -o size=\(kilobytes)k tmpfs data") }
-
-    /// The data directory is as it was, and cannot be written.
-    static let readOnly = run("mount --bind data data && mount -o remount,bind,ro data")
-
-    /// What such a process sees.
-    static func of(_ process: RunningBinary) -> [String] {
-        ["nsenter", "-t", "\(process.identifier)", "-U", "-m", "-w", "--preserve-credentials"]
-    }
-
-    static func path(_ path: String, of process: RunningBinary) -> String { "/proc/\(process.identifier)/root" + path }
-
-    private static func run(_ script: String) -> [String] {
-        ["unshare", "-Urm", "sh", "-c", script + #" && exec "$@""#, "sh"]
-    }
-}

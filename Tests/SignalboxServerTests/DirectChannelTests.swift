@@ -15,7 +15,7 @@ import Testing
         router.post("/**") { _, _ in "by a task" }
         let responder = router.buildResponder()
         let direct = DirectResponder(bodyLimit: 10) {
-            $0.path == "/direct" ? .default : nil
+            $0.path == "/direct" ? DirectSender(source: .default, config: 1) : nil
         } respond: { request, eventLoop in
             guard String(buffer: request.body) != "refused" else { return nil }
             return eventLoop.makeSucceededFuture(DirectAnswer(StoredAnswer(status: 202, body: Array("at once".utf8))))

@@ -21,7 +21,7 @@ import Testing
             channel = EmbeddedChannel()
             promises = NIOLoopBoundBox([], eventLoop: channel.embeddedEventLoop)
             let responder = DirectResponder(bodyLimit: 100) {
-                $0.path?.hasPrefix("/direct") ?? false ? .default : nil
+                $0.path?.hasPrefix("/direct") ?? false ? DirectSender(source: .default, config: 1) : nil
             } respond: { [promises] request, eventLoop in
                 guard request.head.path != "/direct/refused" else { return nil }
                 let promise = eventLoop.makePromise(of: DirectAnswer.self)

@@ -12,7 +12,9 @@ import Testing
 
     /// Takes requests whose path begins with `/direct`.
     private func requests() -> DirectRequests {
-        DirectRequests(limit: Self.limit) { $0.path?.hasPrefix("/direct") ?? false ? SourceName("app") : nil }
+        DirectRequests(limit: Self.limit) {
+            $0.path?.hasPrefix("/direct") ?? false ? DirectSender(source: .default, config: 1) : nil
+        }
     }
 
     private static func head(_ path: String) -> HTTPRequestPart {

@@ -50,7 +50,7 @@ final class DirectHandler: ChannelDuplexHandler {
     /// Says that no request follows, unless one waits for its answer: whoever hears it closes the connection.
     private func endInput(_ context: ChannelHandlerContext) {
         perform(requests.end(), context)
-        guard !requests.isBusy else { return }
+        guard !requests.isBusy, !isReplaying else { return }
         if let error {
             self.error = nil
             context.fireErrorCaught(error)

@@ -8,6 +8,8 @@ import SignalboxStore
 /// costs as much again as all the rest. A payload that is to be refused, and every other request, is for
 /// ``GatewayHandlers``.
 struct DirectIntake: Sendable {
+    /// Of the config that it is of, counted.
+    let number: Int
     let surface: GatewaySurface
     let alarm: QueueAlarm
     let budget: BodyBudget
@@ -15,13 +17,15 @@ struct DirectIntake: Sendable {
     /// Bytes of the largest body: four times what push services take. Whatever comes meanwhile waits until it is read.
     static let bodyLimit = 16 * 1024
 
-    /// The source that a request speaks for, if its head says nothing against taking it; nil otherwise, and where it may not
-    /// speak for one.
-    func sender(of head: HTTPRequest) -> SourceName? {
+    /// For whom a request speaks, if its head says nothing against taking it; nil otherwise, and where it may not speak for
+    /// anybody.
+    func sender(of head: HTTPRequest) -> DirectSender? {
         guard surface.intake.readsAtOnce, let address = Address(head.path), Self.isPlain(head),
             !surface.access.isOpen || head.isFromThisMachine
         else { return nil }
-        return try? surface.access.source(named: address.source, authorization: head.headerFields[.authorization])
+        let source = try? surface.access.source(
+            named: address.source, authorization: head.headerFields[.authorization])
+        return source.map { DirectSender(source: $0, config: number) }
     }
 
     /// Whether nothing but its address could be against taking a request with this head.
@@ -40,9 +44,10 @@ struct DirectIntake: Sendable {
     /// Nil, and nothing was done, for a request that is for others after all.
     func respond(to request: DirectRequest, on eventLoop: any EventLoop) -> EventLoopFuture<DirectAnswer>? {
         let bytes = request.body.readableBytes
-        guard budget.take(bytes) else { return nil }
+        // A request that another config let in meets that which is in force now, by the longer way.
+        guard request.sender.config == number, budget.take(bytes) else { return nil }
         let read = request.body.withUnsafeReadableBytes { body in
-            surface.intake.readOne(body.assumingMemoryBound(to: UInt8.self), from: request.source)
+            surface.intake.readOne(body.assumingMemoryBound(to: UInt8.self), from: request.sender.source)
         }
         guard let read else {
             budget.giveBack(bytes)

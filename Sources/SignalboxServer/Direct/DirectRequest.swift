@@ -7,14 +7,20 @@ import SignalboxStore
 /// A request that has arrived to its last byte, with a body that is small.
 struct DirectRequest: Sendable, Equatable {
     let head: HTTPRequest
-    /// For which it speaks.
-    let source: SourceName
+    let sender: DirectSender
     let body: ByteBuffer
 
     /// As it came, but for trailers, which it had none of.
     var parts: [HTTPRequestPart] {
         body.readableBytes > 0 ? [.head(head), .body(body), .end(nil)] : [.head(head), .end(nil)]
     }
+}
+
+/// For which source a request speaks, and by which config that was decided.
+struct DirectSender: Sendable, Equatable {
+    let source: SourceName
+    /// Counts the configs.
+    let config: Int
 }
 
 /// The whole of an answer, but for what says how long it is and when it was made.

@@ -1,7 +1,6 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
-import SignalboxModel
 
 /// Picks small requests that are there whole out of what arrives on one connection. All others go on, part by part.
 ///
@@ -10,7 +9,7 @@ import SignalboxModel
 struct DirectRequests {
     /// Most bytes of a body.
     private let limit: Int
-    private let sender: (HTTPRequest) -> SourceName?
+    private let sender: (HTTPRequest) -> DirectSender?
     private var phase = Phase.between
     /// Of those that went on.
     private var unanswered = 0
@@ -29,7 +28,7 @@ struct DirectRequests {
     /// The beginning of a request that may be taken.
     private struct Gathered {
         let head: HTTPRequest
-        let source: SourceName
+        let sender: DirectSender
         var body = ByteBuffer()
         /// Whether the rest has been waited for.
         var hasPaused = false
@@ -44,9 +43,9 @@ struct DirectRequests {
         case take(DirectRequest)
     }
 
-    /// `sender`: for which source a request with this head may be taken, if its body is of at most `limit` bytes; nil for
-    /// one that is to go on.
-    init(limit: Int, sender: @escaping (HTTPRequest) -> SourceName?) {
+    /// `sender`: for whom a request with this head may be taken, if its body is of at most `limit` bytes; nil for one that
+    /// is to go on.
+    init(limit: Int, sender: @escaping (HTTPRequest) -> DirectSender?) {
         self.limit = limit
         self.sender = sender
     }
@@ -62,8 +61,8 @@ struct DirectRequests {
         }
         switch (phase, part) {
         case (.between, .head(let head)):
-            guard unanswered == 0, !isClosing, let source = sender(head) else { return pass([part]) }
-            phase = .gathering(Gathered(head: head, source: source))
+            guard unanswered == 0, !isClosing, let sender = sender(head) else { return pass([part]) }
+            phase = .gathering(Gathered(head: head, sender: sender))
             return .pass([])
         case (.gathering(var request), .body(var piece))
         where request.body.readableBytes + piece.readableBytes <= limit:
@@ -74,7 +73,7 @@ struct DirectRequests {
         case (.gathering(let request), .end(nil)):
             phase = .between
             isBusy = true
-            return .take(DirectRequest(head: request.head, source: request.source, body: request.body))
+            return .take(DirectRequest(head: request.head, sender: request.sender, body: request.body))
         case (.gathering(let request), _): return pass(request.parts + [part])
         case (.between, _), (.passing, _): return pass([part])
         }

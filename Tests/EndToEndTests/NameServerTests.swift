@@ -1,0 +1,60 @@
+import Foundation
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// A name server that never answers, for gateways with a `resolv.conf` of their own; only root may be one.
+private final class SilentNameServer {
+    // A class because it owns a socket.
+    static let address = "127.94.94.94"
+    private let descriptor: Int32
+
+    init?() {
+        descriptor = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(53).bigEndian
+        address.sin_addr.s_addr = inet_addr(Self.address)
+        let isBound = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+        if !isBound { return nil }
+    }
+
+    deinit { close(descriptor) }
+
+    static var isPossible: Bool { SilentNameServer() != nil }
+}
+
+@Suite(.timeLimit(.minutes(1))) struct NameServerTests {
+    /// Each of three attempts gives up after a second, the look-up of the name after thirty.
+    @Test(.enabled { await Namespace.isAllowed && SilentNameServer.isPossible })
+    func aNameThatNobodyLooksUpHoldsUpNoOther() async throws {
+        let server = try #require(SilentNameServer())
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let config = """
+                    { "egress": { "allow": ["127.0.0.0/8"] },
+                      "destinations": {
+                        "crm": { "url": "\(receiver.url)", "secret": "env:WEBHOOK_SECRET" },
+                        "lost": { "url": "http://nobody.example/", "secret": "env:WEBHOOK_SECRET", "timeout": "1s",
+                          "retry": { "attempts": 3, "base": "1ms", "max": "2ms" } } },
+                      "routes": [
+                        { "name": "dead", "match": { "type": ["io.signalbox.delivery.dead"] }, "to": ["crm"] },
+                        { "name": "lost", "match": {}, "to": ["lost"] } ] }
+                    """
+                let nameServer = "nameserver \(SilentNameServer.address)\noptions timeout:30 attempts:1\n"
+                try Data(nameServer.utf8).write(to: URL(fileURLWithPath: directory + "/resolv.conf"))
+                let gateway = try await Gateway.start(in: directory, config: config, behind: Namespace.nameServers)
+                #expect(try await gateway.post(Data(#"{"aps":{"alert":"x"}}"#.utf8)).status == 202)
+                let dead = try #require(await receiver.next().first)
+                #expect(String(decoding: dead.body, as: UTF8.self).contains("io.signalbox.delivery.dead"))
+                #expect(await gateway.stop() == 0)
+            }
+        }
+        withExtendedLifetime(server) {}
+    }
+}
