@@ -4,9 +4,8 @@ import SignalboxModel
 import SignalboxPipeline
 import SignalboxStore
 
-/// Accepts requests that bring one small payload where they arrive: for one that is read in microseconds, a task of its own
-/// costs as much again as all the rest. A payload that is to be refused, and every other request, is for
-/// ``GatewayHandlers``.
+/// Accepts requests that bring one small payload where they arrive: a task of its own costs such a request twice what the
+/// reading of its payload does. A payload that is to be refused, and every other request, is for ``GatewayHandlers``.
 struct DirectIntake: Sendable {
     /// Of the config that it is of, counted.
     let number: Int
