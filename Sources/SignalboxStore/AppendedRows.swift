@@ -74,7 +74,7 @@ struct NewEvent: NewRow {
         try RowStatement(
             db,
             sql: """
-                INSERT INTO events (\(insertion.columns.joined(separator: ", "))) VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO \(insertion.table) (\(insertion.columns.joined(separator: ", "))) VALUES (?, ?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO NOTHING
                 """)
     }
