@@ -74,6 +74,8 @@ package final class RunningBinary: @unchecked Sendable {
         try process.run()
     }
 
+    deinit { try? standardInput.fileHandleForWriting.close() }
+
     /// Writes to its standard input and closes that, unless more is to come.
     package func send(_ input: Data, andClose isWhole: Bool = true) {
         let handle = standardInput.fileHandleForWriting
@@ -132,6 +134,9 @@ package final class RunningBinary: @unchecked Sendable {
                 }
                 if !rest.isEmpty { lines.yield(String(decoding: rest, as: UTF8.self)) }
                 lines.finish()
+                // The thread's closure outlives it, and where some 1,350 descriptors are open, Foundation's `Process.run`
+                // reads beyond its list of them.
+                try? pipe.fileHandleForReading.close()
             }
             thread.start()
         }
