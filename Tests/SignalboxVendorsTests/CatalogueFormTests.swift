@@ -91,6 +91,14 @@ import Testing
             "this must be a number"
         ),
         (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","form":"hexadecimal"}]}]"#, "/0/markers/0/form",
+            #"this must be one of "digits", "hex", "ulid", "url", "uuid""#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","is":"text","length":4}]}]"#,
+            "/0/markers/0/length", #""length" needs a "form" next to it"#
+        ),
+        (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"ignored":[{"under":"/a"}]}}]"#,
             "/0/fields/ignored/0", #"this needs "under", a path, and "if", a condition"#
         ),
@@ -116,7 +124,7 @@ import Testing
     @Test func entriesOfAnyShapeAreReadWithoutTrapping() throws {
         var random = Seeded(20_261_121)
         let good = """
-            [{"vendor":"a","name":"A","markers":[{"strength":"proof","at":"/a","equals":"x"},{"strength":"hint","all":[{"keyPrefix":"b_"},{"at":"fcm:/c","is":"list"}]}],
+            [{"vendor":"a","name":"A","markers":[{"strength":"proof","at":"/a","equals":"x"},{"strength":"hint","all":[{"keyPrefix":"b_"},{"at":"fcm:/c","is":"list"},{"at":"/d","form":"hex","length":8}]}],
               "fields":{"title":["/t","fcm:/u"],"link":"/l","word":"/w","types":{"o":"openApp"},"media":[{"url":"/m/*","type":"/n","role":"icon"}],
               "buttons":{"list":"/b","id":"/i","title":"/t","options":{"foreground":{"at":"/f","is":"true"}},"textInput":{"at":"/x"}},
               "carousel":{"url":"/c{i}","first":1,"orientation":"/o"},"sound":"/s","badge":"/n","channel":"/h","category":"/g",

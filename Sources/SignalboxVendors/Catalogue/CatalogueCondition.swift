@@ -27,6 +27,8 @@ struct CatalogueCondition: Sendable, Equatable {
         case startsWith(String)
         /// A number above this, or its text.
         case moreThan(Double)
+        /// A text of a form that few texts have, of `length` bytes when that is given.
+        case form(TextForm, length: Int?)
     }
 
     let subject: Subject
@@ -71,7 +73,7 @@ extension CatalogueCondition.Test {
     var saysAll: Bool {
         switch self {
         case .isTrue, .equals, .equalsIgnoringCase: true
-        case .present, .absent, .filled, .text, .object, .filledObject, .list, .startsWith, .moreThan: false
+        case .present, .absent, .filled, .text, .object, .filledObject, .list, .startsWith, .moreThan, .form: false
         }
     }
 
@@ -90,6 +92,8 @@ extension CatalogueCondition.Test {
         case .equalsIgnoringCase(let text): value.spelled?.lowercased() == text.lowercased()
         case .moreThan(let limit): value.decimal.map { $0 > limit } ?? false
         case .startsWith(let text): value.utf8?.starts(with: text.utf8) == true
+        case .form(let form, let length):
+            value.utf8.map { form.matches($0) && (length == nil || length == $0.count) } ?? false
         }
     }
 
@@ -108,6 +112,8 @@ extension CatalogueCondition.Test {
         case .equalsIgnoringCase(let text): "\"\(text)\" in any case"
         case .moreThan(let limit): "more than \(limit)"
         case .startsWith(let text): "a text that begins with \"\(text)\""
+        case .form(let form, nil): form.words
+        case .form(let form, let length?): "\(form.words), \(length) characters long"
         }
     }
 }

@@ -109,8 +109,8 @@ struct CatalogueForm {
 
     /// `besides`: keys that the object may have for others.
     mutating func condition(_ value: JSONValue, besides others: [String] = []) -> CatalogueCondition? {
-        let tests = ["is", "equals", "equalsIgnoringCase", "startsWith", "moreThan"]
-        guard isObject(value, keys: others + ["at", "keyPrefix"] + tests) else { return nil }
+        let tests = ["is", "equals", "equalsIgnoringCase", "startsWith", "moreThan", "form"]
+        guard isObject(value, keys: others + ["at", "keyPrefix", "length"] + tests) else { return nil }
         let given = tests.filter { value.member($0) != nil }
         if given.count > 1 { note(value, "this asks for several things at once; write one of \(Self.names(given))") }
         guard let subject = subject(value), let test = test(value) else { return nil }
@@ -143,6 +143,9 @@ struct CatalogueForm {
             "present": .present, "absent": .absent, "filled": .filled, "text": .text, "object": .object,
             "filledObject": .filledObject, "list": .list, "true": .isTrue,
         ]
+        if let length = value["length"], value["form"] == nil {
+            note(length, "\"length\" needs a \"form\" next to it")
+        }
         if value["is"] != nil { return word("is", of: value, among: words) }
         if let wanted = value["equals"] {
             guard let text = wanted.spelled else {
@@ -156,8 +159,15 @@ struct CatalogueForm {
             note(limit, "this must be a number")
             return nil
         }
+        if value["form"] != nil { return form(value) }
         if let wanted = value["equalsIgnoringCase"] { return text(wanted).map { .equalsIgnoringCase($0) } }
         if let wanted = value["startsWith"] { return text(wanted).map { .startsWith($0) } }
         return .present
+    }
+
+    private mutating func form(_ value: JSONValue) -> CatalogueCondition.Test? {
+        let forms = Dictionary(uniqueKeysWithValues: TextForm.allCases.map { ($0.rawValue, $0) })
+        guard let form = word("form", of: value, among: forms) else { return nil }
+        return .form(form, length: whole("length", of: value, in: 1...256))
     }
 }
