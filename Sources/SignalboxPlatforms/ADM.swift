@@ -1,12 +1,13 @@
 import SignalboxJSON
 import SignalboxModel
 
-/// A request to Amazon Device Messaging: `data` with one of this service's own options.
+/// A request to Amazon Device Messaging: `data` or `notification` with one of this service's own options
+/// (developer.amazon.com, "Send a message").
 struct ADM: EnvelopeFormat {
     let envelope = Envelope.adm
 
     func recognises(_ arrival: Arrival) -> Bool {
-        arrival.root.block("data") != nil
+        (arrival.root.block("data") != nil || arrival.root.block("notification") != nil)
             && (arrival.root["consolidationKey"] != nil || arrival.root["expiresAfter"] != nil
                 || arrival.root["md5"] != nil)
     }
@@ -14,6 +15,7 @@ struct ADM: EnvelopeFormat {
     func payload(of arrival: Arrival) -> PlatformPayload {
         arrival.payload(
             .unknown, envelope, layers: .of(arrival.root["data"], .none),
+            notifications: arrival.root.block("notification").map { [$0] } ?? [],
             warnings: WellFormedness(of: arrival).warnings)
     }
 }

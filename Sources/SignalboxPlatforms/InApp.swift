@@ -10,12 +10,17 @@ struct InApp: EnvelopeFormat {
         let root = arrival.root
         if let triggers = root["triggers"] { return triggers.isArray && Self.isTrigger(firstElement(of: triggers)) }
         if root["trigger_condition"] != nil { return Self.isTrigger(root.value) }
-        return root["message_close"]?.isString == true && root["click_action"]?.isString == true
+        return root["message_close"]?.isString == true && Self.isClick(root["click_action"])
             && root["type"]?.isString == true && root["aps"] == nil
     }
 
     private static func isTrigger(_ value: JSONValue?) -> Bool {
         value?["trigger_condition"]?.isArray == true && value?.block("data") != nil
+    }
+
+    /// What a tap on a message does is one of three words (braze-roku-sdk, BrazeSDK.brs).
+    private static func isClick(_ value: JSONValue?) -> Bool {
+        value?.equals("URI") == true || value?.equals("NONE") == true || value?.equals("NEWS_FEED") == true
     }
 
     private func firstElement(of list: JSONValue) -> JSONValue? {

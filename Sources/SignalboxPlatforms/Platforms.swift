@@ -5,7 +5,7 @@ package import SignalboxModel
 /// marks of their own stand before those that are known by their shape.
 package enum Platforms {
     static let formats: [any EnvelopeFormat] = [
-        APNsThroughFCM(), APNs(), InApp(), FCMV1(), FCMLegacy(), ADM(), FCMWrapper(), FCMExtras(), FCMData(), Other(),
+        APNsThroughFCM(), APNs(), InApp(), FCMV1(), ADM(), FCMLegacy(), FCMWrapper(), FCMExtras(), FCMData(), Other(),
     ]
 
     /// The envelopes in the order in which they are asked.

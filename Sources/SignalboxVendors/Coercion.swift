@@ -94,10 +94,11 @@ extension JSONParser {
         return text(in: value, opening: UInt8(ascii: "{"))
     }
 
-    /// The strings of a list, or of the list whose JSON text a string holds, as FCM's localisation arguments travel.
+    /// The strings of a list, or of the list whose JSON text a string holds, as FCM's localisation arguments travel. Any
+    /// other text is the only one.
     func strings(_ value: JSONValue?) -> [String] {
         guard let value, let list = value.isArray ? value : text(in: value, opening: UInt8(ascii: "[")) else {
-            return []
+            return value?.text.map { [$0] } ?? []
         }
         return list.elements.prefix(longestList).map { $0.string ?? $0.spelled ?? "" }
     }

@@ -5,7 +5,10 @@ extension PushNotification {
     /// Reads `aps` (developer.apple.com, "Generating a remote notification"). What was read before is kept.
     mutating func readAPS(_ value: JSONValue?, in parser: JSONParser) {
         guard let aps = value.map({ JSONObject($0) }) else { return }
-        readAlert(aps["alert"], in: parser)
+        kind = Self.kind(of: aps)
+        let alert = aps["alert"]
+        if kind == .liveActivity { readActivityAlert(alert, in: parser) }
+        readAlert(alert, in: parser)
         let sound = aps["sound"]
         content.sound = content.sound ?? sound?.text ?? sound?["name"]?.text
         content.badge = content.badge ?? aps["badge"]?.number
@@ -15,7 +18,6 @@ extension PushNotification {
         if let target = aps["target-content-id"]?.text { content.targetContentId = target }
         if let criteria = aps["filter-criteria"]?.text { content.filterCriteria = criteria }
         if let name = aps["category"]?.text { category = Category(identifier: name, origin: .static, actions: []) }
-        kind = Self.kind(of: aps)
         if kind == .liveActivity { readLiveActivity(aps, in: parser) }
     }
 
@@ -28,10 +30,23 @@ extension PushNotification {
             attributes: aps["attributes"].flatMap { $0.isObject ? JSONText($0) : nil })
     }
 
-    /// Seconds since 1970.
+    /// The alert of a Live Activity has a sound of its own, and localised texts as objects (ActivityKit, "Starting and
+    /// updating Live Activities with ActivityKit push notifications").
+    private mutating func readActivityAlert(_ alert: JSONValue?, in parser: JSONParser) {
+        let title = alert?["title"]
+        let body = alert?["body"]
+        content.sound = content.sound ?? alert?["sound"]?.text
+        content.localized.fill(
+            titleKey: title?["loc-key"], titleArgs: title?["loc-args"], bodyKey: body?["loc-key"],
+            bodyArgs: body?["loc-args"], in: parser)
+    }
+
+    /// Seconds since 1970, with a fraction or without.
     private mutating func date(_ seconds: JSONValue?, in parser: JSONParser) -> String? {
-        guard let seconds, let number = seconds.number else { return nil }
-        if let date = Timestamp(seconds: number) { return date.text }
+        guard let seconds, let number = seconds.decimal else { return nil }
+        let whole = seconds.number.flatMap { Timestamp(seconds: $0) }
+        let milliseconds = Int64(exactly: (number * 1000).rounded())
+        if let date = whole ?? milliseconds.flatMap({ Timestamp(milliseconds: $0) }) { return date.text }
         warn("apns.date-invalid", "Dates are seconds since 1970.", at: seconds, in: parser)
         return nil
     }
@@ -39,11 +54,12 @@ extension PushNotification {
     /// A push that neither shows, sounds nor counts is silent, whatever wakes the app.
     private static func kind(of aps: JSONObject) -> Kind {
         if aps["event"] != nil, PlainReading.isLiveActivity(aps.value) { return .liveActivity }
-        func says(_ key: StaticString) -> Bool { aps[key].map { !$0.isNull } ?? false }
-        return says("alert") || says("badge") || says("sound") ? .alert : .silent
+        let counts = aps["badge"].map { !$0.isNull } ?? false
+        return counts || PlainReading.isShown(aps["alert"]) || PlainReading.isShown(aps["sound"]) ? .alert : .silent
     }
 
-    private mutating func readAlert(_ value: JSONValue?, in parser: JSONParser) {
+    /// Reads an alert, a string or an object. What was read before is kept.
+    mutating func readAlert(_ value: JSONValue?, in parser: JSONParser) {
         guard let value else { return }
         let alert = JSONObject(value)
         content.title = content.title ?? alert["title"]?.text
@@ -54,6 +70,14 @@ extension PushNotification {
             titleKey: alert["title-loc-key"], titleArgs: alert["title-loc-args"],
             subtitleKey: alert["subtitle-loc-key"], subtitleArgs: alert["subtitle-loc-args"],
             bodyKey: alert["loc-key"], bodyArgs: alert["loc-args"], in: parser)
+    }
+}
+
+extension PlainReading {
+    /// True for an alert or a sound that is there. An empty one shows and plays nothing.
+    static func isShown(_ value: JSONValue?) -> Bool {
+        guard let value, !value.isNull, !value.isEmptyContainer else { return false }
+        return !value.isString || value.hasText
     }
 }
 

@@ -7,7 +7,7 @@ extension PushNotification {
         let message = payload.root["message"].flatMap { $0.isObject ? $0 : nil } ?? payload.root
         readBlocks(payload.notifications, in: payload.parser)
         if payload.notifications.isEmpty { readAPS(payload.aps, in: payload.parser) }
-        if media.isEmpty { _ = add(message["apns"]?["fcm_options"]?["image"], as: .attachment) }
+        if !hasAttachment { _ = add(message["apns"]?["fcm_options"]?["image"], as: .attachment) }
         if action == nil, let link = message["webpush"]?["fcm_options"]?["link"] { action = .opening(link) }
     }
 
@@ -20,6 +20,8 @@ extension PushNotification {
             readBlock(JSONObject(block), in: parser)
         }
     }
+
+    private var hasAttachment: Bool { media.contains { $0.role == .attachment } }
 
     private mutating func readBlock(_ block: JSONObject, in parser: JSONParser) {
         content.title = content.title ?? block["title"]?.text
@@ -34,35 +36,39 @@ extension PushNotification {
             content.channelId = channel
         }
         tag = tag ?? block["tag"]?.text
-        if media.isEmpty { _ = add(block["image"], as: .attachment) }
+        if !hasAttachment { _ = add(block["image"], as: .attachment) }
+        readIcon(block["icon"])
+        readActions(block["actions"], in: parser)
         if action == nil, let click = block["click_action"] { action = .clicking(click) }
     }
+}
 
-    /// Reads the display block of intent extras, spread over keys `gcm.n.…`, before 2017 `gcm.notification.…`
-    /// (firebase-android-sdk, Constants.java and NotificationParams).
-    mutating func readExtras(_ extras: JSONObject, in parser: JSONParser) {
-        content.title = (extras["gcm.n.title"] ?? extras["gcm.notification.title"])?.text
-        content.body = (extras["gcm.n.body"] ?? extras["gcm.notification.body"])?.text
-        content.sound = (extras["gcm.n.sound2"] ?? extras["gcm.n.sound"] ?? extras["gcm.notification.sound"])?.text
-        content.badge = extras["gcm.n.notification_count"]?.number
-        content.localized.fill(
-            titleKey: extras["gcm.n.title_loc_key"], titleArgs: extras["gcm.n.title_loc_args"],
-            bodyKey: extras["gcm.n.body_loc_key"], bodyArgs: extras["gcm.n.body_loc_args"], in: parser)
-        if let channel = extras["gcm.n.android_channel_id"]?.text { content.channelId = channel }
-        tag = (extras["gcm.n.tag"] ?? extras["gcm.notification.tag"])?.text
-        _ = add(extras["gcm.n.image"] ?? extras["gcm.notification.image"], as: .attachment)
-        if let link = extras["gcm.n.link_android"] ?? extras["gcm.n.link"] {
-            action = .opening(link)
-        } else if let click = extras["gcm.n.click_action"] ?? extras["gcm.notification.click_action"] {
-            action = .clicking(click)
+// MARK: Web notifications
+
+extension PushNotification {
+    /// On the web an icon is an address, on Android it is a resource of the app.
+    private mutating func readIcon(_ icon: JSONValue?) {
+        guard let icon, icon.utf8?.startsSpelling("http") == true, !media.contains(where: { $0.role == .icon }) else {
+            return
         }
-        kind = extras["gcm.n.e"] != nil || content != .init() || !media.isEmpty ? .alert : .silent
+        _ = add(icon, as: .icon)
+    }
+
+    /// A button's meaning is up to the service worker (Notifications API, `NotificationAction`).
+    private mutating func readActions(_ list: JSONValue?, in parser: JSONParser) {
+        guard category == nil, let list = bounded(list, "fcm.too-many-actions", in: parser) else { return }
+        let buttons = list.enumerated().filter { $1.isObject }.map { position, button in
+            Category.Button(
+                identifier: button["action"]?.spelled ?? String(position), title: button["title"]?.text,
+                action: Action(.custom))
+        }
+        if !buttons.isEmpty { category = Category(identifier: nil, origin: .dynamic, actions: buttons) }
     }
 }
 
 extension Action {
     /// `click_action` is an intent filter of the app on Android, a URL on the web.
-    fileprivate static func clicking(_ value: JSONValue) -> Action? {
+    static func clicking(_ value: JSONValue) -> Action? {
         guard let text = value.text else { return nil }
         guard text.contains("://") else { return Action(.custom, value: text, vendorType: "click_action") }
         return opening(value, vendorType: "click_action")

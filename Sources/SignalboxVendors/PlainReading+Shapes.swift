@@ -10,11 +10,13 @@ extension PlainReading {
         let shape: Shape
         /// The request around a message, whose other keys are kept too.
         let request: JSONValue?
+        /// What was read of a device's display block, and by a vendor.
+        var block: CatalogueTaken?
 
         /// Writes it as an object. `taken`: what a vendor read of it.
         func write(in parser: JSONParser, besides taken: CatalogueTaken? = nil, into json: inout JSONWriter) {
             json.beginObject()
-            shape.writeRest(of: object, in: parser, besides: taken, into: &json)
+            shape.writeRest(of: object, in: parser, besides: block ?? taken, into: &json)
             request?.forEachMember { key, value in
                 guard !key.equals("message") else { return }
                 json.key(utf8: key)
@@ -27,6 +29,13 @@ extension PlainReading {
     /// What nobody read of a payload's own keys; nil when there is nothing. `taken`: what a vendor read among them.
     static func leftover(of payload: borrowing PlatformPayload, besides taken: CatalogueTaken? = nil) -> Leftover? {
         guard let (object, shape) = own(payload) else { return nil }
+        if let block = deviceBlock(in: payload) {
+            let taken = CatalogueTaken.sorted(taken, and: block.taken)
+            guard Shape.Value.object(shape).leavesRest(of: object, in: payload.parser, besides: taken) else {
+                return nil
+            }
+            return Leftover(object: object, shape: shape, request: nil, block: taken)
+        }
         let isRequest = payload.envelope == .fcmV1 && !object.isSamePlace(as: payload.root)
         let isAlone = !isRequest || !payload.root.members.contains { key, _ in !key.equals("message") }
         guard !isAlone || !shape.covers(object, in: payload.parser) else { return nil }
@@ -35,6 +44,15 @@ extension PlainReading {
             guard whole.leavesRest(of: object, in: payload.parser, besides: taken) else { return nil }
         }
         return Leftover(object: object, shape: shape, request: isAlone ? nil : payload.root)
+    }
+
+    private static func deviceBlock(in payload: borrowing PlatformPayload) -> DeviceBlock? {
+        switch payload.envelope {
+        case .fcmExtras: DeviceBlock(extras: JSONObject(payload.root))
+        case .apnsThroughFCM: DeviceBlock(userInfo: JSONObject(payload.root), aps: payload.aps)
+        case .fcmWrapper: DeviceBlock(wrapper: payload.root)
+        default: nil
+        }
     }
 
     /// The key under which a leftover is kept in `custom`. `aps` is no vendor's key, so that it is free there.
@@ -97,12 +115,19 @@ extension PlainReading {
         "content-available": .scalar, "mutable-content": .scalar,
     ])
 
+    private static let activityText = Shape.Value.objectOrString(Shape(["loc-key": .text, "loc-args": .strings]))
+    private static let activityAlert = Shape([
+        "title": activityText, "subtitle": .text, "body": activityText, "sound": .text, "title-loc-key": .text,
+        "title-loc-args": .strings, "subtitle-loc-key": .text, "subtitle-loc-args": .strings, "loc-key": .text,
+        "loc-args": .strings,
+    ])
+
     private static let liveActivity = Shape([
-        "alert": .unchecked(.objectOrString(alert)), "badge": .unchecked(.integer),
+        "alert": .unchecked(.objectOrString(activityAlert)), "badge": .unchecked(.integer),
         "sound": .unchecked(.objectOrString(sound)), "category": .unchecked(.text), "thread-id": .text,
         "interruption-level": .text, "relevance-score": .number, "target-content-id": .text, "filter-criteria": .text,
-        "content-available": .scalar, "mutable-content": .scalar, "event": .text, "timestamp": .integer,
-        "stale-date": .integer, "dismissal-date": .integer, "content-state": .object(anything),
+        "content-available": .scalar, "mutable-content": .scalar, "event": .text, "timestamp": .number,
+        "stale-date": .number, "dismissal-date": .number, "content-state": .object(anything),
         "attributes": .object(anything), "attributes-type": .text,
     ])
     private static let anything = Shape([:], others: .any)
@@ -117,9 +142,16 @@ extension PlainReading {
     private static let block = Shape([
         "title": .text, "subtitle": .text, "body": .text, "sound": .text, "badge": .integer,
         "notification_count": .integer, "title_loc_key": .text, "title_loc_args": .strings, "body_loc_key": .text,
-        "body_loc_args": .strings, "tag": .text, "image": .text, "click_action": .text, "channel_id": .text,
-        "android_channel_id": .text,
+        "body_loc_args": .strings, "tag": .text, "image": .text, "icon": .link, "click_action": .text,
+        "channel_id": .text, "android_channel_id": .text, "actions": buttons,
     ])
+
+    /// The fields of a web notification: its badge is a picture (Notifications API, `NotificationOptions`).
+    private static let webBlock = Shape([
+        "title": .text, "body": .text, "tag": .text, "image": .text, "icon": .link, "click_action": .text,
+        "badge": .unread, "actions": buttons,
+    ])
+    private static let buttons = Shape.Value.unchecked(.list(Shape(["action": .scalar, "title": .text])))
 
     /// Of several display blocks one is shown; those that lose are kept whole.
     private static func message(_ payload: borrowing PlatformPayload) -> Shape {
@@ -141,7 +173,7 @@ extension PlainReading {
     private static let androidMessage = message(
         common: .unreadObject, android: .object(block), web: .unreadObject, aps: .unreadObject)
     private static let webMessage = message(
-        common: .unreadObject, android: .unreadObject, web: .object(block), aps: .unreadObject)
+        common: .unreadObject, android: .unreadObject, web: .object(webBlock), aps: .unreadObject)
 
     /// Tokens and credentials are not kept. `ttl` is, as it stands: it counts from when FCM gets the message, which
     /// nobody says.
@@ -174,17 +206,8 @@ extension PlainReading {
         "notification": .object(block),
     ])
 
-    /// Of the service's keys those of the display block that have a field; `gcm.n.e` says that there is such a block.
-    private static let extras = Shape(
-        [
-            "gcm.n.e": .any, "gcm.n.title": .any, "gcm.n.body": .any, "gcm.n.sound": .any, "gcm.n.sound2": .any,
-            "gcm.n.notification_count": .any, "gcm.n.title_loc_key": .any, "gcm.n.title_loc_args": .any,
-            "gcm.n.body_loc_key": .any, "gcm.n.body_loc_args": .any, "gcm.n.android_channel_id": .any,
-            "gcm.n.tag": .any, "gcm.n.image": .any, "gcm.n.link_android": .any, "gcm.n.link": .any,
-            "gcm.n.click_action": .any, "gcm.notification.title": .any, "gcm.notification.body": .any,
-            "gcm.notification.sound": .any, "gcm.notification.tag": .any, "gcm.notification.image": .any,
-            "gcm.notification.click_action": .any,
-        ], others: .any, reserved: .fcm)
+    /// Which keys of the display block are read, ``DeviceBlock`` says.
+    private static let extras = Shape([:], others: .any, reserved: .fcm)
 
-    private static let adm = Shape(["data": .object(anything)])
+    private static let adm = Shape(["data": .object(anything), "notification": .object(block)])
 }

@@ -13,10 +13,13 @@ enum PlainReading {
         case .apns: notification.readAPS(payload.aps, in: payload.parser)
         case .apnsThroughFCM:
             notification.readAPS(payload.aps, in: payload.parser)
-            _ = notification.add(payload.root["fcm_options"]?["image"], as: .attachment)
+            notification.readUserInfo(payload.root, aps: payload.aps, in: payload.parser)
         case .fcmV1: notification.readMessage(payload)
         case .fcmExtras: notification.readExtras(JSONObject(payload.root), in: payload.parser)
-        case .fcmLegacy, .fcmData, .fcmWrapper, .adm, .other, .inApp:
+        case .fcmWrapper:
+            notification.readBlocks(payload.notifications, in: payload.parser)
+            notification.read(DeviceBlock(wrapper: payload.root), in: payload.parser)
+        case .fcmLegacy, .fcmData, .adm, .other, .inApp:
             notification.readBlocks(payload.notifications, in: payload.parser)
         }
         keepLeftover(of: payload, &notification)

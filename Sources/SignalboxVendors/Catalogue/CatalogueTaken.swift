@@ -9,6 +9,14 @@ struct CatalogueTaken {
 
     mutating func insert(all more: [JSONValue]) { values += more }
 
+    /// These values and others, in the order that finding them needs.
+    static func sorted(_ taken: CatalogueTaken?, and others: [JSONValue]) -> CatalogueTaken {
+        var union = taken ?? CatalogueTaken()
+        union.insert(all: others)
+        union.sort()
+        return union
+    }
+
     /// What is left: the members of the objects that the vendor keeps for the app under their own names, all else under
     /// the path where it stood. Elements of lists stand under their index. Nil when nothing is left.
     func rest(of payload: borrowing PlatformPayload, lifting paths: CataloguePaths) -> JSONText? {

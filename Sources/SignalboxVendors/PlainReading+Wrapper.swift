@@ -1,0 +1,29 @@
+import SignalboxJSON
+import SignalboxModel
+
+extension DeviceBlock {
+    /// What a cross-platform framework adds to the display block that it received: names of its own, and an object for
+    /// each platform (firebase/flutterfire, remote_notification.dart; invertase/react-native-firebase, messaging types;
+    /// firebase-js-sdk, `fcmOptions`). It holds only what the block itself leaves open.
+    init(wrapper: JSONValue) {
+        let block = wrapper["notification"]
+        let android = block?["android"]
+        let apple = block?["apple"] ?? block?["ios"]
+        let web = block?["web"]
+        func open(_ key: StaticString) -> Bool { block?[key]?.isSpelled != true }
+        func first(_ values: JSONValue?...) -> JSONValue? { values.lazy.compactMap(\.self).first { $0.isSpelled } }
+        subtitle = open("subtitle") ? apple?["subtitle"] : nil
+        titleKey = open("title_loc_key") ? first(block?["titleLocKey"]) : nil
+        titleArgs = block?["titleLocArgs"]
+        bodyKey = open("body_loc_key") ? first(block?["bodyLocKey"]) : nil
+        bodyArgs = block?["bodyLocArgs"]
+        sound = open("sound") ? first(android?["sound"], apple?["sound"]?["name"], apple?["sound"]) : nil
+        badge = open("badge") ? first(android?["count"], apple?["badge"]) : nil
+        image = open("image") ? first(android?["imageUrl"], apple?["imageUrl"], web?["image"]) : nil
+        tag = open("tag") ? first(android?["tag"]) : nil
+        channel = open("channel_id") && open("android_channel_id") ? first(android?["channelId"]) : nil
+        guard open("click_action") else { return }
+        click = first(android?["clickAction"])
+        if click == nil { link = first(android?["link"], web?["link"], wrapper["fcmOptions"]?["link"]) }
+    }
+}
