@@ -6,8 +6,9 @@ import Testing
 /// The table of collisions in the reference, section 3: who is meant when vendors use the same keys.
 @Suite struct CollisionTests {
     @Test(arguments: [
-        // MCE's SDK takes any `alert` for its own; others put plain text there.
-        (#"{"alert":"{\"subject\":\"S\"}"}"#, "mce"),
+        // MCE's SDK accepts any `alert`. Other apps put text there, or an object of their own.
+        (#"{"alert":"{\"subject\":\"S\"}","mce":"{\"attribution\":\"A\"}"}"#, "mce"),
+        (#"{"alert":"{\"subject\":\"S\"}"}"#, "unknown"),
         (#"{"alert":"text","custom":"{\"i\":\"7d3a\"}"}"#, "onesignal"),
         (#"{"alert":"text","custom":"{\"a\":{\"k.message\":{\"data\":{\"id\":1}}}}"}"#, "optimove"),
         (#"{"alert":"text","_sid":"SFMC"}"#, "salesforce-mc"),

@@ -4,22 +4,30 @@ import SignalboxModel
 // The keys beside `aps` (braze-docs, push_payload.json; braze-swift-sdk, ABKPushUtils.m).
 
 extension Braze {
-    func readApple(
-        _ ab: JSONValue, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
-    ) {
-        notification.campaign = ab["c"]?.text.map { .init(id: $0) }
-        // The test bench sends stories silently and puts the text here (appboy-ios-sdk, PushStoryViewController.m).
-        let alert = ab["apple"]?["alert"]
-        notification.content.title = notification.content.title ?? alert?["title"]?.text
-        notification.content.body = notification.content.body ?? alert?["body"]?.text ?? alert?.text
-        readAttachment(ab["att"], &notification, in: payload.parser)
-        readStory(ab["c_items"], &notification, in: payload.parser)
-        if notification.carousel == nil, ab["ab_cd"] != nil { notification.vendorKind = "content-card" }
+    func readApple(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        let ab = payload["ab"].flatMap { $0.isObject ? $0 : nil }
+        notification.campaign = ab?["c"]?.text.map { .init(id: $0) }
+        let isSilent = payload.aps?["alert"] == nil
+        if isSilent { readAlert(ab?["apple"], &notification, in: payload.parser) }
+        readAttachment(ab?["att"], &notification, in: payload.parser)
+        readStory(ab?["c_items"], &notification, in: payload.parser)
+        if notification.carousel == nil, ab?["ab_cd"] != nil { notification.vendorKind = "content-card" }
         note(housekeeping(payload), &notification)
         readTap(
             link: payload["ab_uri"], inWebView: payload["ab_use_webview"]?.appleFlag == true, &notification)
-        readCategory(ab["ab_cat"], &notification, in: payload.parser)
-        notification.custom = CustomFields.text(of: payload, except: Self.appleKeys, &notification)
+        readCategory(ab?["ab_cat"], &notification, in: payload.parser)
+        let shape = isSilent ? Self.silentAppleKeys : Self.appleKeys
+        notification.custom = CustomFields.text(of: payload, except: shape, &notification)
+    }
+
+    /// The test bench sends stories silently and puts what `aps` would say here, sound and badge within the alert
+    /// (appboy-ios-sdk, PushStoryViewController.m).
+    private func readAlert(_ apple: JSONValue?, _ notification: inout PushNotification, in parser: JSONParser) {
+        let alert = apple?["alert"]
+        notification.readAlert(alert, in: parser)
+        let sound = alert?["sound"] ?? apple?["sound"]
+        notification.content.sound = notification.content.sound ?? sound?.text
+        notification.content.badge = notification.content.badge ?? (alert?["badge"] ?? apple?["badge"])?.number
     }
 
     private func housekeeping(_ payload: borrowing PlatformPayload) -> Housekeeping? {

@@ -1,17 +1,30 @@
 // What is read of Braze's objects and flat keys.
 
 extension Braze {
-    static let appleKeys = Shape([
-        "ab": .object(ab), "ab_uri": .text, "ab_use_webview": .scalar, "ab_sync_geos": .scalar,
-        "ab_push_fetch_test_triggers_key": .scalar, "appboy_uninstall_tracking": .scalar,
-    ])
+    static let appleKeys = appleKeys(apple: .unread)
 
-    private static let ab = Shape([
-        "c": .text, "att": .object(Shape(["url": .text, "type": .text])),
-        "ab_cat": .map(Shape(["a_t": .text, "a_uri": .text, "a_use_webview": .scalar])),
-        "ab_carousel": .scalar,
-        "c_items": .list(Shape(["i": .text, "i_t": .text, "t": .text, "st": .text, "uri": .text])),
-        "apple": .object(Shape([:], others: .any)),
+    /// A push without an alert shows what `apple` says.
+    static let silentAppleKeys = appleKeys(
+        apple: .object(Shape(["alert": .objectOrString(alert), "sound": .text, "badge": .integer])))
+
+    private static func appleKeys(apple: Shape.Value) -> Shape {
+        let ab = Shape([
+            "c": .text, "att": .object(Shape(["url": .text, "type": .text])),
+            "ab_cat": .map(Shape(["a_t": .text, "a_uri": .text, "a_use_webview": .scalar])),
+            "ab_carousel": .scalar,
+            "c_items": .list(Shape(["i": .text, "i_t": .text, "t": .text, "st": .text, "uri": .text])),
+            "apple": apple,
+        ])
+        return Shape([
+            "ab": .object(ab), "ab_uri": .text, "ab_use_webview": .scalar, "ab_sync_geos": .scalar,
+            "ab_push_fetch_test_triggers_key": .scalar, "appboy_uninstall_tracking": .scalar,
+        ])
+    }
+
+    private static let alert = Shape([
+        "title": .text, "subtitle": .text, "body": .text, "title-loc-key": .text, "title-loc-args": .strings,
+        "subtitle-loc-key": .text, "subtitle-loc-args": .strings, "loc-key": .text, "loc-args": .strings,
+        "sound": .text, "badge": .integer,
     ])
 
     /// FCM makes strings of all values. Of some keys only the presence counts.

@@ -5,29 +5,32 @@ import SignalboxModel
 struct Braze: VendorDetector {
     var vendor: VendorID { VendorID("braze") }
     var looksFor: String {
-        "`_ab` that is `true`, or an object `ab` that is not empty, or in-app messages with their triggers"
+        """
+        `_ab` that is `true`, an object `ab` with `c`, `att`, `c_items` or a key that begins with `ab_`, or beside another \
+        key of Braze's, `appboy_uninstall_tracking`, `ab_sync_geos` or `ab_push_fetch_test_triggers_key`, or in-app \
+        messages with their triggers
+        """
     }
     var looksAt: [StaticString] { ["_ab", "ab", "ab_uri", "triggers", "trigger_condition"] }
 
-    /// The iOS SDK asks for nothing but a non-empty `ab`, whose `c` is null for pushes without a campaign
-    /// (braze-swift-sdk, ABKPushUtils.m). The Android SDK compares `_ab` in any case in one place and exactly in
-    /// another (BrazeFirebaseMessagingService). Apps take `ab_uri` for Braze's, the SDK does not.
+    /// The Android SDK compares `_ab` in any case in one place and exactly in another (BrazeFirebaseMessagingService).
+    /// Apps take `ab_uri` for Braze's, the SDK does not.
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {
         if let marker = payload["_ab"] {
             guard marker.androidFlag else { return nil }
             return Detection(.proof, evidence: [payload.pointer(to: marker)])
         }
-        if let ab = payload["ab"], ab.isObject, !ab.isEmptyContainer {
-            return Detection(.signature, evidence: [payload.pointer(to: ab)])
-        }
-        if let marker = inAppEvidence(in: payload) {
+        if let marker = appleMarker(in: payload) ?? inAppEvidence(in: payload) {
             return Detection(.signature, evidence: [payload.pointer(to: marker)])
         }
         if let body = webPush(payload) {
             return Detection(.signature, evidence: body.map { payload.pointer(to: $0) })
         }
-        if let link = payload["ab_uri"], link.isString {
-            return Detection(.hint, evidence: [payload.pointer(to: link)])
+        if let hint = payload["ab_uri"], hint.isString {
+            return Detection(.hint, evidence: [payload.pointer(to: hint)])
+        }
+        if let hint = payload["ab"], hint.isObject, !hint.isEmptyContainer {
+            return Detection(.hint, evidence: [payload.pointer(to: hint)])
         }
         return nil
     }
@@ -37,21 +40,72 @@ struct Braze: VendorDetector {
             readInApp(payload, &notification)
         } else if payload["_ab"] != nil {
             readAndroid(payload, &notification)
-        } else if let ab = payload["ab"], ab.isObject {
-            readApple(ab, payload, &notification)
-        } else {
+        } else if webPush(payload) != nil {
             readWeb(payload, &notification)
+        } else {
+            readApple(payload, &notification)
         }
+    }
+}
+
+// MARK: Markers
+
+extension Braze {
+    /// The iOS SDK asks for nothing but a non-empty `ab` (braze-swift-sdk, ABKPushUtils.m). Apps name their A/B tests so,
+    /// hence it needs one of Braze's keys in it or beside it.
+    private func appleMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
+        let request = housekeepingMarker(in: payload)
+        guard let ab = payload["ab"], ab.isObject, !ab.isEmptyContainer else { return request }
+        let isBraze =
+            hasOwnKey(ab) || request != nil || payload["ab_uri"]?.isString == true
+            || payload["ab_use_webview"]?.isSpelled == true
+        return isBraze ? ab : nil
+    }
+
+    /// `c` is null for pushes without a campaign (braze-docs, "Customization" of push on iOS).
+    private func hasOwnKey(_ ab: JSONValue) -> Bool {
+        if let campaign = ab["c"], campaign.isString || campaign.isNull { return true }
+        if ab["att"]?["url"]?.isString == true || ab["c_items"]?.isArray == true { return true }
+        return ab.members.contains { key, _ in key.hasPrefix("ab_") }
+    }
+
+    /// What asks the SDK alone for something, with or without `ab`.
+    private func housekeepingMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
+        for key in ["appboy_uninstall_tracking", "ab_sync_geos", "ab_push_fetch_test_triggers_key"] as [StaticString] {
+            if let flag = payload[key], flag.appleFlag { return flag }
+        }
+        return nil
     }
 
     /// The body of a web push has no marker: the campaign's identifier beside title and text must do, in an envelope
     /// that no app's push comes in, with one of the structures that Braze's service worker reads.
     private func webPush(_ payload: borrowing PlatformPayload) -> [JSONValue]? {
         guard payload.envelope == .other, let campaign = payload["cid"], let title = payload["t"],
-            let text = payload["a"], campaign.isString, title.isString, text.isString,
-            payload["pab"]?.isArray == true || payload["e"]?.isObject == true || payload["ri"]?.bool != nil
+            let text = payload["a"], campaign.isString, title.isString, text.isString
         else { return nil }
+        let hasStructure =
+            payload["pab"]?.isArray == true || payload["e"]?.isObject == true || payload["ri"]?.bool != nil
+        guard hasStructure, isComposite(campaign) || hasOwnButton(payload["pab"]) else { return nil }
         return [campaign, title, text]
+    }
+
+    private func hasOwnButton(_ list: JSONValue?) -> Bool {
+        list?.elements.prefix(longestList).contains { $0["a"]?.utf8?.hasPrefix("ab_") == true } ?? false
+    }
+
+    /// A campaign's identifier is the Base64 of two others and the suffix `cmp`, which ends in one of three ways.
+    private func isComposite(_ campaign: JSONValue) -> Bool {
+        guard let text = campaign.utf8, text.count.isMultiple(of: 4) else { return false }
+        let isLong = text.count >= 32
+        let endsAsCampaign = ["Y21w", "cA==", "bXA="].contains { text.suffix(4).elementsEqual($0.utf8) }
+        guard isLong || endsAsCampaign else { return false }
+        return text.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+            default: byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "=")
+            }
+        }
     }
 }
 

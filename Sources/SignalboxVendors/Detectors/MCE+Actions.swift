@@ -70,10 +70,10 @@ extension MCE {
             notification.warn(
                 "mce.value-not-https", "This type of action opens https addresses only.", at: value, in: parser)
         case .snooze:
-            // Android spells the minutes under `time`, as a string.
-            guard let value, value.double == nil else { return }
+            // The documents write the minutes as a string. Android has them under `time`, as a string too.
+            guard let value, !value.isNull, value.number == nil, value.decimal == nil else { return }
             notification.warn(
-                "mce.snooze-not-a-number", "The iOS plug-in takes minutes only as a number.", at: value, in: parser)
+                "mce.snooze-not-a-number", "The minutes of a snooze are a number.", at: value, in: parser)
         default: return
         }
     }
@@ -161,12 +161,15 @@ extension MCE {
     }
 
     /// `rich`, `dial` and `url` have defaults; any other type must say its flags, and is read with the same defaults
-    /// when it does not.
+    /// when it does not. The carousel's own sample leaves them out for `next` and `prev` (Acoustic-Mobile-Push/iOS, Image
+    /// Carousel Plugin).
     private func readOptions(
         _ button: JSONObject, _ notification: inout PushNotification, in parser: JSONParser
     ) -> Category.Options {
         let type = button["type"]
-        let hasDefaults = type?.equals("url") == true || type?.equals("dial") == true || type?.equals("rich") == true
+        let hasDefaults =
+            type?.equals("url") == true || type?.equals("dial") == true || type?.equals("rich") == true
+            || type?.equals("next") == true || type?.equals("prev") == true
         var options: Category.Options = []
         func flag(_ key: StaticString, default standard: Bool) -> Bool {
             if let value = button[key], !value.isNull { return value.appleFlag }

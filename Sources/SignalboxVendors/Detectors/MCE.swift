@@ -8,14 +8,15 @@ struct MCE: VendorDetector {
     var looksAt: [StaticString] { ["notification-action", "category-actions", "alert", "mce", "inApp"] }
     var looksFor: String {
         """
-        an object `notification-action`, `mce`, or `inApp` with rules and template, a list `category-actions`, \
-        or JSON text `alert` with subject, message or notification-action
+        an object `notification-action` with a type, a list `category-actions` of named actions with types, `mce` with \
+        `attribution` or `mailingId`, `inApp` with rules and template, JSON text `alert` beside `mce`, or in it \
+        `notification-action`, or `subject` and `message` with another of MCE's keys
         """
     }
 
     /// Acoustic's samples route by `notification-action` alone (Acoustic-Mobile-Push/iOS, NotificationDelegate.swift),
-    /// which misses pushes without an action. Its Android SDK takes every `alert` for its own, which others use too, so
-    /// here the text must be MCE's object.
+    /// which misses pushes without an action. Its Android SDK accepts every `alert`. Other apps send keys of these names
+    /// too, so a value must have the form that MCE gives it.
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {
         if let marker = signature(in: payload) {
             return Detection(.signature, evidence: [payload.pointer(to: marker)])
@@ -27,20 +28,47 @@ struct MCE: VendorDetector {
     }
 
     private func signature(in payload: borrowing PlatformPayload) -> JSONValue? {
-        if let action = payload["notification-action"], action.isObject { return action }
-        if let actions = payload["category-actions"], actions.isArray { return actions }
-        if let alert = payload["alert"], alert.isString, isAlert(payload.parser.object(alert)) { return alert }
-        if let mce = payload["mce"], payload.parser.object(mce) != nil { return mce }
-        if let inApp = payload["inApp"], isInApp(payload.parser.object(inApp)) { return inApp }
+        let parser = payload.parser
+        let action = payload["notification-action"]
+        let actions = payload["category-actions"]
+        if let action, action.isObject, isTyped(action) || actions?.isArray == true { return action }
+        if let actions, actions.elements.prefix(longestList).contains(where: isButton) { return actions }
+        let mce = parser.object(payload["mce"])
+        if let alert = payload["alert"], isAlert(parser.object(alert), isBesideMCE: mce != nil, in: parser) {
+            return alert
+        }
+        if let value = payload["mce"], isCampaign(mce) { return value }
+        if let inApp = payload["inApp"], isInApp(parser.object(inApp)) { return inApp }
         return nil
     }
 
-    private func isAlert(_ alert: JSONValue?) -> Bool {
-        guard let alert else { return false }
-        return alert["subject"] != nil || alert["message"] != nil || alert["notification-action"] != nil
+    private func isTyped(_ action: JSONValue) -> Bool { action["type"]?.hasText == true }
+
+    /// A button has a title beside its type.
+    private func isButton(_ value: JSONValue) -> Bool {
+        value.isObject && isTyped(value) && value["name"]?.hasText == true
     }
 
-    private func isInApp(_ inApp: JSONValue?) -> Bool { inApp?["rules"] != nil && inApp?["template"] != nil }
+    /// `mce` holds the campaign (Acoustic-Mobile-Push/Android, Constants.Notifications).
+    private func isCampaign(_ mce: JSONValue?) -> Bool {
+        mce?["attribution"]?.hasText == true || mce?["mailingId"]?.isSpelled == true
+    }
+
+    /// Many apps send a JSON text `alert` with a title and a message. These other keys are MCE's own.
+    private func isAlert(_ alert: JSONValue?, isBesideMCE: Bool, in parser: JSONParser) -> Bool {
+        guard let alert else { return false }
+        if isBesideMCE { return true }
+        if let action = alert["notification-action"], isTyped(action) { return true }
+        guard alert["subject"]?.isString == true, alert["message"]?.isString == true else { return false }
+        return parser.object(alert["expandable"]).map(isTyped) == true || alert["lightsPreferences"]?.isArray == true
+            || alert["vibratePattern"]?.isArray == true || alert["soundEnabled"]?.isSpelled == true
+    }
+
+    /// `maxViews` is required (Acoustic-Mobile-Push/iOS, MCEInAppMessage.h), and every template shows a content.
+    private func isInApp(_ inApp: JSONValue?) -> Bool {
+        guard let inApp, inApp["rules"]?.isArray == true, inApp["template"]?.hasText == true else { return false }
+        return inApp["maxViews"]?.number != nil || inApp["content"]?.isObject == true
+    }
 
     func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         let parser = payload.parser
@@ -48,7 +76,7 @@ struct MCE: VendorDetector {
         let alert = parser.object(payload["alert"])
         if let alert {
             readAlert(alert, &notification, in: parser)
-        } else if let text = payload["alert"] {
+        } else if payload.platform == .fcm, let text = payload["alert"] {
             notification.warn(
                 "mce.alert-not-an-object", "The alert is not the JSON text of an object.", at: text, in: parser)
         }

@@ -101,12 +101,13 @@ extension Sourse {
         return string(key, payload, &notification)
     }
 
-    /// The text of a key. FCM makes a string of a number or boolean; anything else is not read.
+    /// The text of a key. The legacy API made strings of numbers and booleans, which the sample code sends there
+    /// (incoming-inc/ios-sdk, SmartNotifications/backend/sendNotification.js). Anything else is not read.
     private func string(
         _ key: StaticString, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
     ) -> String? {
         guard let value = payload[key], !value.isNull else { return nil }
-        if !value.isString {
+        if !value.isString, payload.envelope != .fcmLegacy || !value.isSpelled {
             notification.warn(
                 "sourse.value-not-a-string", "All values of a smart notification are strings.", at: value,
                 in: payload.parser)

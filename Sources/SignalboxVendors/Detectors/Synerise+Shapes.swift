@@ -24,7 +24,7 @@ extension Synerise {
     /// The content is kept whole.
     static let command = root(
         content: Shape(
-            ["class_name": .text, "method_name": .text, "method_parameters": .list(Shape([:], isWhole: true))],
+            ["class_name": .text, "method_name": .text, "method_parameters": .any],
             isWhole: true))
 
     /// Nobody can read the content.

@@ -16,6 +16,7 @@ struct Synerise: VendorDetector {
 
     func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         notification.vendorKind = payload["content-type"]?.text
+        acceptBadgeAsText(&notification)
         warnOfMissingKeys(payload, &notification)
         if let encryption = payload["content-encryption"] {
             notification.warn(
@@ -63,6 +64,12 @@ struct Synerise: VendorDetector {
                 in: payload.parser)
         }
         notification.custom = CustomFields.text(of: payload, except: shape, &notification, adding: additions)
+    }
+
+    /// Synerise documents the badge as a string (Synerise, "Campaigns: simple push").
+    private func acceptBadgeAsText(_ notification: inout PushNotification) {
+        guard notification.content.badge != nil else { return }
+        notification.warnings.removeAll { $0.code == "apns.badge-not-a-number" }
     }
 
     /// What comes encrypted is known by its type alone.
