@@ -16,6 +16,9 @@ package struct Normalizer: Sendable {
     /// Bytes of the digest that names a category: enough that no two sets of buttons share a name.
     private static let categoryDigest = 16
 
+    /// The key of a request's own token, of which a vendor's data may hold a copy.
+    private static let targetKey = Array("token".utf8)
+
     private let chain: VendorChain
     private let gateway: String
     package let tokens: TokenHash
@@ -108,7 +111,11 @@ package struct Normalizer: Sendable {
             id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
             kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
         if keepsPayloads { event.payload = Array(payload) }
-        if showsPayloads { event.shown = ShownPayload(recognised, of: notification)?.text }
+        if showsPayloads {
+            let shown = ShownPayload(recognised, of: notification)?.text
+            let mask = TokenMask(notification.deviceTokens, hashedBy: tokens)
+            event.shown = shown.map { mask?.masked($0) ?? $0 }
+        }
         if notification.category != nil { event.category = categories.definition(in: notification) }
         event.notAfter = expiry
         if let schedule = notification.schedule {
@@ -149,10 +156,13 @@ package struct Normalizer: Sendable {
         } else {
             chain.read(recognised, into: &notification)
         }
+        let token = token ?? recognised.target.token?.utf8.map({ Array($0) })
+        if let token, !token.isEmpty { notification.deviceTokens.append(.init(key: Self.targetKey, text: token)) }
+        if let mask = TokenMask(notification.deviceTokens, hashedBy: tokens) { notification.maskTokens(with: mask) }
         // First, because it may put buttons into another order.
         if notification.category != nil { categories.resolve(&notification) }
         notification.checkActions(with: actions)
-        if let token = token ?? recognised.target.token?.utf8.map({ Array($0) }), !token.isEmpty {
+        if let token, !token.isEmpty {
             notification.target = (notification.target ?? .init()).with(token: tokens.name(of: token))
         }
         return recognised

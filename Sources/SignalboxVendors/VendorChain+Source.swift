@@ -19,6 +19,7 @@ extension VendorChain {
         PlainReading.read(payload, into: &notification)
         let claims = claims(on: payload)
         notification.detection.also = (claims.winner.map { [$0.claim.vendor] } ?? []) + claims.also
+        notification.deviceTokens = deviceTokens(in: payload, claimedBy: claims)
         notification.vendor = vendor
         detector.read(payload, into: &notification)
     }

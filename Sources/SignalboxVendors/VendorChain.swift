@@ -33,6 +33,7 @@ package struct VendorChain: Sendable {
         PlainReading.read(payload, into: &notification)
         let claims = claims(on: payload)
         notification.detection.also = claims.also
+        notification.deviceTokens = deviceTokens(in: payload, claimedBy: claims)
         if let winner = claims.winner {
             notification.vendor = winner.claim.vendor
             notification.detection.evidence = winner.claim.detection.evidence
@@ -40,6 +41,15 @@ package struct VendorChain: Sendable {
         } else {
             notification.custom = CustomFields.text(of: payload, &notification)
         }
+    }
+
+    /// Device tokens inside the data of every vendor that claims a payload.
+    func deviceTokens(in payload: borrowing PlatformPayload, claimedBy claims: Claims) -> [DeviceToken] {
+        var tokens: [DeviceToken] = []
+        for claim in claims.all {
+            for link in links { tokens += link.deviceTokens(in: payload, claimedBy: claim) }
+        }
+        return tokens
     }
 
     /// Who claims a payload.

@@ -17,8 +17,15 @@ package protocol ChainLink: Sendable {
     func read(
         _ payload: borrowing PlatformPayload, as claim: Claim, into notification: inout PushNotification)
 
+    /// Device tokens inside the data of a vendor that this link claims; empty for claims of other links.
+    func deviceTokens(in payload: borrowing PlatformPayload, claimedBy claim: Claim) -> [DeviceToken]
+
     /// Says in lines for a person what it looked at and why it recognised nobody else.
     func explain(_ payload: borrowing PlatformPayload) -> [String]
+}
+
+extension ChainLink {
+    package func deviceTokens(in payload: borrowing PlatformPayload, claimedBy claim: Claim) -> [DeviceToken] { [] }
 }
 
 /// A link of code that knows one vendor, by whose name it goes.

@@ -42,6 +42,8 @@ import Testing
                 expected: expected, actual: JSONText(data).bytes,
                 optional: ["message", "target", "token", "identifier"]
             ).filter { !($0.contains("expected nothing") && $0.contains(#""code":"category."#)) }
+            // Device tokens inside vendor data are hashed here: TokenMaskTests.
+            found.removeAll { $0.contains(#", found "sha256:"#) }
             let ofActions = event.warnings.filter { $0.hasPrefix("action.") }
             if !ofActions.isEmpty { found.removeAll { $0.hasPrefix("/warnings") && $0.contains("action.") } }
             #expect(found.isEmpty, "\(found.joined(separator: "\n"))")

@@ -63,7 +63,7 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"titel":"/t"}}]"#, "/0/fields/titel",
-            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, channel, category, vendorKind, link, word, types, arguments, media, buttons, carousel, campaign, schedule, silent, control, ignored, secrets, custom"#
+            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, channel, category, tag, vendorKind, link, word, types, arguments, media, buttons, carousel, campaign, schedule, silent, control, liveActivity, ignored, secrets, tokens, custom"#
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"title":"/*/*"}}]"#, "/0/fields/title",
@@ -93,6 +93,18 @@ import Testing
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","form":"hexadecimal"}]}]"#, "/0/markers/0/form",
             #"this must be one of "digits", "hex", "ulid", "url", "uuid""#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","among":[]}]}]"#, "/0/markers/0/among",
+            "there is no text here; name at least one"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","among":["x",7]}]}]"#, "/0/markers/0/among/1",
+            "this must be a string that is not empty"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"buttons":{"list":"/b","drops":[{"all":[]}]}}}]"#,
+            "/0/fields/buttons/drops/0/all", "there is no condition here; name at least one"
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","is":"text","length":4}]}]"#,
@@ -126,9 +138,9 @@ import Testing
         let good = """
             [{"vendor":"a","name":"A","markers":[{"strength":"proof","at":"/a","equals":"x"},{"strength":"hint","all":[{"keyPrefix":"b_"},{"at":"fcm:/c","is":"list"},{"at":"/d","form":"hex","length":8}]}],
               "fields":{"title":["/t","fcm:/u"],"link":"/l","word":"/w","types":{"o":"openApp"},"media":[{"url":"/m/*","type":"/n","role":"icon"}],
-              "buttons":{"list":"/b","id":"/i","title":"/t","options":{"foreground":{"at":"/f","is":"true"}},"textInput":{"at":"/x"}},
+              "buttons":{"list":"/b","drops":[{"at":"/x"},{"all":[{"at":"/y","among":["z"]}]}],"id":"/i","title":"/t","options":{"foreground":{"at":"/f","is":"true"}},"textInput":{"at":"/x"}},
               "carousel":{"url":"/c{i}","first":1,"orientation":"/o"},"sound":"/s","badge":"/n","channel":"/h","category":"/g",
-              "arguments":"/a/b","ignored":[{"under":"/a","if":{"at":"/v","moreThan":1}}],"secrets":"/z","campaign":{"id":"/id","numeric":true},"schedule":{"notAfter":["/until","/a/end"]},"silent":[{"at":"/s"}],"custom":"/e"}}]
+              "arguments":"/a/b","ignored":[{"under":"/a","if":{"at":"/v","moreThan":1}}],"secrets":"/z","tokens":["/k","/l/*"],"tag":"/g","liveActivity":[{"at":"/v","is":"integer"}],"campaign":{"id":"/id","numeric":true},"schedule":{"notAfter":["/until","/a/end"]},"silent":[{"at":"/s"}],"custom":"/e"}}]
             """
         for _ in 0..<2000 {
             var tree = try Tree(Array(good.utf8))

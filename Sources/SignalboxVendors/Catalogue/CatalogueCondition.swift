@@ -14,6 +14,10 @@ struct CatalogueCondition: Sendable, Equatable {
         case absent
         /// A text, list or object that is not empty; any number or boolean.
         case filled
+        /// A text that is not empty; any number or boolean.
+        case scalar
+        /// A whole number, or the text of one.
+        case integer
         case text
         /// An object, or the JSON text of one.
         case object
@@ -24,6 +28,8 @@ struct CatalogueCondition: Sendable, Equatable {
         /// Text, or a number or boolean whose text is this.
         case equals(String)
         case equalsIgnoringCase(String)
+        /// Text, or a number or boolean whose text is one of these.
+        case among([String])
         case startsWith(String)
         /// A number above this, or its text.
         case moreThan(Double)
@@ -73,7 +79,8 @@ extension CatalogueCondition.Test {
     var saysAll: Bool {
         switch self {
         case .isTrue, .equals, .equalsIgnoringCase: true
-        case .present, .absent, .filled, .text, .object, .filledObject, .list, .startsWith, .moreThan, .form: false
+        case .present, .absent, .filled, .scalar, .integer, .text, .object, .filledObject, .list: false
+        case .among, .startsWith, .moreThan, .form: false
         }
     }
 
@@ -82,6 +89,8 @@ extension CatalogueCondition.Test {
         case .present: true
         case .absent: false
         case .filled: value.isSpelled || (value.isObject || value.isArray) && !value.isEmptyContainer
+        case .scalar: value.isSpelled
+        case .integer: value.number != nil
         case .text: value.hasText
         case .object: (parser?.container(value) ?? value).isObject
         case .filledObject:
@@ -90,6 +99,7 @@ extension CatalogueCondition.Test {
         case .isTrue: value.appleFlag
         case .equals(let text): value.spelled == text
         case .equalsIgnoringCase(let text): value.spelled?.lowercased() == text.lowercased()
+        case .among(let words): value.spelled.map { words.contains($0) } ?? false
         case .moreThan(let limit): value.decimal.map { $0 > limit } ?? false
         case .startsWith(let text): value.utf8?.starts(with: text.utf8) == true
         case .form(let form, let length):
@@ -103,6 +113,8 @@ extension CatalogueCondition.Test {
         case .present: "any value"
         case .absent: "nothing"
         case .filled: "a value that is not empty"
+        case .scalar: "a text or a number"
+        case .integer: "a whole number"
         case .text: "a text"
         case .object: "an object"
         case .filledObject: "an object that is not empty"
@@ -110,6 +122,7 @@ extension CatalogueCondition.Test {
         case .isTrue: "true"
         case .equals(let text): "\"\(text)\""
         case .equalsIgnoringCase(let text): "\"\(text)\" in any case"
+        case .among(let words): "one of " + words.map { "\"\($0)\"" }.joined(separator: ", ")
         case .moreThan(let limit): "more than \(limit)"
         case .startsWith(let text): "a text that begins with \"\(text)\""
         case .form(let form, nil): form.words

@@ -39,6 +39,8 @@ struct CatalogueFields: Sendable {
     var channel: CataloguePaths = []
     /// The identifier of a set of buttons that the app defines.
     var category: CataloguePaths = []
+    /// What replaces an earlier notification on the device.
+    var tag: CataloguePaths = []
     var vendorKind: CataloguePaths = []
     var tap = CatalogueTap()
     /// Each is read; within one, alternatives.
@@ -52,10 +54,14 @@ struct CatalogueFields: Sendable {
     var silent: [CatalogueCondition] = []
     /// Any of these makes it the vendor's own housekeeping.
     var control: [CatalogueCondition] = []
+    /// Any of these makes it one state of a Live Activity, or of a live update on Android.
+    var liveActivity: [CatalogueCondition] = []
     /// What is not read when something holds, such as a version that the vendor's SDK does not know.
     var ignored: [IgnoredField] = []
-    /// What must not stand in the event in clear.
+    /// What must not be in the event at all, such as a credential.
     var secrets: CataloguePaths = []
+    /// Device tokens and push addresses, which events carry as keyed hashes only.
+    var tokens: CataloguePaths = []
     /// Objects whose members are the app's own, and stand in `custom` under their own names.
     var custom: CataloguePaths = []
 
@@ -74,6 +80,8 @@ struct CatalogueFields: Sendable {
         var most = longestList
         /// What the SDK wants of a button that it shows.
         var needs: CataloguePaths = []
+        /// A button of which all conditions of one of these hold is not shown.
+        var drops: [[CatalogueCondition]] = []
         var identifier: CataloguePaths = []
         var title: CataloguePaths = []
         var tap = CatalogueTap()

@@ -4,7 +4,7 @@ extension CatalogueFields {
     /// Forgets every path that leads through a certain one.
     mutating func ignore(_ path: CataloguePath) {
         for field in [
-            \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.vendorKind,
+            \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.tag, \.vendorKind,
             \.tap.link,
             \.tap.word, \.tap.arguments, \.campaign.id, \.campaign.name, \.campaign.type, \.campaign.variant,
             \.campaign.messageId, \.schedule.notBefore, \.schedule.notAfter, \.custom,

@@ -5,9 +5,9 @@ extension CatalogueForm {
     mutating func fields(_ value: JSONValue) -> CatalogueFields {
         var fields = CatalogueFields()
         let keys = [
-            "title", "subtitle", "body", "sound", "badge", "channel", "category", "vendorKind", "link", "word", "types",
-            "arguments", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control", "ignored",
-            "secrets", "custom",
+            "title", "subtitle", "body", "sound", "badge", "channel", "category", "tag", "vendorKind", "link", "word",
+            "types", "arguments", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control",
+            "liveActivity", "ignored", "secrets", "tokens", "custom",
         ]
         guard isObject(value, keys: keys) else { return fields }
         readContent(value, &fields)
@@ -21,7 +21,9 @@ extension CatalogueForm {
         if let silent = value["silent"] { fields.silent = conditions(silent) }
         if let control = value["control"] { fields.control = conditions(control) }
         if let ignored = value["ignored"] { fields.ignored = list(ignored).compactMap { self.ignored($0) } }
+        if let live = value["liveActivity"] { fields.liveActivity = conditions(live) }
         fields.secrets = paths("secrets", of: value)
+        fields.tokens = paths("tokens", of: value)
         fields.custom = paths("custom", of: value)
         return fields
     }
@@ -34,6 +36,7 @@ extension CatalogueForm {
         fields.badge = paths("badge", of: value)
         fields.channel = paths("channel", of: value)
         fields.category = paths("category", of: value)
+        fields.tag = paths("tag", of: value)
     }
 
     private mutating func tap(_ value: JSONValue) -> CatalogueTap {
@@ -67,7 +70,7 @@ extension CatalogueForm {
     private mutating func buttons(_ value: JSONValue) -> CatalogueFields.ButtonsField {
         var buttons = CatalogueFields.ButtonsField()
         let keys = [
-            "list", "first", "most", "needs", "id", "title", "link", "word", "types", "arguments", "options",
+            "list", "first", "most", "needs", "drops", "id", "title", "link", "word", "types", "arguments", "options",
             "textInput", "inputButton", "placeholder",
         ]
         guard isObject(value, keys: keys) else { return buttons }
@@ -75,6 +78,7 @@ extension CatalogueForm {
         buttons.first = whole("first", of: value, in: 0...1) ?? 0
         buttons.most = whole("most", of: value, in: 1...longestList) ?? longestList
         buttons.needs = paths("needs", of: value)
+        if let drops = value["drops"] { buttons.drops = list(drops).map { self.drop($0) } }
         buttons.identifier = paths("id", of: value)
         buttons.title = paths("title", of: value)
         buttons.tap = tap(value)
@@ -87,6 +91,13 @@ extension CatalogueForm {
             note(value, "buttons need a \"list\", or a \"title\" with {i} in its path")
         }
         return buttons
+    }
+
+    private mutating func drop(_ value: JSONValue) -> [CatalogueCondition] {
+        guard value["all"] != nil else { return condition(value).map { [$0] } ?? [] }
+        guard isObject(value, keys: ["all"]), let all = value["all"] else { return [] }
+        if all.isEmptyContainer { note(all, "there is no condition here; name at least one") }
+        return conditions(all)
     }
 
     private mutating func options(_ value: JSONValue) -> [(Category.Options, CatalogueCondition)] {

@@ -109,7 +109,7 @@ struct CatalogueForm {
 
     /// `besides`: keys that the object may have for others.
     mutating func condition(_ value: JSONValue, besides others: [String] = []) -> CatalogueCondition? {
-        let tests = ["is", "equals", "equalsIgnoringCase", "startsWith", "moreThan", "form"]
+        let tests = ["is", "equals", "equalsIgnoringCase", "among", "startsWith", "moreThan", "form"]
         guard isObject(value, keys: others + ["at", "keyPrefix", "length"] + tests) else { return nil }
         let given = tests.filter { value.member($0) != nil }
         if given.count > 1 { note(value, "this asks for several things at once; write one of \(Self.names(given))") }
@@ -141,7 +141,7 @@ struct CatalogueForm {
     private mutating func test(_ value: JSONValue) -> CatalogueCondition.Test? {
         let words: [String: CatalogueCondition.Test] = [
             "present": .present, "absent": .absent, "filled": .filled, "text": .text, "object": .object,
-            "filledObject": .filledObject, "list": .list, "true": .isTrue,
+            "filledObject": .filledObject, "list": .list, "true": .isTrue, "scalar": .scalar, "integer": .integer,
         ]
         if let length = value["length"], value["form"] == nil {
             note(length, "\"length\" needs a \"form\" next to it")
@@ -160,9 +160,16 @@ struct CatalogueForm {
             return nil
         }
         if value["form"] != nil { return form(value) }
+        if let words = value["among"] { return among(words) }
         if let wanted = value["equalsIgnoringCase"] { return text(wanted).map { .equalsIgnoringCase($0) } }
         if let wanted = value["startsWith"] { return text(wanted).map { .startsWith($0) } }
         return .present
+    }
+
+    private mutating func among(_ value: JSONValue) -> CatalogueCondition.Test? {
+        let words = list(value).compactMap { text($0) }
+        if value.isEmptyContainer { note(value, "there is no text here; name at least one") }
+        return words.isEmpty ? nil : .among(words)
     }
 
     private mutating func form(_ value: JSONValue) -> CatalogueCondition.Test? {

@@ -54,6 +54,7 @@ extension CatalogueReading {
         _ find: (CataloguePath) -> JSONValue?
     ) -> Category.Button? {
         guard field.needs.allSatisfy({ find($0)?.isSpelled == true }) else { return nil }
+        for drop in field.drops where !drop.isEmpty && drop.allSatisfy({ $0.holds(find) }) { return nil }
         let title = takeText(field.title, find)
         let action = tap(field.tap, find) ?? Action(.openApp)
         var options: Category.Options = []

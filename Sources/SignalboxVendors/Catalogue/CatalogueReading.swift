@@ -60,6 +60,7 @@ struct CatalogueReading {
         if let channel = takeText(fields.channel, { payload.value(at: $0) }) {
             notification.content.channelId = channel
         }
+        if let tag = takeText(fields.tag, { payload.value(at: $0) }) { notification.tag = tag }
         if let category = takeText(fields.category, { payload.value(at: $0) }) {
             notification.category = Category(identifier: category, origin: .static, actions: [])
         }
@@ -94,6 +95,8 @@ struct CatalogueReading {
         notification.vendorKind = takeText(fields.vendorKind) { payload.value(at: $0) }
         if any(fields.control, payload) {
             notification.kind = .control
+        } else if any(fields.liveActivity, payload) {
+            notification.kind = .liveActivity
         } else if any(fields.silent, payload) {
             notification.kind = .silent
         } else if showsText, notification.kind == .silent {

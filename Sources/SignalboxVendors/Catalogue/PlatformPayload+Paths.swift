@@ -18,6 +18,14 @@ extension PlatformPayload {
         return walk.found
     }
 
+    /// As above, in every place where the path leads somewhere: a namesake in a more specific object hides none.
+    func valuesEverywhere(at path: CataloguePath) -> [JSONValue] {
+        var walk = CatalogueWalk(parser: parser, count: 0, limit: longestList)
+        walk.coversEveryLayer = true
+        walk(path, through: self)
+        return walk.found
+    }
+
     /// True when the payload has keys where such paths look.
     func has(_ place: CataloguePath.Place) -> Bool {
         place == .payload || fields.layers.contains { place.admits($0.reserved) }
@@ -59,6 +67,7 @@ private struct CatalogueWalk {
     /// What `{i}` stands for.
     let count: Int
     let limit: Int
+    var coversEveryLayer = false
     var found: [JSONValue] = []
 
     init(parser: JSONParser, count: Int, limit: Int) {
@@ -71,7 +80,7 @@ private struct CatalogueWalk {
         guard path.place != .payload else { return follow(path.tokens[...], from: payload.root, mayOpen: true) }
         for layer in payload.fields.layers where path.place.admits(layer.reserved) {
             follow(path.tokens[...], from: layer.object, mayOpen: true)
-            if !found.isEmpty { return }
+            if !found.isEmpty, !coversEveryLayer { return }
         }
     }
 
