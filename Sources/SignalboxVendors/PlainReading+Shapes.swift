@@ -38,7 +38,8 @@ extension PlainReading {
         }
         let isRequest = payload.envelope == .fcmV1 && !object.isSamePlace(as: payload.root)
         let isAlone = !isRequest || !payload.root.members.contains { key, _ in !key.equals("message") }
-        guard !isAlone || !shape.covers(object, in: payload.parser) else { return nil }
+        let isCovered = taken?.keepsReplacedTexts != true && shape.covers(object, in: payload.parser)
+        guard !isAlone || !isCovered else { return nil }
         if let taken, isAlone {
             let whole = Shape.Value.object(shape)
             guard whole.leavesRest(of: object, in: payload.parser, besides: taken) else { return nil }

@@ -34,6 +34,7 @@ extension Shape.Value {
     /// True when something of a value has to be kept. A null counts as absent where something is expected.
     func leavesRest(of value: JSONValue, in parser: JSONParser, besides taken: CatalogueTaken? = nil) -> Bool {
         guard isType(of: value, in: parser) else { return taken?.leavesRest(of: value, in: parser) ?? true }
+        if let taken, taken.isReplaced(value) { return true }
         switch kind {
         case .object, .objectOrText, .objectOrString:
             guard !shape.isWhole, !shape.takesAnything, let object = object(value, in: parser) else { return false }

@@ -63,7 +63,7 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"titel":"/t"}}]"#, "/0/fields/titel",
-            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, channel, category, tag, vendorKind, link, word, types, arguments, media, buttons, carousel, campaign, schedule, silent, control, liveActivity, ignored, secrets, tokens, custom"#
+            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, channel, category, tag, vendorKind, link, webView, word, types, arguments, media, buttons, carousel, campaign, schedule, silent, control, liveActivity, ignored, secrets, tokens, custom"#
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"title":"/*/*"}}]"#, "/0/fields/title",
@@ -92,7 +92,7 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","form":"hexadecimal"}]}]"#, "/0/markers/0/form",
-            #"this must be one of "digits", "hex", "ulid", "url", "uuid""#
+            #"this must be one of "alphanumeric", "dateTime", "digits", "hex", "ulid", "url", "uuid""#
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","among":[]}]}]"#, "/0/markers/0/among",
@@ -109,6 +109,23 @@ import Testing
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","is":"text","length":4}]}]"#,
             "/0/markers/0/length", #""length" needs a "form" next to it"#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","is":"unset"}]}]"#, "/0/markers/0",
+            #"the first condition of a marker says what is there; put "absent" behind it"#
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","notAmong":"x"}]}]"#, "/0/markers/0/notAmong",
+            "this must be an array, in brackets"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a","host":7}]}]"#, "/0/markers/0/host",
+            "this must be a string that is not empty"
+        ),
+        (
+            #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"buttons":{"list":"/b","drops":[{"all":[{"if":1}]}]}}}]"#,
+            "/0/fields/buttons/drops/0/all/0",
+            #"a condition has either "at", a path such as "/acme/id", or "keyPrefix""#
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"ignored":[{"under":"/a"}]}}]"#,
@@ -137,8 +154,8 @@ import Testing
         var random = Seeded(20_261_121)
         let good = """
             [{"vendor":"a","name":"A","markers":[{"strength":"proof","at":"/a","equals":"x"},{"strength":"hint","all":[{"keyPrefix":"b_"},{"at":"fcm:/c","is":"list"},{"at":"/d","form":"hex","length":8}]}],
-              "fields":{"title":["/t","fcm:/u"],"link":"/l","word":"/w","types":{"o":"openApp"},"media":[{"url":"/m/*","type":"/n","role":"icon"}],
-              "buttons":{"list":"/b","drops":[{"at":"/x"},{"all":[{"at":"/y","among":["z"]}]}],"id":"/i","title":"/t","options":{"foreground":{"at":"/f","is":"true"}},"textInput":{"at":"/x"}},
+              "fields":{"title":["/t","fcm:/u"],"link":"/l","webView":"/v","word":"/w","types":{"o":"openApp"},"media":[{"url":"/m/*","type":"/n","role":"icon"}],
+              "buttons":{"list":"/b","drops":[{"at":"/w","notAmong":["o"]},{"all":[{"at":"/l","is":"unset"},{"at":"/y","among":["z"]}]}],"id":"/i","title":"/t","options":{"foreground":{"at":"/f","is":"true"}},"textInput":{"at":"/x"}},
               "carousel":{"url":"/c{i}","first":1,"orientation":"/o"},"sound":"/s","badge":"/n","channel":"/h","category":"/g",
               "arguments":"/a/b","ignored":[{"under":"/a","if":{"at":"/v","moreThan":1}}],"secrets":"/z","tokens":["/k","/l/*"],"tag":"/g","liveActivity":[{"at":"/v","is":"integer"}],"campaign":{"id":"/id","numeric":true},"schedule":{"notAfter":["/until","/a/end"]},"silent":[{"at":"/s"}],"custom":"/e"}}]
             """

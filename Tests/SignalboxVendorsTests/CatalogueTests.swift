@@ -80,6 +80,51 @@ import Testing
         #expect(klaviyo.vendor == .unknown)
     }
 
+    @Test func dropsButtonsThatTheVendorsSDKDoesNotShow() throws {
+        let own = """
+            [{"vendor": "zeta", "markers": [{"strength": "signature", "at": "/zeta"}],
+              "fields": {"buttons": {"list": "/zeta", "title": "/t", "link": "/l", "word": "/w", "types": {"go": "deepLink"},
+                "drops": [{"at": "/w", "notAmong": ["go"]}, {"all": [{"at": "/w", "equals": "go"}, {"at": "/l", "is": "unset"}]}]}}}]
+            """
+        let payload = #"""
+            {"aps":{},"zeta":[{"t":"1","w":"no"},{"t":"2","w":"go"},{"t":"3","w":"go","l":""},{"t":"4","w":"go","l":"a://b"},
+             {"t":"5","l":"a://c"},{"t":"6","w":""}]}
+            """#
+        let read = try Normalised(Array(payload.utf8), by: chain(own)).notification
+        #expect(read.category?.actions.map(\.title) == ["4", "5"])
+        #expect(read.custom?.string.contains(#""0":{"t":"1","w":"no"}"#) == true)
+    }
+
+    @Test func opensALinkForAWebViewInOne() throws {
+        let own = """
+            [{"vendor": "zeta", "markers": [{"strength": "signature", "at": "/zeta"}],
+              "fields": {"webView": "/zeta/page", "link": "/zeta/link"}}]
+            """
+        let both = #"{"aps":{},"zeta":{"page":"https://a.example","link":"https://b.example"}}"#
+        let read = try Normalised(Array(both.utf8), by: chain(own)).notification
+        #expect(read.action == Action(.webView, value: "https://a.example"))
+        #expect(read.custom?.string == #"{"zeta":{"link":"https://b.example"}}"#)
+    }
+
+    @Test(arguments: [
+        (#"{"aps":{"alert":{"title":"A","body":"B"}},"zeta":{"title":"T"}}"#, #"{"aps":{"alert":{"title":"A"}}}"#),
+        (#"{"aps":{"alert":"A"},"zeta":{"title":"T","body":"B"}}"#, #"{"aps":{"alert":"A"}}"#),
+        (
+            #"{"to":"t","notification":{"title":"A"},"data":{"zeta":{"title":"T"}}}"#,
+            #"{"fcm":{"notification":{"title":"A"}}}"#
+        ),
+        (#"{"aps":{"alert":"T"},"zeta":{"title":"T"}}"#, nil),
+    ])
+    func keepsTextsThatTheVendorsReplace(_ payload: String, _ custom: String?) throws {
+        let own = """
+            [{"vendor": "zeta", "markers": [{"strength": "signature", "at": "/zeta"}],
+              "fields": {"title": "/zeta/title", "body": "/zeta/body"}}]
+            """
+        let read = try Normalised(Array(payload.utf8), by: chain(own)).notification
+        #expect(read.content.title == "T")
+        #expect(read.custom?.string == custom)
+    }
+
     // MARK: Hostile payloads
 
     @Test func manyKeysWithAPrefixAskOnce() throws {
@@ -96,13 +141,17 @@ import Testing
 
     @Test func ofTenThousandButtonsAThousandAreRead() throws {
         let buttons = Array(repeating: #"{"n":"x"}"#, count: 10_000).joined(separator: ",")
-        let read = try Normalised(#"{"aps":{},"custom":{"i":"7"},"buttons":[\#(buttons)]}"#).notification
+        let read = try Normalised(
+            #"{"aps":{},"custom":{"i":"7d3a2c5e-1f0b-4a6d-9c8e-2b1a0f9e8d7c"},"buttons":[\#(buttons)]}"#
+        ).notification
         #expect(read.category?.actions.count == 1000)
         #expect(read.warnings.map(\.code).contains("onesignal.too-many-buttons"))
     }
 
     @Test func textsInTextsStayTexts() throws {
-        let read = try Normalised(#"{"aps":{},"custom":"{\"i\":\"7\",\"a\":\"{\\\"k\\\":1}\"}"}"#).notification
+        let read = try Normalised(
+            #"{"aps":{},"custom":"{\"i\":\"7d3a2c5e-1f0b-4a6d-9c8e-2b1a0f9e8d7c\",\"a\":\"{\\\"k\\\":1}\"}"}"#
+        ).notification
         #expect(read.vendor.name == "onesignal")
     }
 

@@ -24,8 +24,7 @@ import Testing
     /// Of texts that override each other the event has the one that is shown, of repeated keys the last; a topic stands
     /// there without what comes before its name.
     private static let overridden: Set<String> = [
-        "airship/media-apns", "airship/media.apns.json", "braze/android-override",
-        "klaviyo/body-is-text-in-data-fcm-v1", "synerise/unknown-keys", "unknown/repeated-keys",
+        "braze/android-override", "synerise/unknown-keys", "unknown/repeated-keys",
         "unknown/fcm-android-first",
     ]
 

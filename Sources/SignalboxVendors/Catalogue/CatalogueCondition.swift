@@ -12,6 +12,8 @@ struct CatalogueCondition: Sendable, Equatable {
         /// Anything but null.
         case present
         case absent
+        /// Absent, null or an empty text.
+        case unset
         /// A text, list or object that is not empty; any number or boolean.
         case filled
         /// A text that is not empty; any number or boolean.
@@ -31,6 +33,10 @@ struct CatalogueCondition: Sendable, Equatable {
         /// Text, or a number or boolean whose text is one of these.
         case among([String])
         case startsWith(String)
+        /// A text or number that is none of these words.
+        case notAmong([String])
+        /// An `http` or `https` address on this host or on one below it.
+        case host(String)
         /// A number above this, or its text.
         case moreThan(Double)
         /// A text of a form that few texts have, of `length` bytes when that is given.
@@ -49,14 +55,14 @@ struct CatalogueCondition: Sendable, Equatable {
 
     func holds(in payload: borrowing PlatformPayload) -> Bool {
         guard payload.has(place) else { return false }
-        guard let value = value(in: payload) else { return test == .absent }
+        guard let value = value(in: payload) else { return test.holdsOfNothing }
         return test.holds(of: value, in: payload.parser)
     }
 
     /// As above, of an element of a list, in which `find` follows a path.
     func holds(_ find: (CataloguePath) -> JSONValue?) -> Bool {
         guard case .path(let path) = subject else { return false }
-        guard let value = find(path) else { return test == .absent }
+        guard let value = find(path) else { return test.holdsOfNothing }
         return test.holds(of: value)
     }
 
@@ -79,15 +85,19 @@ extension CatalogueCondition.Test {
     var saysAll: Bool {
         switch self {
         case .isTrue, .equals, .equalsIgnoringCase: true
-        case .present, .absent, .filled, .scalar, .integer, .text, .object, .filledObject, .list: false
-        case .among, .startsWith, .moreThan, .form: false
+        case .present, .absent, .unset, .filled, .scalar, .integer, .text, .object, .filledObject, .list: false
+        case .among, .notAmong, .host, .startsWith, .moreThan, .form: false
         }
     }
+
+    /// True when this holds where there is no value.
+    var holdsOfNothing: Bool { self == .absent || self == .unset }
 
     func holds(of value: JSONValue, in parser: JSONParser? = nil) -> Bool {
         switch self {
         case .present: true
         case .absent: false
+        case .unset: value.utf8?.isEmpty == true
         case .filled: value.isSpelled || (value.isObject || value.isArray) && !value.isEmptyContainer
         case .scalar: value.isSpelled
         case .integer: value.number != nil
@@ -101,6 +111,8 @@ extension CatalogueCondition.Test {
         case .equalsIgnoringCase(let text): value.spelled?.lowercased() == text.lowercased()
         case .among(let words): value.spelled.map { words.contains($0) } ?? false
         case .moreThan(let limit): value.decimal.map { $0 > limit } ?? false
+        case .notAmong(let words): value.spelled.map { !words.contains($0) } ?? true
+        case .host(let host): value.utf8.map { $0.isURL(below: host) } ?? false
         case .startsWith(let text): value.utf8?.starts(with: text.utf8) == true
         case .form(let form, let length):
             value.utf8.map { form.matches($0) && (length == nil || length == $0.count) } ?? false
@@ -112,6 +124,7 @@ extension CatalogueCondition.Test {
         switch self {
         case .present: "any value"
         case .absent: "nothing"
+        case .unset: "nothing or an empty text"
         case .filled: "a value that is not empty"
         case .scalar: "a text or a number"
         case .integer: "a whole number"
@@ -124,6 +137,8 @@ extension CatalogueCondition.Test {
         case .equalsIgnoringCase(let text): "\"\(text)\" in any case"
         case .among(let words): "one of " + words.map { "\"\($0)\"" }.joined(separator: ", ")
         case .moreThan(let limit): "more than \(limit)"
+        case .notAmong(let words): "none of \(words.map { "\"\($0)\"" }.joined(separator: ", "))"
+        case .host(let host): "an address on the host \(host) or below it"
         case .startsWith(let text): "a text that begins with \"\(text)\""
         case .form(let form, nil): form.words
         case .form(let form, let length?): "\(form.words), \(length) characters long"

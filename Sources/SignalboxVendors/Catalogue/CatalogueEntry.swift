@@ -21,6 +21,8 @@ typealias CataloguePaths = [CataloguePath]
 /// What a tap does: where it leads, or the vendor's word for it.
 struct CatalogueTap: Sendable {
     var link: CataloguePaths = []
+    /// A link that opens inside the app. It stands before the other.
+    var webView: CataloguePaths = []
     var word: CataloguePaths = []
     /// What the vendor's words mean.
     var types: [String: Action.ActionType] = [:]

@@ -5,7 +5,7 @@ extension CatalogueFields {
     mutating func ignore(_ path: CataloguePath) {
         for field in [
             \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.tag, \.vendorKind,
-            \.tap.link,
+            \.tap.link, \.tap.webView,
             \.tap.word, \.tap.arguments, \.campaign.id, \.campaign.name, \.campaign.type, \.campaign.variant,
             \.campaign.messageId, \.schedule.notBefore, \.schedule.notAfter, \.custom,
         ] { self[keyPath: field].removeAll { $0.leads(through: path) } }

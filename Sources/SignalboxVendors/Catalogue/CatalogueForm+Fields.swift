@@ -5,8 +5,8 @@ extension CatalogueForm {
     mutating func fields(_ value: JSONValue) -> CatalogueFields {
         var fields = CatalogueFields()
         let keys = [
-            "title", "subtitle", "body", "sound", "badge", "channel", "category", "tag", "vendorKind", "link", "word",
-            "types", "arguments", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control",
+            "title", "subtitle", "body", "sound", "badge", "channel", "category", "tag", "vendorKind", "link", "webView",
+            "word", "types", "arguments", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control",
             "liveActivity", "ignored", "secrets", "tokens", "custom",
         ]
         guard isObject(value, keys: keys) else { return fields }
@@ -41,6 +41,7 @@ extension CatalogueForm {
 
     private mutating func tap(_ value: JSONValue) -> CatalogueTap {
         var tap = CatalogueTap(link: paths("link", of: value), word: paths("word", of: value))
+        tap.webView = paths("webView", of: value)
         tap.arguments = paths("arguments", of: value)
         guard let types = value["types"] else { return tap }
         if !types.isObject { note(types, "this must be an object from the vendor's words to types of action") }
@@ -93,7 +94,6 @@ extension CatalogueForm {
         return buttons
     }
 
-    private mutating func drop(_ value: JSONValue) -> [CatalogueCondition] {
         guard value["all"] != nil else { return condition(value).map { [$0] } ?? [] }
         guard isObject(value, keys: ["all"]), let all = value["all"] else { return [] }
         if all.isEmptyContainer { note(all, "there is no condition here; name at least one") }

@@ -95,7 +95,7 @@ struct CatalogueForm {
 
     /// A marker is found by the key with which its first condition begins.
     private mutating func checkBeginning(_ condition: CatalogueCondition, of value: JSONValue) {
-        if condition.test == .absent {
+        if condition.test.holdsOfNothing {
             note(value, "the first condition of a marker says what is there; put \"absent\" behind it")
         }
         if case .path(let path) = condition.subject, path.firstKey == nil {
@@ -109,7 +109,9 @@ struct CatalogueForm {
 
     /// `besides`: keys that the object may have for others.
     mutating func condition(_ value: JSONValue, besides others: [String] = []) -> CatalogueCondition? {
-        let tests = ["is", "equals", "equalsIgnoringCase", "among", "startsWith", "moreThan", "form"]
+        let tests = [
+            "is", "equals", "equalsIgnoringCase", "among", "notAmong", "startsWith", "host", "moreThan", "form",
+        ]
         guard isObject(value, keys: others + ["at", "keyPrefix", "length"] + tests) else { return nil }
         let given = tests.filter { value.member($0) != nil }
         if given.count > 1 { note(value, "this asks for several things at once; write one of \(Self.names(given))") }
@@ -140,7 +142,7 @@ struct CatalogueForm {
 
     private mutating func test(_ value: JSONValue) -> CatalogueCondition.Test? {
         let words: [String: CatalogueCondition.Test] = [
-            "present": .present, "absent": .absent, "filled": .filled, "text": .text, "object": .object,
+            "present": .present, "absent": .absent, "unset": .unset, "filled": .filled, "text": .text, "object": .object,
             "filledObject": .filledObject, "list": .list, "true": .isTrue, "scalar": .scalar, "integer": .integer,
         ]
         if let length = value["length"], value["form"] == nil {
@@ -163,6 +165,8 @@ struct CatalogueForm {
         if let words = value["among"] { return among(words) }
         if let wanted = value["equalsIgnoringCase"] { return text(wanted).map { .equalsIgnoringCase($0) } }
         if let wanted = value["startsWith"] { return text(wanted).map { .startsWith($0) } }
+        if let wanted = value["host"] { return text(wanted).map { .host($0) } }
+        if let words = value["notAmong"] { return .notAmong(list(words).compactMap { text($0) }) }
         return .present
     }
 

@@ -53,8 +53,7 @@ extension CatalogueReading {
         _ field: CatalogueFields.ButtonsField, _ key: String?, _ names: inout ButtonIdentifiers,
         _ find: (CataloguePath) -> JSONValue?
     ) -> Category.Button? {
-        guard field.needs.allSatisfy({ find($0)?.isSpelled == true }) else { return nil }
-        for drop in field.drops where !drop.isEmpty && drop.allSatisfy({ $0.holds(find) }) { return nil }
+        guard field.needs.allSatisfy({ find($0)?.isSpelled == true }), !isDropped(field, find) else { return nil }
         let title = takeText(field.title, find)
         let action = tap(field.tap, find) ?? Action(.openApp)
         var options: Category.Options = []
@@ -67,6 +66,10 @@ extension CatalogueReading {
             if button.action == Action(.openApp) { button.action = Action(.reply) }
         }
         return button
+    }
+
+    private func isDropped(_ field: CatalogueFields.ButtonsField, _ find: (CataloguePath) -> JSONValue?) -> Bool {
+        field.drops.contains { rule in !rule.isEmpty && rule.allSatisfy { $0.holds(find) } }
     }
 
     private mutating func holds(_ condition: CatalogueCondition, _ find: (CataloguePath) -> JSONValue?) -> Bool {

@@ -21,6 +21,7 @@ struct CatalogueReading {
         readButtons(payload, &notification)
         takeMarkers(payload)
         for path in fields.secrets { taken.insert(all: payload.values(at: path)) }
+        for text in payload.shownTexts where !notification.content.shows(text) { taken.keep(text) }
         // Found anew, since of it too something was taken here.
         notification.platformRest = nil
         notification.custom = taken.rest(of: payload, lifting: entry.fields.custom)
@@ -77,11 +78,23 @@ struct CatalogueReading {
                 taken.insert(value)
                 return text
             }
-            guard !value.isString else { continue }
+            guard !value.isString, !isVendorsObject(path, payload) else { continue }
             notification.warn(
                 code("text-expected"), "A text is expected here.", at: value, in: payload.parser)
         }
         return nil
+    }
+
+    /// True when the vendor's own mark lies inside the value: its other platform has an object there. An envelope of no
+    /// platform is read by the paths of both.
+    private func isVendorsObject(_ path: CataloguePath, _ payload: borrowing PlatformPayload) -> Bool {
+        for marker in entry.markers {
+            for case .path(let mark) in marker.conditions.map(\.subject)
+            where mark.tokens.count > path.tokens.count && mark.tokens.starts(with: path.tokens) {
+                if payload.value(at: mark) != nil { return true }
+            }
+        }
+        return false
     }
 
     func code(_ what: String) -> String { entry.vendor.name + "." + what }
@@ -149,6 +162,9 @@ struct CatalogueReading {
         let word = takeText(tap.word, find)
         let type = word.flatMap { tap.types[$0] ?? (tap.types.isEmpty ? nil : .custom) }
         if let type, type == .openApp || type == .dismiss { return Action(type, vendorType: word) }
+        if let link = take(tap.webView, find, where: \.hasText) {
+            return .opening(link, inWebView: true, vendorType: word)
+        }
         let link = take(tap.link, find, where: \.hasText)
         if let type, type != .openUrl, type != .deepLink {
             return Action(type, value: link?.text, vendorType: word)
@@ -161,4 +177,26 @@ struct CatalogueReading {
 extension JSONValue {
     /// A badge that is set: `+2` and `-1` change the one that is there (Pushwoosh).
     fileprivate var isCount: Bool { number.map { $0 >= 0 } == true && utf8?.first != UInt8(ascii: "+") }
+}
+
+extension PlatformPayload {
+    /// Title, subtitle and body as the push service would show them without the vendor's SDK.
+    fileprivate var shownTexts: [JSONValue] {
+        guard let alert = aps?["alert"] else {
+            return notifications.first.map { $0.texts } ?? []
+        }
+        return alert.isString ? [alert] : alert.texts
+    }
+}
+
+extension PushNotification.Content {
+    /// True when a text is what is shown, or there is none.
+    fileprivate func shows(_ value: JSONValue) -> Bool {
+        guard let text = value.text else { return true }
+        return text == title || text == subtitle || text == body
+    }
+}
+
+extension JSONValue {
+    fileprivate var texts: [JSONValue] { [self["title"], self["subtitle"], self["body"]].compactMap { $0 } }
 }

@@ -4,6 +4,8 @@ import SignalboxModel
 /// What a reading has taken of a payload, so that the rest can be kept.
 struct CatalogueTaken {
     private var values: [JSONValue] = []
+    /// Texts of the push service's block in whose place the vendor's text is shown.
+    private var replaced: [JSONValue] = []
 
     mutating func insert(_ value: JSONValue) { values.append(value) }
 
@@ -16,6 +18,13 @@ struct CatalogueTaken {
         union.sort()
         return union
     }
+
+    /// Keeps a text of the push service's block, which counts as read otherwise.
+    mutating func keep(_ text: JSONValue) { replaced.append(text) }
+
+    var keepsReplacedTexts: Bool { !replaced.isEmpty }
+
+    func isReplaced(_ value: JSONValue) -> Bool { replaced.contains { $0.isSamePlace(as: value) } }
 
     /// What is left: the members of the objects that the vendor keeps for the app under their own names, all else under
     /// the path where it stood. Elements of lists stand under their index. Nil when nothing is left.

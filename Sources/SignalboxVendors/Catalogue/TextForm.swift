@@ -1,3 +1,5 @@
+import SignalboxModel
+
 /// A form that identifiers have and ordinary texts do not.
 enum TextForm: String, CaseIterable, Sendable {
     /// RFC 9562: 8-4-4-4-12 hexadecimal digits, in either case.
@@ -10,6 +12,10 @@ enum TextForm: String, CaseIterable, Sendable {
     case ulid
     /// An `http` or `https` address.
     case url
+    /// ASCII letters and digits only, at least one.
+    case alphanumeric
+    /// A date and time of ISO 8601 with its offset.
+    case dateTime
 
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         switch self {
@@ -21,6 +27,8 @@ enum TextForm: String, CaseIterable, Sendable {
         case .hex: !text.isEmpty && text.allSatisfy(Self.isHex)
         case .digits: !text.isEmpty && text.allSatisfy(Self.isDigit)
         case .ulid: text.count == 26 && text.allSatisfy(Self.isBase32)
+        case .alphanumeric: !text.isEmpty && text.allSatisfy(Self.isAlphanumeric)
+        case .dateTime: Timestamp(iso8601: text) != nil
         case .url: Self.schemes.contains { text.count > $0.utf8.count && text.starts(with: $0.utf8) }
         }
     }
@@ -33,6 +41,8 @@ enum TextForm: String, CaseIterable, Sendable {
         case .digits: "decimal digits"
         case .ulid: "a ULID"
         case .url: "an http or https URL"
+        case .alphanumeric: "letters and digits"
+        case .dateTime: "a date and time of ISO 8601"
         }
     }
 
@@ -45,8 +55,25 @@ enum TextForm: String, CaseIterable, Sendable {
         isDigit(byte) || UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte | 0x20
     }
 
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        isDigit(byte) || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20
+    }
+
     /// Crockford's alphabet leaves out I, L, O and U.
     private static func isBase32(_ byte: UInt8) -> Bool {
         isDigit(byte) || UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte | 0x20 && !"ilou".utf8.contains(byte | 0x20)
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// True for an `http` or `https` address whose host is `host` or ends with a dot and `host`, in lower case.
+    func isURL(below host: String) -> Bool {
+        guard let scheme = ["https://", "http://"].first(where: { starts(with: $0.utf8) }) else { return false }
+        let rest = dropFirst(scheme.utf8.count)
+        let authority = rest.prefix { !"/?#".utf8.contains($0) }
+        guard !authority.contains(UInt8(ascii: "@")) else { return false }
+        let name = authority.prefix { $0 != UInt8(ascii: ":") }
+        guard name.count > host.utf8.count else { return name.elementsEqual(host.utf8) }
+        return name.suffix(host.utf8.count + 1).elementsEqual(".".utf8 + Array(host.utf8))
     }
 }
