@@ -170,7 +170,7 @@ let package = Package(
             dependencies: [
                 "SignalboxVendors", "SignalboxPlatforms", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
             ],
-            resources: [.copy("Fixtures"), .copy("Samples")], swiftSettings: strict),
+            resources: [.copy("Fixtures"), .copy("Samples"), .copy("Lookalikes")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxJSONTests", dependencies: ["SignalboxJSON", "SignalboxTesting"], swiftSettings: strict),
         .testTarget(

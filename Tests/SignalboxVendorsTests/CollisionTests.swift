@@ -9,13 +9,13 @@ import Testing
         // MCE's SDK accepts any `alert`. Other apps put text there, or an object of their own.
         (#"{"alert":"{\"subject\":\"S\"}","mce":"{\"attribution\":\"A\"}"}"#, "mce"),
         (#"{"alert":"{\"subject\":\"S\"}"}"#, "unknown"),
-        (#"{"alert":"text","custom":"{\"i\":\"7d3a\"}"}"#, "onesignal"),
+        (#"{"alert":"text","custom":"{\"i\":\"7d3a2c5e-1f0b-4a6d-9c8e-2b1a0f9e8d7c\"}"}"#, "onesignal"),
         (#"{"alert":"text","custom":"{\"a\":{\"k.message\":{\"data\":{\"id\":1}}}}"}"#, "optimove"),
         (#"{"alert":"text","_sid":"SFMC"}"#, "salesforce-mc"),
-        (#"{"push_id":"1","time":"t","data":"{\"alert\":\"text\"}"}"#, "parse"),
+        (#"{"push_id":"a1","time":"2026-03-01T00:00:00.000Z","data":"{\"alert\":\"text\"}"}"#, "parse"),
         (#"{"alert":"text"}"#, "unknown"),
         // OneSignal and Optimove share `custom`.
-        (#"{"aps":{},"custom":{"i":"7d3a","a":{}}}"#, "onesignal"),
+        (#"{"aps":{},"custom":{"i":"7d3a2c5e-1f0b-4a6d-9c8e-2b1a0f9e8d7c","a":{}}}"#, "onesignal"),
         (#"{"aps":{},"custom":{"u":"https://a.example","a":{"k.message":{"data":{"id":1}}}}}"#, "optimove"),
         (#"{"aps":{},"custom":{"u":"https://a.example","a":{}}}"#, "unknown"),
         // Emarsys descends from Pushwoosh; both have `u`.
@@ -34,7 +34,7 @@ import Testing
         (#"{"aps":{},"source":"webengage"}"#, "webengage"),
         (#"{"aps":{},"source":"newsletter"}"#, "unknown"),
         // One letter: Countly's object needs its `i`.
-        (#"{"aps":{},"c":{"i":"65f0"}}"#, "countly"),
+        (#"{"aps":{},"c":{"i":"65f0c1a2b3c4d5e6f7a8b9c0"}}"#, "countly"),
         (#"{"aps":{},"ab":{"c":"x"}}"#, "braze"),
         (#"{"aps":{},"c":{"l":"https://a.example"}}"#, "unknown"),
         // Tiny keys and common words say nothing.
@@ -48,11 +48,14 @@ import Testing
     }
 
     @Test(arguments: [
-        (#"{"_ab":"true","custom":"{\"i\":\"7d3a\"}"}"#, "braze", ["onesignal"]),
+        (#"{"_ab":"true","custom":"{\"i\":\"7d3a2c5e-1f0b-4a6d-9c8e-2b1a0f9e8d7c\"}"}"#, "braze", ["onesignal"]),
         (#"{"aps":{},"ab":{"c":null},"itbl":{"campaignId":1},"wzrk_id":"1"}"#, "braze", ["clevertap", "iterable"]),
         (#"{"aps":{},"wzrk_id":"1","source":"webengage"}"#, "webengage", ["clevertap"]),
         (#"{"aps":{},"itbl":{"campaignId":1},"wzrk_id":"1"}"#, "clevertap", ["iterable"]),
-        (#"{"aps":{},"custom":{"i":"7d3a","a":{"k.message":{"data":{"id":1}}}}}"#, "optimove", ["onesignal"]),
+        (
+            #"{"aps":{},"custom":{"i":"7d3a2c5e-1f0b-4a6d-9c8e-2b1a0f9e8d7c","a":{"k.message":{"data":{"id":1}}}}}"#,
+            "optimove", ["onesignal"]
+        ),
         (#"{"aps":{},"itbl":{"campaignId":1},"ab_uri":"https://a.example"}"#, "iterable", ["braze"]),
     ])
     func namesTheOthersThatMatched(_ payload: String, _ vendor: String, _ others: [String]) throws {

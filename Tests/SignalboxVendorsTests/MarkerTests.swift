@@ -1,0 +1,87 @@
+import SignalboxJSON
+import SignalboxModel
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxVendors
+
+/// Every proof and every signature of the catalogue needs a vendor-specific name, a value of a vendor-specific form, or
+/// keys that only one vendor sends together.
+@Suite struct MarkerTests {
+    /// Entries whose markers do not meet the rule yet.
+    private static let open: Set<String> = [
+        "emarsys", "localytics", "mixpanel", "relateddigital", "stream-chat", "swrve", "wonderpush",
+    ]
+
+    @Test func everyMarkerMeetsTheRule() {
+        var failing: Set<String> = []
+        for (entry, marker) in Self.certain where !marker.isSpecific(to: entry.vendor) {
+            failing.insert(entry.vendor.name)
+        }
+        #expect(failing == Self.open)
+    }
+
+    @Test func everyMarkerRecognisesItsOwnForm() throws {
+        for (entry, marker) in Self.certain {
+            let claims = try Normalised.strengths(MarkerPayload(marker).bytes)
+            #expect(claims[entry.vendor] ?? .hint >= marker.strength, "\(entry.vendor): \(marker.words)")
+        }
+    }
+
+    /// A name of one vendor may bear any value; every other value needs its form.
+    @Test(arguments: MarkerPayload.others)
+    func claimsNoOtherValueWithoutASpecificName(_ other: String) throws {
+        for (entry, marker) in Self.certain where !marker.hasSpecificName && !Self.open.contains(entry.vendor.name) {
+            for position in marker.conditions.indices {
+                let condition = marker.conditions[position]
+                guard try !condition.test.holds(ofJSON: other) else { continue }
+                let claims = try Normalised.strengths(MarkerPayload(marker, replacing: position, by: other).bytes)
+                #expect(claims[entry.vendor] ?? .hint == .hint, "\(entry.vendor): \(condition.words) by \(other)")
+            }
+        }
+    }
+
+    /// Of keys that are recognised together each is needed, unless one of those left is a specific name.
+    @Test func claimsNoPartOfKeysThatBelongTogether() throws {
+        for (entry, marker) in Self.certain where marker.conditions.count > 1 && !Self.open.contains(entry.vendor.name)
+        {
+            for position in marker.conditions.indices {
+                let rest = CatalogueMarker(
+                    strength: marker.strength,
+                    conditions: marker.conditions.enumerated().filter { $0.offset != position }.map(\.element))
+                guard !rest.hasSpecificName else { continue }
+                let claims = try Normalised.strengths(MarkerPayload(rest).bytes)
+                #expect(claims[entry.vendor] ?? .hint == .hint, "\(entry.vendor): \(rest.words)")
+            }
+        }
+    }
+
+    @Test(arguments: MarkerPayload.others)
+    func claimsNoCommonNameAlone(_ value: String) throws {
+        for name in SpecificName.common.sorted() where name != "aps" && name != "data" {
+            for payload in [
+                #"{"aps":{"alert":"x"},"\#(name)":\#(value)}"#, #"{"to":"t","data":{"\#(name)":\#(value)}}"#,
+            ] {
+                let claims = try Normalised.strengths(Array(payload.utf8))
+                let certain = claims.filter { $0.value > .hint && !Self.open.contains($0.key.name) }
+                #expect(certain.isEmpty, "\(payload)")
+            }
+        }
+    }
+
+    private static var certain: [(CatalogueEntry, CatalogueMarker)] {
+        Catalogue.builtIn.entries.flatMap { entry in
+            entry.markers.filter { $0.strength > .hint }.map { (entry, $0) }
+        }
+    }
+}
+
+extension CatalogueCondition.Test {
+    fileprivate func holds(ofJSON text: String) throws -> Bool {
+        let parser = JSONParser()
+        guard let value = try parser.parse(Array("[\(text)]".utf8)).elements.first(where: { _ in true }) else {
+            return false
+        }
+        return holds(of: value, in: parser)
+    }
+}
