@@ -48,6 +48,10 @@ static inline CURLcode sb_curl_set_ready_callback(CURL *handle, curl_prereq_call
   return code == CURLE_OK ? curl_easy_setopt(handle, CURLOPT_PREREQDATA, context) : code;
 }
 
+static inline CURLcode sb_curl_set_tls_callback(CURL *handle, curl_ssl_ctx_callback callback) {
+  return curl_easy_setopt(handle, CURLOPT_SSL_CTX_FUNCTION, callback);
+}
+
 static inline CURLcode sb_curl_get_long(CURL *handle, CURLINFO info, long *value) {
   return curl_easy_getinfo(handle, info, value);
 }

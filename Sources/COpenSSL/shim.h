@@ -8,6 +8,7 @@
 #include <openssl/params.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 
 // Swift does not know the type SSL: libcurl hands it out as a plain pointer.
 static inline int sb_ssl_pending(void *ssl) { return SSL_pending((SSL *)ssl); }
@@ -17,6 +18,27 @@ static inline int sb_ssl_speaks_http2(void *ssl) {
   unsigned int length = 0;
   SSL_get0_alpn_selected((SSL *)ssl, &name, &length);
   return length == 2 && name[0] == 'h' && name[1] == '2';
+}
+
+// Fails a chain whose server certificate has no DNS name and no IP address as a subject alternative name.
+static inline int sb_ssl_verify_names(int is_valid, X509_STORE_CTX *store) {
+  if (!is_valid || X509_STORE_CTX_get_error_depth(store) != 0) return is_valid;
+  GENERAL_NAMES *names = X509_get_ext_d2i(X509_STORE_CTX_get_current_cert(store), NID_subject_alt_name, 0, 0);
+  int is_named = 0;
+  for (int i = 0; names && i < sk_GENERAL_NAME_num(names); i++) {
+    int type = sk_GENERAL_NAME_value(names, i)->type;
+    if (type == GEN_DNS || type == GEN_IPADD) is_named = 1;
+  }
+  GENERAL_NAMES_free(names);
+  if (!is_named) X509_STORE_CTX_set_error(store, X509_V_ERR_HOSTNAME_MISMATCH);
+  return is_named;
+}
+
+// Has a context (SSL_CTX) refuse certificates that name their host in the subject only, which RFC 9525, 2, forbids.
+// X509_CHECK_FLAG_NEVER_CHECK_SUBJECT does not help: libcurl compares names itself (Curl_ossl_verifyhost), and takes the
+// common name where there is neither a DNS name nor an IP address.
+static inline void sb_ssl_require_alternative_names(void *context) {
+  SSL_CTX_set_verify((SSL_CTX *)context, SSL_VERIFY_PEER, sb_ssl_verify_names);
 }
 
 #endif

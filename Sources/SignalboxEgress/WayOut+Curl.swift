@@ -1,4 +1,5 @@
 internal import CCurl
+internal import COpenSSL
 import SignalboxModel
 
 extension WayOut {
@@ -12,6 +13,7 @@ extension WayOut.TLS {
         var codes = [
             sb_curl_set_long(handle, CURLOPT_SSLVERSION, minimum.option),
             sb_curl_set_long(handle, CURLOPT_PROXY_SSLVERSION, WayOut.Version.v1_2.option),
+            sb_curl_set_tls_callback(handle, Self.onContext),
         ]
         // This takes the place of the system's bundle; the system's directory of the same authorities stays in use.
         if let authorities {
@@ -26,6 +28,12 @@ extension WayOut.TLS {
             codes.append(sb_curl_set_string(handle, CURLOPT_PINNEDPUBLICKEY, pins.joined(separator: ";")))
         }
         return codes
+    }
+
+    /// For connections to servers and to proxies, before the handshake.
+    private static let onContext: curl_ssl_ctx_callback = { _, context, _ in
+        sb_ssl_require_alternative_names(context)
+        return CURLE_OK
     }
 }
 

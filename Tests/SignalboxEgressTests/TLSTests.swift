@@ -71,6 +71,8 @@ import Testing
         ("expired.pem", "certificate has expired"), ("other-name.pem", "no alternative certificate subject name"),
         ("self-signed.pem", "self-signed certificate"), ("unknown-issuer.pem", "unable to get local issuer"),
         ("incomplete.pem", "unable to get local issuer"),
+        // A common name is not the name of a host (RFC 9525, 2).
+        ("name-in-subject-only.pem", "hostname mismatch"),
     ])
     func saysWhatIsWrongWithACertificate(certificate: String, words: String) async throws {
         expectBadCertificate(try await ask(certificate), words)

@@ -18,6 +18,7 @@ authority stranger "Another authority"
 here='subjectAltName=DNS:localhost,IP:127.0.0.1'
 sign good /CN=good ca 2 "$here" server
 sign other-name /CN=other-name ca 2 'subjectAltName=DNS:other.example' server
+sign name-in-subject-only /CN=localhost ca 2 extendedKeyUsage=serverAuth server
 sign expired /CN=expired ca -1 "$here" server
 sign unknown-issuer /CN=unknown stranger 2 "$here" server
 openssl req -new -x509 -key server.key -subj /CN=self -days 2 -addext "$here" -out self-signed.pem
