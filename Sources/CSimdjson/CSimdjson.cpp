@@ -14,8 +14,19 @@ using namespace simdjson;
 
 namespace {
 
-// Buffers that grew past this for one big document are given back at the next reset.
-constexpr size_t kept_bytes = 256 * 1024;
+// A text buffer that grew past this for one big document is given back at the next reset, and so are the parser's own.
+constexpr size_t kept_text_bytes = 64 * 1024;
+
+// Of the documents' buffers, so many bytes are kept at a reset: a payload with large JSON texts in its strings has up to
+// max_documents of them.
+constexpr size_t kept_document_bytes = 1024 * 1024;
+
+// What simdjson allocates for a document (document::allocate): a tape word for each byte of the text, and 5/3 as much
+// for strings.
+size_t retained_bytes(const dom::document &document) {
+  size_t capacity = document.capacity();
+  return capacity * sizeof(uint64_t) + 5 * capacity / 3;
+}
 
 sb_json_status status_of(error_code error) {
   switch (error) {
@@ -154,12 +165,24 @@ void sb_json_parser_destroy(sb_json_parser *parser) { delete parser; }
 
 void sb_json_parser_reset(sb_json_parser *parser) {
   parser->used = 0;
-  if (parser->text_capacity <= kept_bytes) return;
+  size_t kept = 0, bytes = 0;
+  for (; kept < parser->documents.size(); kept++) {
+    bytes += retained_bytes(*parser->documents[kept]);
+    if (bytes > kept_document_bytes) break;
+  }
+  parser->documents.resize(kept);
+  if (parser->text_capacity <= kept_text_bytes) return;
   parser->text.reset();
   parser->text_capacity = 0;
-  parser->documents.clear();
   // Allocating for a small document is how simdjson lets go of the buffers of a big one.
-  (void)parser->parser.allocate(kept_bytes, parser->max_depth);
+  (void)parser->parser.allocate(kept_text_bytes, parser->max_depth);
+}
+
+size_t sb_json_parser_retained_bytes(const sb_json_parser *parser) {
+  // simdjson's indexes of structural characters are 32 bits wide.
+  size_t bytes = parser->text_capacity + parser->parser.capacity() * sizeof(uint32_t);
+  for (const auto &document : parser->documents) bytes += retained_bytes(*document);
+  return bytes;
 }
 
 sb_json_status sb_json_parse(sb_json_parser *parser, const uint8_t *bytes, size_t length, sb_json_tape *out) {

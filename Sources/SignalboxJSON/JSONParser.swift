@@ -53,7 +53,13 @@ package final class JSONParser {
 
     deinit { sb_json_parser_destroy(handle) }
 
-    /// Forgets every document parsed so far; their values must not be used any more.
+    /// The most bytes that a parser keeps after ``reset()``.
+    package static let mostRetainedBytes = Int(SB_JSON_RETAINED_BYTES)
+
+    /// Capacity of the parser's buffers, in bytes.
+    package var retainedBytes: Int { sb_json_parser_retained_bytes(handle) }
+
+    /// Forgets every document parsed so far; their values must not be used any more. Large buffers are given back.
     package func reset() {
         documents.removeAll(keepingCapacity: true)
         sb_json_parser_reset(handle)

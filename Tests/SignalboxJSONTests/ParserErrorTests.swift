@@ -3,6 +3,25 @@ import Testing
 @testable import SignalboxJSON
 
 @Suite struct ParserErrorTests {
+    /// A payload with a large JSON text in each of its strings, as an API client could send it.
+    @Test func keepsNoLargeBuffersAfterAReset() throws {
+        let parser = JSONParser(limits: JSONParser.Limits())
+        let inner = "[" + String(repeating: "1,", count: 30_000) + "1]"
+        let texts = Array(repeating: "\"\(inner)\"", count: 60)
+        let root = try parser.parse(Array("[\(texts.joined(separator: ","))]".utf8))
+        for text in root.elements { _ = try parser.parseText(in: text) }
+        #expect(parser.retainedBytes > 10 * JSONParser.mostRetainedBytes)
+        parser.reset()
+        #expect(parser.retainedBytes <= JSONParser.mostRetainedBytes)
+
+        // The large text was another one's; these are of the size that a parser keeps.
+        for _ in 0..<60 { _ = try parser.parse(Array(inner.utf8)) }
+        parser.reset()
+        #expect(parser.retainedBytes <= JSONParser.mostRetainedBytes)
+        let again = try parser.parse(Array("{\"a\":[1]}".utf8))
+        #expect(again["a"]?.elements.map(\.integer) == [1])
+    }
+
     @Test(
         arguments: [
             // Nothing.

@@ -35,8 +35,14 @@ typedef struct sb_json_parser sb_json_parser;
 sb_json_parser *sb_json_parser_create(size_t max_bytes, size_t max_depth, size_t max_documents);
 void sb_json_parser_destroy(sb_json_parser *parser);
 
-// Forgets all documents; the tapes handed out before are invalid from here on.
+// Forgets all documents; the tapes handed out before are invalid from here on. Gives large buffers back: what is kept is
+// at most SB_JSON_RETAINED_BYTES.
 void sb_json_parser_reset(sb_json_parser *parser);
+
+#define SB_JSON_RETAINED_BYTES 2097152 // 2 MiB
+
+// Capacity of all buffers, in bytes.
+size_t sb_json_parser_retained_bytes(const sb_json_parser *parser);
 
 // Parses one document beside those parsed since the last reset. The text is copied: the caller may free it at once.
 sb_json_status sb_json_parse(sb_json_parser *parser, const uint8_t *bytes, size_t length, sb_json_tape *out);
