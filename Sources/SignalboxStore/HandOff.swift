@@ -11,10 +11,20 @@ struct HandOff {
     static let window = 2048
     /// Bytes of events kept in memory for one destination.
     static let windowBytes = 16 * 1024 * 1024
+    /// Bytes kept in memory for all destinations together. A destination gets at most as much as is still free, so that
+    /// those that fall behind leave room for the others, however many they are.
+    static let totalBytes = 128 * 1024 * 1024
+    /// Bytes that a delivery takes besides its event.
+    static let overhead = 512
     /// While there are fresh deliveries, every so many claims the file is looked at first: what waits there is older.
     static let freshClaims = 8
 
     private(set) var lanes: [DestinationName: Lane] = [:]
+    /// Bytes that all lanes have reserved together.
+    private(set) var reserved = 0
+    private let totalBytes: Int
+
+    init(totalBytes: Int = HandOff.totalBytes) { self.totalBytes = totalBytes }
 
     struct Lane {
         private(set) var fresh: Deque<Lease> = []
@@ -30,7 +40,7 @@ struct HandOff {
         private(set) var lastKey: String?
         private var pending = 0
         /// Of the events that are fresh or about to be committed.
-        private var bytes = 0
+        fileprivate private(set) var bytes = 0
         private var claimsSinceRead = 0
         private var isReading = false
         /// Nothing is handed over in memory any more.
@@ -51,7 +61,9 @@ struct HandOff {
     }
 
     /// Ends a lane that nobody claims from any more.
-    mutating func close(_ destination: DestinationName) { lanes[destination] = nil }
+    mutating func close(_ destination: DestinationName) {
+        reserved -= lanes.removeValue(forKey: destination)?.bytes ?? 0
+    }
 
     func isOrdered(_ destination: DestinationName) -> Bool { lanes[destination]?.isOrdered ?? false }
 
@@ -64,19 +76,20 @@ struct HandOff {
         lanes[destination]?.held.contains(delivery) ?? false
     }
 
-    /// Whether a delivery of this size can be handed over in memory: there is a lane, and it has room.
+    /// Whether a delivery of this size can be handed over in memory: there is a lane, and it and all together have room.
     func hasRoom(for bytes: Int, to destination: DestinationName) -> Bool {
-        lanes[destination]?.hasRoom(for: bytes) ?? false
+        let size = bytes + Self.overhead
+        return lanes[destination]?.hasRoom(for: size, upTo: min(Self.windowBytes, totalBytes - reserved)) ?? false
     }
 
     /// Announces, before the commit, a delivery for which there is room.
-    mutating func reserve(_ lease: Lease) { lanes[lease.destination]?.reserve(lease) }
+    mutating func reserve(_ lease: Lease) { change(lease.destination) { $0.reserve(lease) } }
 
     /// After the commit.
     mutating func deliver(_ lease: Lease) { lanes[lease.destination]?.deliver(lease) }
 
     /// After a rollback.
-    mutating func forget(_ lease: Lease) { lanes[lease.destination]?.forget(lease) }
+    mutating func forget(_ lease: Lease) { change(lease.destination) { $0.forget(lease) } }
 
     /// After a commit of deliveries that found no room.
     mutating func leaveToFile(_ destination: DestinationName) { lanes[destination]?.leaveToFile() }
@@ -91,7 +104,7 @@ struct HandOff {
     }
 
     mutating func claim(from destination: DestinationName, upTo limit: Int) -> Claim {
-        lanes[destination]?.claim(upTo: limit) ?? .leases([])
+        change(destination) { $0.claim(upTo: limit) } ?? .leases([])
     }
 
     /// All that is fresh, to be given back.
@@ -100,7 +113,7 @@ struct HandOff {
     }
 
     mutating func takeFresh(of destination: DestinationName) -> [Lease] {
-        lanes[destination]?.takeFresh(upTo: .max) ?? []
+        change(destination) { $0.takeFresh(upTo: .max) } ?? []
     }
 
     /// Takes what was leased from the file. `isWhole`: whether there was no more. `nextDue`: the earliest that was not due
@@ -119,6 +132,16 @@ struct HandOff {
     /// After the outcome was committed. `due`: when it is to be tried again.
     mutating func release(_ lease: Lease, due: Date?) { lanes[lease.destination]?.release(lease, due: due) }
 
+    /// Changes what a lane holds, and counts it.
+    @discardableResult
+    private mutating func change<R>(_ destination: DestinationName, _ body: (inout Lane) -> R) -> R? {
+        guard let index = lanes.index(forKey: destination) else { return nil }
+        let before = lanes.values[index].bytes
+        let result = body(&lanes.values[index])
+        reserved += lanes.values[index].bytes - before
+        return result
+    }
+
     /// Destinations where deliveries have become due by now; with `all`, every destination is looked at again.
     mutating func wake(at now: Date, all: Bool) -> [DestinationName] {
         lanes.keys.filter { lanes[$0]?.wake(at: now, anyway: all) ?? false }
@@ -126,13 +149,13 @@ struct HandOff {
 }
 
 extension HandOff.Lane {
-    fileprivate func hasRoom(for size: Int) -> Bool {
-        !isOrdered && !isClosing && fresh.count + pending < HandOff.window && bytes + size <= HandOff.windowBytes
+    fileprivate func hasRoom(for size: Int, upTo limit: Int) -> Bool {
+        !isOrdered && !isClosing && fresh.count + pending < HandOff.window && bytes + size <= limit
     }
 
     fileprivate mutating func reserve(_ lease: Lease) {
         pending += 1
-        bytes += lease.bytes
+        bytes += lease.bytes + HandOff.overhead
         held.insert(lease.delivery)
     }
 
@@ -143,7 +166,7 @@ extension HandOff.Lane {
 
     fileprivate mutating func forget(_ lease: Lease) {
         pending -= 1
-        bytes -= lease.bytes
+        bytes -= lease.bytes + HandOff.overhead
         held.remove(lease.delivery)
     }
 
@@ -166,7 +189,7 @@ extension HandOff.Lane {
     fileprivate mutating func takeFresh(upTo limit: Int) -> [Lease] {
         let taken = Array(fresh.prefix(limit))
         fresh.removeFirst(taken.count)
-        bytes -= taken.reduce(0) { $0 + $1.bytes }
+        bytes -= taken.reduce(0) { $0 + $1.bytes + HandOff.overhead }
         return taken
     }
 

@@ -42,7 +42,7 @@ import Testing
     @Test func holdsNoMoreBytesThanItsWindowHowLongItRuns() {
         var handOff = HandOff()
         handOff.open(inbox)
-        let body = [UInt8](repeating: 7, count: HandOff.windowBytes / 4)
+        let body = [UInt8](repeating: 7, count: HandOff.windowBytes / 4 - HandOff.overhead)
         for number in 0..<40 {
             let large = Lease(delivery: Int64(number), event: "e", destination: inbox, attempts: 0, body: body)
             let room = handOff.reserveIfRoom(large)
@@ -51,6 +51,41 @@ import Testing
             if number.isMultiple(of: 3) { _ = handOff.claim(from: inbox, upTo: 1) }
             #expect((handOff.lanes[inbox]?.fresh.count ?? 0) <= 4)
         }
+    }
+
+    /// A thousand destinations that do not keep up: the bound is of all together, and each newcomer still finds room.
+    @Test func allLanesTogetherHoldNoMoreThanTheBudget() {
+        var handOff = HandOff(totalBytes: 8 * 1024 * 1024)
+        let body = [UInt8](repeating: 7, count: 64 * 1024)
+        let names = (0..<1000).map { DestinationName("d\($0)") }
+        var next: Int64 = 0
+        for (position, name) in names.enumerated() {
+            handOff.open(name)
+            var taken = 0
+            for _ in 0..<300 {
+                next += 1
+                let lease = Lease(delivery: next, event: "e", destination: name, attempts: 0, body: body)
+                guard handOff.reserveIfRoom(lease) else { break }
+                handOff.deliver(lease)
+                taken += 1
+            }
+            if position < 5 { #expect(taken > 0, "\(name)") }
+            #expect(handOff.reserved <= 8 * 1024 * 1024)
+        }
+        let held = handOff.lanes.values.reduce(0) { $0 + $1.fresh.reduce(0) { $0 + $1.bytes + HandOff.overhead } }
+        #expect(handOff.reserved == held)
+        for name in names { _ = handOff.takeFresh(of: name) }
+        #expect(handOff.reserved == 0)
+    }
+
+    /// Also those without a body of note: a delivery takes memory besides its event.
+    @Test func smallDeliveriesCountToo() {
+        var handOff = HandOff(totalBytes: 100 * HandOff.overhead)
+        handOff.open(inbox)
+        let reserved = (0..<200).count { handOff.reserveIfRoom(lease(Int64($0))) }
+        #expect(reserved == 50, "as much as it leaves")
+        handOff.close(inbox)
+        #expect(handOff.reserved == 0)
     }
 
     /// However fast new ones come, what waits in the file gets its turn.
