@@ -131,10 +131,17 @@ extension ConfigReader {
     mutating func webAddress(_ value: JSONValue) -> String? {
         guard let text = text(value) else { return nil }
         guard Self.isWebAddress(text) else {
-            note(value, "this must be an http or https URL with a host, and without blanks, user name or fragment")
+            note(
+                url: value, text,
+                "this must be an http or https URL with a host, and without blanks, user name or fragment")
             return nil
         }
         return text
+    }
+
+    /// Records a mistake in a URL, which is not shown when a password may be in it.
+    mutating func note(url value: JSONValue, _ text: String, _ message: String) {
+        if text.contains("@") { note(secret: value, message) } else { note(value, message) }
     }
 
     /// The nearest valid word, when one is near.

@@ -124,7 +124,7 @@ extension ConfigReader {
         if value.equals("environment") { return .environment }
         guard let text = value.string, Self.isWebAddress(text) else {
             note(
-                value,
+                url: value, value.string ?? "",
                 "this must be the http or https URL of a proxy, without user name and password, or \"environment\"")
             return .none
         }

@@ -44,7 +44,9 @@ struct UploadOptions: ParsableArguments {
         }
         guard GatewayAddress(to, source: nil) != nil else {
             throw ValidationError(
-                "\(to) is no address of a gateway: write it as http://127.0.0.1:8080, without a user, ? or #.")
+                // A password may stand in it.
+                "\(to.contains("@") ? "--to" : to) is no address of a gateway: write it as http://127.0.0.1:8080, without a user, ? or #."
+            )
         }
     }
 

@@ -74,6 +74,21 @@ import Testing
         #expect(first.hasPrefix(#"f:2:1: error: /x0: there is no setting "x0" here; known here: "#), "\(first)")
     }
 
+    /// Whatever the mistake on a line is, and wherever the URL stands.
+    @Test(arguments: [
+        #"{"destinations": {"crm": {"url": "https://user:hunter2@crm.example.com/", "secret": "env:S"}}}"#,
+        #"{"destinations": {"crm": {"url": "https://crm.example.com/", "secret": "env:S", "proxy": "http://u:hunter2@p:1"}}}"#,
+        #"{"gateway": {"publicUrl": "https://user:hunter2?x@crm.example.com/"}}"#,
+        #"{"destinations": {"crm": {"urll": "https://user:hunter2@crm.example.com/", "secret": "env:S"}}}"#,
+        #"{"destinations": {"crm": {"url": "https://user:hunter2#@crm.example.com/" "secret": 1}}}"#,
+    ])
+    func passwordsInURLsAreNotShown(text: String) {
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
+        let report = ConfigReport(of: fixture.files).text(of: fixture.mistakes)
+        #expect(report.contains("f:1:") && !report.contains("hunter2"), "\(report)")
+        #expect(!ConfigReport.lines(of: fixture.mistakes, in: ["f"]).joined().contains("hunter2"))
+    }
+
     @Test func whatIsNoJSONIsNotRepeatedInALine() {
         let fixture = Fixture(
             files: [ConfigText(name: "f", bytes: Array(#"{"a": hidden}"#.utf8))], expected: "", description: "")

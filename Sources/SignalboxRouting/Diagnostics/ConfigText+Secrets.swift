@@ -5,7 +5,8 @@ extension ConfigText {
     private static let keyPrefixes = ["whsec_", "whsk_"]
 
     /// The same text as it may be shown: with asterisks in the place of what may be secrets, byte by byte, so that all else
-    /// stays where it is. Those are what mistakes say may be some, and keys of Standard Webhooks wherever they stand.
+    /// stays where it is. Those are what mistakes say may be some, and keys of Standard Webhooks, and user names and passwords
+    /// in URLs, wherever they stand.
     /// `file`: which one of the config it is.
     func hidingSecrets(of mistakes: [ConfigMistake], in file: Int) -> ConfigText {
         var shown = bytes
@@ -25,7 +26,20 @@ extension ConfigText {
                 }
             }
         }
+        Self.hideUserinfo(in: &shown)
         return ConfigText(name: name, bytes: shown)
+    }
+
+    /// What stands before the host of a URL (RFC 3986, 3.2.1): also in values that are not read, and with characters that a
+    /// password in a URL should not have.
+    private static func hideUserinfo(in shown: inout [UInt8]) {
+        var start = 0
+        while let slashes = shown[start...].firstRange(of: "://".utf8) {
+            start = slashes.upperBound
+            let end = shown[start...].firstIndex { "/\"\r\n".utf8.contains($0) } ?? shown.count
+            guard let at = shown[start..<end].lastIndex(of: UInt8(ascii: "@")) else { continue }
+            for position in start..<at { shown[position] = UInt8(ascii: "*") }
+        }
     }
 
     /// What shows where values begin and end.
