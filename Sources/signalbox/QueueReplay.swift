@@ -31,7 +31,7 @@ struct QueueReplay {
             now: { Date() })
     }
 
-    /// Returns whether something was rejected, or some deliveries failed.
+    /// Returns whether something was rejected, some deliveries failed, or not all could be shown.
     func run() async throws -> Bool {
         defer { gateway.stopSending() }
         let (before, scheduledBefore) = try await counts()
@@ -62,9 +62,9 @@ struct QueueReplay {
         let outcomes = DeliveryOutcomes(
             before: before, after: after, scheduled: (scheduledBefore, scheduledAfter))
         session.report(outcomes.text(json: command.json))
-        Terminal.finish()
+        let isShown = Terminal.finish()
         _ = try reading.get()
-        return session.rejected > 0 || outcomes.failed > 0
+        return session.rejected > 0 || outcomes.failed > 0 || !isShown
     }
 
     private func counts() async throws -> (counts: [DestinationName: [DeliveryRecord.State: Int]], scheduled: Int) {

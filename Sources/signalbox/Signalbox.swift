@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 @main
 struct Signalbox: AsyncParsableCommand {
@@ -14,6 +15,23 @@ struct Signalbox: AsyncParsableCommand {
             Serve.self, Normalize.self, Replay.self, Explain.self, Routes.self, Listen.self, Deliveries.self,
             Destinations.self, MediaFiles.self, AuditCommand.self, Keys.self, VendorList.self, Schema.self,
         ])
+
+    static func main() async {
+        StandardOutput.reserveDescriptors()
+        do {
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            // ArgumentParser would not notice that its help, version or completions cannot be written.
+            let text = exitCode(for: error) == .success ? fullMessage(for: error) : ""
+            guard !text.isEmpty else { exit(withError: error) }
+            StandardOutput.print(text)
+        }
+    }
 }
 
 enum Version {

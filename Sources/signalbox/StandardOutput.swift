@@ -1,5 +1,8 @@
 import Foundation
 
+/// Takes the place of Swift's `print`, which says nothing when standard output cannot be written.
+func print(_ text: String, terminator: String = "\n") { StandardOutput.print(text, terminator: terminator) }
+
 /// Standard output, written in large pieces.
 struct StandardOutput: ~Copyable {
     private var buffer: [UInt8] = []
@@ -45,6 +48,16 @@ struct StandardOutput: ~Copyable {
         var output = StandardOutput()
         output.write(Array((text + terminator).utf8))
         output.flush()
+    }
+
+    /// Opens standard streams that the caller has closed. Otherwise a file or connection that is opened later gets their
+    /// number, and what is printed goes into it. Writing to standard output then fails; error messages are dropped.
+    static func reserveDescriptors() {
+        for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
+        where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest number that is free, which is this one.
+            _ = open("/dev/null", mode)
+        }
     }
 
     /// Whether to use colours: on a terminal, unless the environment says otherwise.

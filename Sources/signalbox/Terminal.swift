@@ -25,6 +25,8 @@ enum Terminal {
     // A queue of its own, because a write blocks for as long as the terminal or the pipe is stopped.
     private static let queue = DispatchQueue(label: "signalbox.terminal")
     private static let waiting = Mutex((bytes: 0, lost: 0))
+    /// Why standard output could not be written, the first time that it could not.
+    private static let failure = Mutex<Int32?>(nil)
     private static let mostWaiting = 1024 * 1024
 
     /// Writes to standard output when it can be written; says how many pieces were lost once it can again.
@@ -44,29 +46,42 @@ enum Terminal {
                 defer { waiting.lost = 0 }
                 return waiting.lost
             }
-            if lost > 0 { write("(\(lost) not shown: this output was not read)\n", to: STDOUT_FILENO) }
-            write(text, to: STDOUT_FILENO)
+            if lost > 0 { output("(\(lost) not shown: this output was not read)\n") }
+            output(text)
             waiting.withLock { $0.bytes -= size }
         }
     }
 
-    /// Waits until all that can be shown is, but not longer than a moment.
-    static func finish() {
+    private static func output(_ text: String) {
+        guard !write(text, to: STDOUT_FILENO) else { return }
+        let code = errno
+        failure.withLock { $0 = $0 ?? code }
+    }
+
+    /// Waits until all that can be shown is, but not longer than a moment. False when something could not be written, which
+    /// it says on standard error.
+    static func finish() -> Bool {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }
         _ = done.wait(timeout: .now() + .seconds(1))
+        guard let code = failure.withLock({ $0 }) else { return true }
+        StandardError.write("signalbox: standard output could not be written: \(String(cString: strerror(code))).\n")
+        return false
     }
 
-    fileprivate static func write(_ text: String, to descriptor: Int32) {
+    /// False when not all of it could be written; `errno` says why.
+    @discardableResult
+    fileprivate static func write(_ text: String, to descriptor: Int32) -> Bool {
         var text = text
-        text.withUTF8 { bytes in
+        return text.withUTF8 { bytes in
             var rest = UnsafeRawBufferPointer(bytes)
             while !rest.isEmpty {
                 let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
                 if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return }
+                guard count > 0 else { return false }
                 rest = UnsafeRawBufferPointer(rebasing: rest[count...])
             }
+            return true
         }
     }
 }

@@ -56,9 +56,10 @@ struct Listen: AsyncParsableCommand {
             },
             receive: { await desk.take($0) })
         let interrupted = try await ServiceRun(services: [receiver], logger: options.makeLogger()).run()
-        Terminal.finish()
+        let isShown = Terminal.finish()
         StandardError.write(desk.summary + "\n")
         if interrupted { throw ExitCode.interrupted }
+        if !isShown { throw ExitCode.incomplete }
     }
 
     private func webhookSecret() throws(ExitCode) -> WebhookKeys? {

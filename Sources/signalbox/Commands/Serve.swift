@@ -57,8 +57,9 @@ struct Serve: AsyncParsableCommand {
         ]
         let interrupted = try await ServiceRun(services: services, logger: logger).run()
         gateway.stopSending()
-        Terminal.finish()
+        let isShown = Terminal.finish()
         if interrupted { throw ExitCode.interrupted }
+        if !isShown { throw ExitCode.incomplete }
     }
 
     /// What is offered over HTTP under a plan, or why it cannot be.

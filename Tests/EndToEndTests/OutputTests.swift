@@ -1,0 +1,59 @@
+import Foundation
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// What a command prints is what it is for: when nobody can have got it, the command has failed.
+@Suite(.timeLimit(.minutes(3))) struct OutputTests {
+    private static let commands = [
+        ["--help"], ["--version"], ["help", "serve"], ["deliveries", "--help"], ["deliveries", "help", "list"],
+        ["--generate-completion-script", "bash"], ["--experimental-dump-help"], ["vendors"], ["vendors", "--markdown"],
+        ["schema", "notification"], ["routes", "schema"], ["routes", "check"], ["keys", "new"],
+        ["normalize", "push.json"],
+        ["explain", "push.json"], ["replay", "--dry-run", "push.json"], ["deliveries", "list"],
+        ["deliveries", "list", "--json"], ["deliveries", "show", "1"], ["deliveries", "retry", "1"],
+        ["deliveries", "purge", "--state", "dead"], ["destinations", "list"], ["destinations", "pause", "inbox"],
+        ["destinations", "resume", "inbox"], ["destinations", "ping", "inbox"], ["media", "list"],
+        ["media", "verify"], ["audit"],
+    ]
+
+    /// `redirection`: of standard output, as a shell has it.
+    @Test(arguments: [">/dev/full", ">&-"]) func aCommandThatCannotPrintFails(redirection: String) async throws {
+        try await withTemporaryDirectory { directory in
+            try Data(#"{"aps":{"alert":"Hi"}}"#.utf8).write(to: URL(fileURLWithPath: directory + "/push.json"))
+            let config = #"""
+                { "destinations": { "inbox": { "builtin": "inbox" } },
+                  "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
+                """#
+            let gateway = try await Gateway.start(in: directory, config: config)
+            #expect(try await gateway.post(Data(#"{"aps":{"alert":"Hi"}}"#.utf8)).status == 202)
+            while try await !gateway.get("/v1/deliveries").text.contains("delivered") { await Task.yield() }
+            #expect(await gateway.stop() == 0)
+            for command in Self.commands {
+                let printed = try await binary.run(command, in: directory)
+                guard !printed.output.isEmpty else { continue }
+                let failed = try await binary.run(
+                    command, in: directory, behind: ["sh", "-c", "exec \"$0\" \"$@\" \(redirection)"])
+                #expect(failed.status == 2, "\(command): \(failed.errors)")
+                #expect(failed.errors.contains("standard output cannot be written"), "\(command): \(failed.errors)")
+            }
+            #expect(try await binary.run(["audit"], in: directory).status == 0, "nothing was printed into the queue")
+        }
+    }
+
+    /// Those that go on: what they show is lost, and their exit code tells.
+    @Test func aGatewayWhoseInboxCannotBeShownGoesOnAndTells() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"""
+                { "destinations": { "inbox": { "builtin": "inbox" } },
+                  "routes": [ { "name": "everything", "match": {}, "to": ["inbox"] } ] }
+                """#
+            let gateway = try await Gateway.start(
+                in: directory, config: config, behind: ["sh", "-c", "exec \"$0\" \"$@\" >/dev/full"])
+            #expect(try await gateway.post(Data(#"{"aps":{"alert":"Hi"}}"#.utf8)).status == 202)
+            while try await !gateway.get("/v1/deliveries").text.contains("delivered") { await Task.yield() }
+            #expect(await gateway.stop() == 1)
+            #expect(await gateway.process.errors.text().contains("standard output could not be written: No space left"))
+        }
+    }
+}
