@@ -137,12 +137,15 @@ struct DestinationLane: Sendable {
     /// Until it is closed nobody may open it again: what is in memory would be nobody's.
     private func closeLane() async {
         while !gate.isClosed {
+        let outage = Outage()
             do throws(StoreError) {
                 return try await queue.closeLane(destination.name)
             } catch {
-                logger.error(
-                    "A destination's deliveries cannot be given back; trying again.",
-                    metadata: ["destination": "\(destination.name)", "error": "\(error)"])
+                if outage.begins() {
+                    logger.error(
+                        "A destination's deliveries cannot be given back; trying again.",
+                        metadata: ["destination": "\(destination.name)", "error": "\(error)"])
+                }
             }
             do { try await clock.sleep(for: .seconds(1)) } catch { return }
         }
@@ -156,11 +159,16 @@ struct DestinationLane: Sendable {
 
     private func claim(upTo limit: Int) async -> [Lease] {
         do throws(StoreError) {
-            return try await queue.claim(from: destination.name, upTo: limit)
+            let leases = try await queue.claim(from: destination.name, upTo: limit)
+            gate.noteClaimed()
+            return leases
         } catch {
             // The next tick looks again.
-            logger.error(
-                "The queue cannot be read.", metadata: ["destination": "\(destination.name)", "error": "\(error)"])
+            if gate.noteUnclaimed() {
+                logger.error(
+                    "The queue cannot be read.",
+                    metadata: ["destination": "\(destination.name)", "error": "\(error)"])
+            }
             return []
         }
     }

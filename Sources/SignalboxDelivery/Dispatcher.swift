@@ -109,11 +109,13 @@ package struct Dispatcher: Service {
             if ticks.isMultiple(of: Watchdog.ticks) { await look(&watchdog) }
             do {
                 try await queue.tick()
+        let outage = Outage()
             } catch {
                 // Cut short by our own stop.
                 if Task.isCancelled { return }
-                logger.error("The queue cannot be read.", metadata: ["error": "\(error)"])
+                if outage.begins() { logger.error("The queue cannot be read.", metadata: ["error": "\(error)"]) }
             }
+                if outage.ends() { logger.notice("The queue can be read again.") }
             do { try await clock.sleep(for: Self.tick) } catch { return }
         }
     }

@@ -1,3 +1,4 @@
+import SignalboxStore
 import Synchronization
 
 /// Says how much one lane may begin: as its places, its rate, its breaker and what the destination asked for allow. So
@@ -15,6 +16,8 @@ final class LaneGate: Sendable {
         var shutters = 0
         var isFailing = false
         var isUnrecordable = false
+        /// Claims that may still be from memory since one failed; nil while none has.
+        var uncertainClaims: Int?
         /// When the lane will be woken at the latest.
         var wakesAt: Duration?
         var breaker: Breaker
@@ -173,6 +176,22 @@ final class LaneGate: Sendable {
     func reopen() { state.withLock { $0.shutters -= 1 } }
 
     var isShut: Bool { state.withLock { $0.shutters > 0 } }
+
+    /// Records a claim that failed; true for the first one in a row. Claims from memory say nothing of the file, so that
+    /// only as many as may be in a row end the row.
+    func noteUnclaimed() -> Bool {
+        state.withLock { state in
+            defer { state.uncertainClaims = SQLiteQueue.longestRunFromMemory }
+            return state.uncertainClaims == nil
+        }
+    }
+
+    func noteClaimed() {
+        state.withLock { state in
+            guard let left = state.uncertainClaims else { return }
+            state.uncertainClaims = left > 0 ? left - 1 : nil
+        }
+    }
 
     /// True when nothing is under way and nothing but deliveries is wanting.
     func isIdle(at now: Duration) -> Bool {

@@ -33,8 +33,11 @@ struct GatewayHandlers: Sendable {
         }
         router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
         router.get("/readyz") { _, _ in
-            await readiness.isReady()
-                ? Self.status(.ok, "ready") : Self.status(.serviceUnavailable, "the queue cannot be written")
+            switch await readiness.verdict() {
+            case .ready: Self.status(.ok, "ready")
+            case .notReady(let error):
+                Self.status(.serviceUnavailable, "the queue cannot be written", reason: Problem.words(error))
+            }
         }
         router.get("/schemas/{file}") { _, context in try Self.schema(context.parameters.get("file") ?? "") }
         surface.operations.add(to: router, routes: surface.routes)
@@ -92,11 +95,17 @@ struct GatewayHandlers: Sendable {
 
     // MARK: Everything else
 
-    private static func status(_ status: HTTPResponse.Status, _ text: String) -> Response {
+    private static func status(
+        _ status: HTTPResponse.Status, _ text: String, reason: String? = nil
+    ) -> Response {
         var json = JSONWriter()
         json.beginObject()
         json.key("status")
         json.string(text)
+        if let reason {
+            json.key("reason")
+            json.string(reason)
+        }
         json.endObject()
         return .json(status, json.bytes)
     }

@@ -4,7 +4,7 @@ package import Logging
 import NIOCore
 import ServiceLifecycle
 import SignalboxModel
-import SignalboxStore
+package import SignalboxStore
 
 /// The gateway's HTTP side.
 package struct GatewayServer: Service {
@@ -21,15 +21,15 @@ package struct GatewayServer: Service {
     private let address: ListenAddress
     private let offer: Current<Offer>
 
-    /// `isReady`: whether the queue can take events. `onListening` is called once with the address in use.
+    /// `probe`: why the queue cannot accept events; nil when it can. `onListening` is called once with the address in use.
     package init(
         _ surface: GatewaySurface, address: ListenAddress, logger: Logger,
-        isReady: @escaping @Sendable () async -> Bool,
+        probe: @escaping @Sendable () async -> StoreError?,
         onListening: @escaping @Sendable (ListenAddress) async -> Void
     ) {
         precondition(!surface.access.isOpen || address.isLoopback, "Open access is for loopback only.")
         alarm = QueueAlarm(logger: logger)
-        readiness = Readiness(isReady)
+        readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
         http = HTTPService(address: address, logger: logger, onListening: onListening)
         self.address = address
         offer = Current(Offer(surface, number: 1, alarm: alarm, budget: budget, readiness: readiness))

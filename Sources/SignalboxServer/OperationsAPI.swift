@@ -238,8 +238,18 @@ package struct OperationsAPI: Sendable {
 
     // MARK: Answers
 
-    private func asked<T: Sendable>(_ work: () async throws(StoreError) -> T) async throws(Problem) -> T {
-        do throws(StoreError) { return try await work() } catch { throw .store(error) }
+    /// Waits no longer for the queue than senders do.
+    private func asked<T: Sendable>(
+        _ work: @escaping @Sendable () async throws(StoreError) -> T
+    ) async throws(Problem) -> T {
+        let result = await DelayedCall.onQueue.result(within: SQLiteQueue.patience) {
+            () async -> Result<T, StoreError> in
+            do throws(StoreError) { return .success(try await work()) } catch { return .failure(error) }
+        }
+        switch result ?? .failure(.undecided(after: SQLiteQueue.patience)) {
+        case .success(let value): return value
+        case .failure(let error): throw .store(error)
+        }
     }
 
     private static func count(_ name: StaticString, _ number: Int) -> Response {

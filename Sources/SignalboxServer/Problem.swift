@@ -79,6 +79,7 @@ extension Problem {
             self.init(
                 status: .unprocessableContent, code: "idempotency-key-reused", title: "The request was not accepted",
                 detail: "Its idempotency-key came with another body before: use a new key for a new request.")
+        case .store(.undecided(let time)): self = .undecided(after: time)
         case .store(let error):
             self.init(
                 status: .serviceUnavailable, code: "queue-unavailable", title: "Nothing was accepted",
@@ -87,11 +88,20 @@ extension Problem {
     }
 
     /// What a sender may know: neither where the queue is nor what an operator has to do.
-    private static func words(_ error: StoreError) -> String {
+    static func words(_ error: StoreError) -> String {
         switch error {
-        case .unavailable: "\(error)"
+        case .unavailable, .stalled, .undecided: "\(error)"
         case .directory, .inUse, .missing, .damaged: "The queue cannot be used until somebody has looked after it."
         }
+    }
+
+    /// The request's commit did not end in time. Its events may be in the queue, or get there yet.
+    static func undecided(after time: Duration) -> Problem {
+        Problem(
+            status: .serviceUnavailable, code: "queue-timeout", title: "The outcome is not known",
+            detail: "\(StoreError.undecided(after: time)) The events may have been accepted. "
+                + "Send the request again later: with an idempotency-key or dedupe, nothing is accepted twice.",
+            headers: [.retryAfter: "5"])
     }
 
     static func bodyTooLarge(limit: Int) -> Problem {
@@ -147,9 +157,10 @@ extension Problem {
             + "\"admin\": {\"auth\": {\"bearer\": [\"env:ADMIN_TOKEN\"]}} to it.")
 
     static func store(_ error: StoreError) -> Problem {
-        Problem(
-            status: .serviceUnavailable, code: "queue-unavailable", title: "The queue did not answer",
-            detail: "\(error)", headers: [.retryAfter: "5"])
+        let isUndecided = if case .undecided = error { true } else { false }
+        return Problem(
+            status: .serviceUnavailable, code: isUndecided ? "queue-timeout" : "queue-unavailable",
+            title: "The queue did not answer", detail: "\(error)", headers: [.retryAfter: "5"])
     }
 
     static func badQuery(_ detail: String) -> Problem {

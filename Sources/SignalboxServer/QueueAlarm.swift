@@ -1,19 +1,19 @@
 import Logging
+import SignalboxModel
 import SignalboxPipeline
 import SignalboxStore
-import Synchronization
 
 /// Tells the operator once when the queue stops taking events and once when it takes them again, however many requests
 /// meet it.
 final class QueueAlarm: Sendable {
     // A class because all requests share it.
-    private let isRinging = Mutex(false)
+    private let outage = Outage()
     private let logger: Logger
 
     init(logger: Logger) { self.logger = logger }
 
     private func ring(_ reason: StoreError) {
-        guard set(true) else { return }
+        guard outage.begins() else { return }
         logger.error("The queue takes no events; senders are told to come back.", metadata: ["error": "\(reason)"])
     }
 
@@ -33,14 +33,6 @@ final class QueueAlarm: Sendable {
     }
 
     func silence() {
-        if set(false) { logger.notice("The queue takes events again.") }
-    }
-
-    /// True when that is a change.
-    private func set(_ rings: Bool) -> Bool {
-        isRinging.withLock { isRinging in
-            defer { isRinging = rings }
-            return isRinging != rings
-        }
+        if outage.ends() { logger.notice("The queue takes events again.") }
     }
 }

@@ -1,31 +1,92 @@
+import SignalboxStore
 import Synchronization
 
-/// Whether the gateway can take events, found out at most once a second and by one request at a time, however often it
-/// is asked: finding out costs a write to disk.
+/// Whether the gateway can accept events, found out at most once a second and by one probe at a time, however often it is
+/// asked: a probe costs a write to disk.
+///
+/// A probe that does not end counts as a no, for as long as it lasts: an old answer is not an answer.
 final class Readiness: Sendable {
-    // A class because all requests share the answer.
-    private struct State {
-        var answer: (time: ContinuousClock.Instant, isReady: Bool)?
-        var isAsking = false
+    enum Verdict: Sendable, Equatable {
+        case ready
+        case notReady(StoreError)
     }
 
+    // A class because all requests share the answer.
+    private struct State {
+        var answer: (time: ContinuousClock.Instant, verdict: Verdict)?
+        /// When the probe that is under way began.
+        var begun: ContinuousClock.Instant?
+        var waiting: [CheckedContinuation<Verdict, Never>] = []
+    }
+
+    /// How long requests wait for a probe.
+    static let patience = SQLiteQueue.longestCommit
+    /// How long an answer counts.
+    private static let freshness: Duration = .seconds(1)
+
     private let state = Mutex(State())
-    private let find: @Sendable () async -> Bool
+    private let probe: @Sendable () async -> Verdict
+    private let delayed: DelayedCall
+    private let now: @Sendable () -> ContinuousClock.Instant
 
-    init(_ find: @escaping @Sendable () async -> Bool) { self.find = find }
+    init(
+        delayed: DelayedCall = .onQueue, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        _ probe: @escaping @Sendable () async -> Verdict
+    ) {
+        self.delayed = delayed
+        self.now = now
+        self.probe = probe
+    }
 
-    func isReady() async -> Bool {
-        let now = ContinuousClock.now
-        let known = state.withLock { state -> Bool? in
-            if let answer = state.answer, state.isAsking || now - answer.time < .seconds(1) { return answer.isReady }
-            // Who asks first of all while somebody finds out is told that it is not known to be ready.
-            if state.isAsking { return false }
-            state.isAsking = true
-            return nil
+    private enum Step {
+        case known(Verdict)
+        case waits
+        case begins(at: ContinuousClock.Instant)
+    }
+
+    func verdict() async -> Verdict {
+        await withCheckedContinuation { request in
+            switch step(for: request) {
+            case .known(let verdict): request.resume(returning: verdict)
+            case .waits: break
+            case .begins(let begun):
+                // Not structured: when the disk hangs, so does the probe, and requests must not.
+                Task { end(with: await probe()) }
+                delayed(after: Self.patience) { [weak self] in self?.giveUp(begun: begun) }
+            }
         }
-        if let known { return known }
-        let isReady = await find()
-        state.withLock { $0 = State(answer: (now, isReady)) }
-        return isReady
+    }
+
+    private func step(for request: CheckedContinuation<Verdict, Never>) -> Step {
+        let now = now()
+        return state.withLock { state in
+            if let answer = state.answer, now - answer.time < Self.freshness { return .known(answer.verdict) }
+            if let begun = state.begun, now - begun >= Self.patience {
+                return .known(.notReady(.stalled(for: now - begun)))
+            }
+            state.waiting.append(request)
+            guard state.begun == nil else { return .waits }
+            state.begun = now
+            return .begins(at: now)
+        }
+    }
+
+    private func end(with verdict: Verdict) {
+        let now = now()
+        let waiting = state.withLock { state in
+            defer { state = State(answer: (now, verdict)) }
+            return state.waiting
+        }
+        for request in waiting { request.resume(returning: verdict) }
+    }
+
+    /// Answers those who wait for a probe that has not ended.
+    private func giveUp(begun: ContinuousClock.Instant) {
+        let waiting = state.withLock { state in
+            guard state.begun == begun else { return [CheckedContinuation<Verdict, Never>]() }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for request in waiting { request.resume(returning: .notReady(.stalled(for: Self.patience))) }
     }
 }

@@ -3,65 +3,163 @@ import Synchronization
 
 /// Gathers writes from everywhere into few commits: while one commit is being made durable, the next one fills.
 ///
-/// Writes are done in the order in which they came. A class because it is shared state with a queue of its own.
+/// Writes are performed in the order in which they were submitted. A write that cannot be committed fails alone, unless
+/// the whole file is affected. A class because it is shared state with a queue of its own.
 final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
-    /// Called once, on the thread of the commits: it must not block.
+    /// Called once, on the thread of the commits or of the deadlines: it must not block.
     typealias Done = @Sendable (Result<Output, StoreError>) -> Void
 
-    private struct Pending {
-        var writes: [(write: Write, done: Done)] = []
-        var isDraining = false
+    private struct Entry {
+        let write: Write
+        /// Nil once it was called.
+        var done: Done?
+        /// When the submitter is told that there is no result yet; nil when it waits for as long as the commit takes.
+        let deadline: ContinuousClock.Instant?
     }
 
-    private let pending = Mutex(Pending())
+    private struct State {
+        var waiting: [Entry] = []
+        /// The group that is being committed.
+        var running: [Entry] = []
+        /// When the commit that is under way began.
+        var begun: ContinuousClock.Instant?
+        var isDraining = false
+        /// Whether a check of the deadlines is scheduled.
+        var isWatched = false
+    }
+
+    private let state = Mutex(State())
     // A queue and not a task: SQLite's calls block, which Swift's pool of threads must not.
     private let queue = DispatchQueue(label: "signalbox.commits")
     private let limit: Int
-    private let commit: @Sendable ([Write]) throws(StoreError) -> [Output]
+    private let patience: Duration
+    private let delayed: DelayedCall
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let commit: @Sendable ([Write]) throws(CommitFailure) -> [Output]
 
-    /// `commit` writes all it is given in one transaction, or none of it, and says what came of each. `limit`: the most it
-    /// is given at once.
-    init(limit: Int, commit: @escaping @Sendable ([Write]) throws(StoreError) -> [Output]) {
+    /// `commit` performs all writes that it is given in one transaction, or none of them, and returns the result of each.
+    /// `limit`: the most writes in one commit. `patience`: how long a submitter with a deadline waits.
+    init(
+        limit: Int, patience: Duration, delayed: DelayedCall = .onQueue,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        commit: @escaping @Sendable ([Write]) throws(CommitFailure) -> [Output]
+    ) {
         self.limit = limit
+        self.patience = patience
+        self.delayed = delayed
+        self.now = now
         self.commit = commit
     }
 
-    /// Returns when the write is durable, throws when nothing of it was written.
-    func write(_ write: Write) async throws(StoreError) -> Output {
-        // Unchecked: every request waits here, and `drain` calls what it takes out of the list, each once.
+    /// Returns when the write is durable. Throws when it was not performed, or, with a deadline, when its result is not
+    /// known in time.
+    func write(_ write: Write, hasDeadline: Bool = false) async throws(StoreError) -> Output {
+        // Unchecked: every request waits here, and each entry's `done` is called once.
         let result = await withUnsafeContinuation { (done: UnsafeContinuation<Result<Output, StoreError>, Never>) in
-            submit(write) { done.resume(returning: $0) }
+            submit(write, hasDeadline: hasDeadline) { done.resume(returning: $0) }
         }
         return try result.get()
     }
 
-    /// Calls `done` when the write is durable, or when it failed and nothing of it was written.
-    func submit(_ write: Write, _ done: @escaping Done) {
-        let start = pending.withLock { pending in
-            pending.writes.append((write, done))
-            defer { pending.isDraining = true }
-            return !pending.isDraining
-        }
-        if start { queue.async { self.drain() } }
+    private enum Submission {
+        case queued, begins
+        case refused(after: Duration)
     }
 
-    private func drain() {
-        while true {
-            let batch = pending.withLock { pending in
-                let count = min(limit, pending.writes.count)
-                let batch = Array(pending.writes[..<count])
-                pending.writes.removeSubrange(..<count)
-                pending.isDraining = !batch.isEmpty
-                return batch
+    /// Calls `done` as ``write(_:hasDeadline:)`` returns or throws.
+    func submit(_ write: Write, hasDeadline: Bool = false, _ done: @escaping Done) {
+        let now = hasDeadline ? now() : nil
+        let (submission, watches) = state.withLock { state -> (Submission, Bool) in
+            if let now, let begun = state.begun, now - begun >= patience {
+                return (.refused(after: now - begun), false)
             }
-            if batch.isEmpty { return }
-            let result = Result { () throws(StoreError) in try commit(batch.map(\.write)) }
-            switch result {
-            case .success(let outputs):
-                for (entry, output) in zip(batch, outputs) { entry.done(.success(output)) }
-            case .failure(let error):
-                for entry in batch { entry.done(.failure(error)) }
-            }
+            state.waiting.append(Entry(write: write, done: done, deadline: now.map { $0 + patience }))
+            let watches = hasDeadline && !state.isWatched
+            if watches { state.isWatched = true }
+            defer { state.isDraining = true }
+            return (state.isDraining ? .queued : .begins, watches)
         }
+        if watches { watch(after: patience) }
+        switch submission {
+        case .queued: break
+        case .begins: queue.async { self.drain() }
+        case .refused(let time): done(.failure(.stalled(for: time)))
+        }
+    }
+
+    /// How long the present commit has been under way; nil when there is none.
+    var commitTime: Duration? {
+        let begun = state.withLock { $0.begun }
+        return begun.map { now() - $0 }
+    }
+
+    // MARK: Commits
+
+    private func drain() {
+        while let writes = nextGroup() {
+            var parts = CommitParts(count: writes.count)
+            while let part = parts.next() { commit(part, of: writes, &parts) }
+        }
+    }
+
+    private func nextGroup() -> [Write]? {
+        state.withLock { state in
+            let count = min(limit, state.waiting.count)
+            state.running = Array(state.waiting[..<count])
+            state.waiting.removeSubrange(..<count)
+            state.isDraining = count > 0
+            return count > 0 ? state.running.map(\.write) : nil
+        }
+    }
+
+    private func commit(_ part: Range<Int>, of writes: [Write], _ parts: inout CommitParts) {
+        let now = now()
+        state.withLock { $0.begun = now }
+        do throws(CommitFailure) {
+            let outputs = try commit(part.count == writes.count ? writes : Array(writes[part]))
+            answer(part) { .success(outputs[$0 - part.lowerBound]) }
+        } catch {
+            if error.mayBeOfOneWrite, parts.split(part) { return }
+            answer(part) { _ in .failure(error.reason) }
+            guard !error.mayBeOfOneWrite else { return }
+            while let rest = parts.next() { answer(rest) { _ in .failure(error.reason) } }
+        }
+    }
+
+    private func answer(_ part: Range<Int>, with result: (Int) -> Result<Output, StoreError>) {
+        let calls = state.withLock { state in
+            state.begun = nil
+            return part.map { ($0, state.running[$0].done.take()) }
+        }
+        for (position, done) in calls { done?(result(position)) }
+    }
+
+    // MARK: Deadlines
+
+    private func watch(after delay: Duration) {
+        // Weak: a check that is scheduled must not keep the file open.
+        delayed(after: delay) { [weak self] in self?.checkDeadlines() }
+    }
+
+    /// Answers those whose deadline has passed. What was not begun is withdrawn; what is being committed stays in its
+    /// group, and its result is not known.
+    private func checkDeadlines() {
+        let now = now()
+        let (withdrawn, unknown, next) = state.withLock { state -> ([Done], [Done], ContinuousClock.Instant?) in
+            func isLate(_ entry: Entry) -> Bool { entry.deadline.map { $0 <= now } ?? false }
+            let withdrawn = state.waiting.filter(isLate).compactMap(\.done)
+            if !withdrawn.isEmpty { state.waiting.removeAll(where: isLate) }
+            var unknown: [Done] = []
+            for position in state.running.indices where isLate(state.running[position]) {
+                if let done = state.running[position].done.take() { unknown.append(done) }
+            }
+            let left = (state.waiting + state.running).filter { $0.done != nil }
+            let next = left.compactMap(\.deadline).min()
+            state.isWatched = next != nil
+            return (withdrawn, unknown, next)
+        }
+        for done in withdrawn { done(.failure(.stalled(for: patience))) }
+        for done in unknown { done(.failure(.undecided(after: patience))) }
+        if let next { watch(after: next - now) }
     }
 }

@@ -11,7 +11,11 @@ final class CommitHealth: Sendable {
 
     init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
-    func failed(_ error: StoreError) { failure.withLock { [now] in $0 = (error, now()) } }
+    /// What is wrong with one write says nothing of the others, unless the file is damaged.
+    func failed(_ failure: CommitFailure) {
+        if failure.mayBeOfOneWrite, case .unavailable = failure.reason { return }
+        self.failure.withLock { [now] in $0 = (failure.reason, now()) }
+    }
 
     func succeeded() { failure.withLock { $0 = nil } }
 

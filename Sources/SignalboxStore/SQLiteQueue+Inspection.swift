@@ -150,6 +150,7 @@ extension SQLiteQueue {
         do {
             return try await pool.writeWithoutTransaction { [checkpointer] db in
                 var result: T?
+        try checkDisk()
                 try db.inTransaction(.immediate) {
                     result = try body(db)
                     return .commit

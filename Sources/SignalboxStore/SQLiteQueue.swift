@@ -15,7 +15,7 @@ package final class SQLiteQueue: Sendable {
     let mediaWaker = MediaWaker()
     /// The host whose downloads were given out last.
     let mediaTurn = Mutex<String?>(nil)
-    private let commits: CommitGroup<SQLiteWriter.Write, SQLiteWriter.Output>
+    let commits: CommitGroup<SQLiteWriter.Write, SQLiteWriter.Output>
     private let health = CommitHealth()
     let knownCategories = KnownCategories()
     private let lastVersion = Mutex<Int?>(nil)
@@ -26,10 +26,11 @@ package final class SQLiteQueue: Sendable {
     let clockShift = Mutex<ClockShift?>(nil)
 
     /// Opens or makes the queue in a data directory. `now`: the clock that decides what is due. `elapsed`: time that only
-    /// ever passes, counted from any start, by which it is noticed that the clock was set.
+    /// ever passes, counted from any start, by which it is noticed that the clock was set. `delayed`: calls what checks
+    /// the deadlines of commits.
     package init(
         in directory: String, now: @escaping @Sendable () -> Date = { Date() },
-        elapsed: @escaping @Sendable () -> Duration = SQLiteQueue.sinceStart
+        elapsed: @escaping @Sendable () -> Duration = SQLiteQueue.sinceStart, delayed: DelayedCall = .onQueue
     ) throws(StoreError) {
         path = directory + "/queue.db"
         self.now = now
@@ -46,8 +47,17 @@ package final class SQLiteQueue: Sendable {
         let writer = SQLiteWriter(
             pool: pool, path: path, lanes: lanes, now: now, health: health, known: knownCategories,
             media: mediaWaker, clockNotes: clockNotes, checkpointer: checkpointer)
-        commits = CommitGroup(limit: 512) { (writes) throws(StoreError) in try writer.commit(writes) }
+        let start = ContinuousClock.now
+        commits = CommitGroup(limit: 512, patience: Self.patience, delayed: delayed, now: { start + elapsed() }) {
+            (writes) throws(CommitFailure) in try writer.commit(writes)
+        }
     }
+
+    /// How long a request waits for its commit. Longer than SQLite waits for the lock of another process, whose end is a
+    /// definite answer.
+    package static let patience: Duration = .seconds(15)
+    /// How long a commit may take before the queue counts as not writable.
+    package static let longestCommit: Duration = .seconds(5)
 
     private static let start = ContinuousClock.now
 
@@ -93,26 +103,28 @@ package final class SQLiteQueue: Sendable {
         return try SQLiteQueue(in: directory)
     }
 
-    /// Takes events with all their deliveries. Durable when it returns; when it throws, nothing was taken. `request`: the
-    /// request that brought them, where its sender may repeat it.
+    /// Takes events with all their deliveries. Durable when it returns. When it throws, nothing was taken, unless it throws
+    /// ``StoreError/undecided(after:)``: then that is not known. `request`: the request that brought them, where its
+    /// sender may repeat it.
     @discardableResult
     package func append(
         _ events: [RoutedEvent], of request: IdempotentRequest? = nil
     ) async throws(StoreError) -> AppendResult {
         guard !events.isEmpty || request != nil else { return .appended(duplicates: [:]) }
-        guard case .appended(let result) = try await commits.write(.append(events, request)) else {
+        guard case .appended(let result) = try await commits.write(.append(events, request), hasDeadline: true)
+        else {
             preconditionFailure("An append was answered as something else.")
         }
         return result
     }
 
-    /// The same for who does not wait: `done` is called once, when the events are durable, or when nothing was taken, on a
-    /// thread of the queue's, which must not be blocked. It gets the ids of those that events repeat, by position.
+    /// The same without waiting: calls `done` once, when the above would return or throw, on a thread of the queue's, which
+    /// must not be blocked. It gets the ids of those that events repeat, by position.
     package func append(
         _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
     ) {
         guard !events.isEmpty else { return done(.success([:])) }
-        commits.submit(.append(events, nil)) { result in
+        commits.submit(.append(events, nil), hasDeadline: true) { result in
             done(
                 result.map { output in
                     guard case .appended(.appended(let duplicates)) = output else {
@@ -162,6 +174,7 @@ package final class SQLiteQueue: Sendable {
     /// throws why it cannot.
     package func probe() async throws(StoreError) {
         if let failure = health.recentFailure { throw failure }
+        try checkDisk()
         do {
             try await pool.writeWithoutTransaction { db in
                 let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
@@ -170,6 +183,11 @@ package final class SQLiteQueue: Sendable {
         } catch {
             throw StoreError(error, path: path)
         }
+    }
+
+    /// Throws while a commit takes so long that another write would only wait behind it.
+    func checkDisk() throws(StoreError) {
+        if let time = commits.commitTime, time >= Self.longestCommit { throw .stalled(for: time) }
     }
 
     // MARK: Claiming
@@ -209,6 +227,9 @@ package final class SQLiteQueue: Sendable {
             return found.isEmpty ? try await claim(from: destination, upTo: limit) : found
         }
     }
+
+    /// Claims in a row that may be from memory although the file is to be read.
+    package static let longestRunFromMemory = HandOff.freshClaims
 
     /// Looks for deliveries that have become due, and for changes by other processes; to be called every so often.
     package func tick() async throws(StoreError) {

@@ -41,7 +41,7 @@ struct SQLiteWriter: Sendable {
     let clockNotes: ClockNotes
     let checkpointer: Checkpointer
 
-    func commit(_ writes: [Write]) throws(StoreError) -> [Output] {
+    func commit(_ writes: [Write]) throws(CommitFailure) -> [Output] {
         var transaction = Transaction(now: now())
         var outputs: [Output] = []
         do {
@@ -56,9 +56,9 @@ struct SQLiteWriter: Sendable {
             }
         } catch {
             undoInMemory(transaction, writes)
-            let reason = StoreError(error, path: path)
-            health.failed(reason)
-            throw reason
+            let failure = CommitFailure(error, path: path)
+            health.failed(failure)
+            throw failure
         }
         health.succeeded()
         settleInMemory(transaction)

@@ -12,6 +12,10 @@ package enum StoreError: Error, Sendable, Equatable {
     case damaged(path: String, reason: String)
     /// Nothing was written; the same call may succeed once there is room or the disk is back.
     case unavailable(reason: String)
+    /// Nothing was written: an earlier commit has been under way for so long that none is begun.
+    case stalled(for: Duration)
+    /// The commit has not ended in time: whether the write is durable is not known, and it may still become so.
+    case undecided(after: Duration)
 }
 
 extension StoreError: CustomStringConvertible {
@@ -26,6 +30,10 @@ extension StoreError: CustomStringConvertible {
         case .damaged(let path, let reason):
             "The queue \(path) cannot be read: \(reason). Restore it from a backup, or move it away to start anew."
         case .unavailable(let reason): "The queue cannot be written: \(reason)."
+        case .stalled(let time):
+            "The queue cannot be written: the disk has not completed a commit for \(time.components.seconds) s."
+        case .undecided(let time):
+            "The disk has not completed the commit within \(time.components.seconds) s: its outcome is not known."
         }
     }
 }

@@ -14,16 +14,27 @@ import Testing
         func pass(_ time: Duration) { instant.withLock { $0 += time } }
     }
 
+    private func failure(_ reason: StoreError) -> CommitFailure {
+        CommitFailure(reason: reason, mayBeOfOneWrite: reason == damaged)
+    }
+
+    /// One write that cannot be committed does not make the queue unwritable.
+    @Test func aFaultOfOneWriteDoesNotCount() {
+        let health = CommitHealth()
+        health.failed(CommitFailure(reason: .unavailable(reason: "constraint"), mayBeOfOneWrite: true))
+        #expect(health.recentFailure == nil)
+    }
+
     @Test func aFailureCountsForAWhileAndNotBeyondASuccess() {
         let time = Time()
         let health = CommitHealth { time.now }
         #expect(health.recentFailure == nil)
-        health.failed(full)
+        health.failed(failure(full))
         time.pass(.seconds(9))
         #expect(health.recentFailure == full)
         time.pass(.seconds(1))
         #expect(health.recentFailure == nil)
-        health.failed(full)
+        health.failed(failure(full))
         health.succeeded()
         #expect(health.recentFailure == nil)
     }
@@ -32,7 +43,7 @@ import Testing
     @Test func damageCountsUntilSomethingIsCommitted() {
         let time = Time()
         let health = CommitHealth { time.now }
-        health.failed(damaged)
+        health.failed(failure(damaged))
         time.pass(.seconds(3600))
         #expect(health.recentFailure == damaged)
         health.succeeded()

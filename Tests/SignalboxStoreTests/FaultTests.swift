@@ -106,6 +106,67 @@ import Testing
         }
     }
 
+    /// One event that cannot be written is refused; those that came with it are taken.
+    @Test func anEventThatCannotBeWrittenFailsAlone() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.pool.write { db in
+                try db.execute(
+                    sql: """
+                        CREATE TRIGGER bad BEFORE INSERT ON events WHEN NEW.body = x'07'
+                        BEGIN SELECT RAISE(ABORT, 'bad'); END
+                        """)
+            }
+            let failed = try await withThrowingTaskGroup(of: UInt8?.self) { group in
+                for number in 0..<UInt8(200) {
+                    group.addTask {
+                        do throws(StoreError) {
+                            try await queue.append([event(number)])
+                            return nil
+                        } catch {
+                            #expect(error == .unavailable(reason: "bad"))
+                            return number
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
+            }
+            #expect(failed == [7])
+            #expect(try await queue.claim(from: crm, upTo: 300).count == 199)
+            #expect(try await queue.audit().isRight)
+            try await queue.probe()
+        }
+    }
+
+    /// The writer is held up as by a disk that does not answer: requests are answered, the probe fails, and both work
+    /// again afterwards. The event whose outcome was not known is there once.
+    @Test func answersWhileTheDiskHangsAndRecovers() async throws {
+        let timer = ManualTimer()
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(
+                in: directory, elapsed: { timer.elapsed },
+                delayed: DelayedCall { timer.schedule(after: $0, $1) })
+            queue.openLane(crm) {}
+            let disk = DispatchSemaphore(value: 0)
+            queue.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
+            let request = Task { try await queue.append([event(1)]) }
+            while queue.commits.commitTime == nil { await Task.yield() }
+            timer.pass(.seconds(5))
+            await #expect(throws: StoreError.stalled(for: .seconds(5))) { try await queue.probe() }
+            await #expect(throws: StoreError.stalled(for: .seconds(5))) { try await queue.set(nil, of: crm) }
+            timer.pass(.seconds(10))
+            await #expect(throws: StoreError.undecided(after: .seconds(15))) { try await request.value }
+            await #expect(throws: StoreError.stalled(for: .seconds(15))) { try await queue.append([event(2)]) }
+
+            disk.signal()
+            while queue.commits.commitTime != nil { await Task.yield() }
+            try await queue.probe()
+            try await queue.append([event(3)])
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[1], [3]])
+            #expect(try await queue.audit().isRight)
+        }
+    }
+
     @Test func saysThatTheFileOrTheFileSystemIsReadOnly() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)

@@ -42,6 +42,7 @@ package struct MediaService: Service {
     private let now: @Sendable () -> Date
     private let gate = MediaGate()
     private let wakeUp = WakeUp()
+    private let outage = Outage()
 
     /// It never sleeps shorter or longer while something has a time at which it comes: a wall clock that is corrected in
     /// small steps shall make nothing late by much.
@@ -143,11 +144,14 @@ package struct MediaService: Service {
             let until = try await queue.nextMediaUntil()
             // Without a place to begin it at, nothing comes of a time: the end of a download wakes.
             let due = hasPlaces ? try await queue.nextMediaDue() : nil
+            if outage.ends() { logger.notice("The queue of downloads can be read again.") }
             return Look(isIdle: until == nil, next: [until, due].compactMap(\.self).min())
         } catch {
             // Cut short by our own stop.
             if Task.isCancelled || gate.isStopping { return Look() }
-            logger.error("The queue of downloads cannot be read.", metadata: ["error": "\(error)"])
+            if outage.begins() {
+                logger.error("The queue of downloads cannot be read.", metadata: ["error": "\(error)"])
+            }
             do { try await clock.sleep(for: Self.pause) } catch { return Look() }
             return Look(next: now())
         }
@@ -200,13 +204,16 @@ package struct MediaService: Service {
         if case .interrupted = outcome, gate.isStopping { return }
         let settlement = settlement(of: job, outcome, by: setup.settings.retry)
         note(settlement, job)
+        let failure = Outage()
         while !gate.isStopping {
             do throws(StoreError) {
                 try await queue.settle(media: settlement)
                 if case .stored(let file, _, _) = outcome { room.add(file.bytes) }
                 return
             } catch {
-                logger.error("What a download brought cannot be noted.", metadata: ["error": "\(error)"])
+                if failure.begins() {
+                    logger.error("What a download brought cannot be noted.", metadata: ["error": "\(error)"])
+                }
             }
             // It keeps its place: begun again it would fare no better.
             do { try await clock.sleep(for: Self.pause) } catch { return }

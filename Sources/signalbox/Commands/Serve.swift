@@ -41,7 +41,7 @@ struct Serve: AsyncParsableCommand {
         let server = GatewayServer(
             try orRefuse { () throws(ConfigRefusal) in try surface(gateway, gateway.plan, address: address) },
             address: address, logger: logger,
-            isReady: { await Self.isWritable(queue) },
+            probe: { await Self.fault(of: queue) },
             onListening: { address in
                 Self.reportWarnings(of: config, to: logger)
                 Self.greet(address, config, dataDirectory: gateway.directory.path)
@@ -163,12 +163,12 @@ struct Serve: AsyncParsableCommand {
         return .open
     }
 
-    private static func isWritable(_ queue: SQLiteQueue) async -> Bool {
-        do {
+    private static func fault(of queue: SQLiteQueue) async -> StoreError? {
+        do throws(StoreError) {
             try await queue.probe()
-            return true
+            return nil
         } catch {
-            return false
+            return error
         }
     }
 

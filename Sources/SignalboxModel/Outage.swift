@@ -1,0 +1,23 @@
+import Synchronization
+
+/// Whether something that is tried again and again fails at present, so that each change is logged once.
+///
+/// A class because those who try share it.
+package final class Outage: Sendable {
+    private let isUnderWay = Mutex(false)
+
+    package init() {}
+
+    /// Records a failure; true when it is the first one in a row.
+    package func begins() -> Bool { change(to: true) }
+
+    /// Records a success; true when it is the first one after a failure.
+    package func ends() -> Bool { change(to: false) }
+
+    private func change(to value: Bool) -> Bool {
+        isUnderWay.withLock { isUnderWay in
+            defer { isUnderWay = value }
+            return isUnderWay != value
+        }
+    }
+}

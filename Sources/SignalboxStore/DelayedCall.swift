@@ -1,0 +1,50 @@
+import Dispatch
+import Synchronization
+
+/// Calls a function once some time has passed. Tests pass one of their own, and decide when that is.
+package struct DelayedCall: Sendable {
+    private let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
+
+    /// `schedule` must not call the function before it returns.
+    package init(_ schedule: @escaping @Sendable (Duration, @escaping @Sendable () -> Void) -> Void) {
+        self.schedule = schedule
+    }
+
+    /// Calls on a queue of its own: whoever hangs must not hold up the calls that report it.
+    package static let onQueue: DelayedCall = {
+        let queue = DispatchQueue(label: "signalbox.delayed-calls")
+        return DelayedCall { delay, call in
+            queue.asyncAfter(deadline: .now() + .milliseconds(Int(delay / .milliseconds(1))), execute: call)
+        }
+    }()
+
+    package func callAsFunction(after delay: Duration, _ call: @escaping @Sendable () -> Void) {
+        schedule(max(.zero, delay), call)
+    }
+}
+
+extension DelayedCall {
+    /// Awaits work for no longer than `limit`; returns nil when it takes longer. The work then goes on, and its result is
+    /// dropped.
+    package func result<T: Sendable>(
+        within limit: Duration, of work: @escaping @Sendable () async -> T
+    ) async -> T? {
+        await withCheckedContinuation { continuation in
+            let first = FirstResult(continuation)
+            // Not structured: whoever waits must not wait for work that hangs.
+            Task { first.resume(returning: await work()) }
+            self(after: limit) { first.resume(returning: nil) }
+        }
+    }
+}
+
+/// Resumes a continuation with the first of several results. A class because those that bring results share it.
+private final class FirstResult<T: Sendable>: Sendable {
+    private let continuation: Mutex<CheckedContinuation<T?, Never>?>
+
+    init(_ continuation: CheckedContinuation<T?, Never>) { self.continuation = Mutex(continuation) }
+
+    func resume(returning result: T?) {
+        continuation.withLock { $0.take() }?.resume(returning: result)
+    }
+}

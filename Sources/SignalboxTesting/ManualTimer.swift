@@ -1,0 +1,34 @@
+import Synchronization
+
+/// Time that a test moves, and calls that it makes when they are due. A class because a test and what it tests share it.
+package final class ManualTimer: Sendable {
+    private struct State {
+        var elapsed = Duration.zero
+        var calls: [(due: Duration, call: @Sendable () -> Void)] = []
+    }
+
+    private let start = ContinuousClock.now
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var elapsed: Duration { state.withLock(\.elapsed) }
+    package var now: ContinuousClock.Instant { start + elapsed }
+    /// Calls that are not due yet.
+    package var count: Int { state.withLock { $0.calls.count } }
+
+    package func schedule(after delay: Duration, _ call: @escaping @Sendable () -> Void) {
+        state.withLock { $0.calls.append(($0.elapsed + delay, call)) }
+    }
+
+    /// Moves time, and makes the calls that are due then.
+    package func pass(_ time: Duration) {
+        let due = state.withLock { state in
+            state.elapsed += time
+            let due = state.calls.filter { $0.due <= state.elapsed }
+            state.calls.removeAll { $0.due <= state.elapsed }
+            return due
+        }
+        for call in due.sorted(by: { $0.due < $1.due }) { call.call() }
+    }
+}

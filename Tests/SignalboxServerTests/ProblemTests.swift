@@ -1,0 +1,21 @@
+import SignalboxStore
+import Testing
+
+@testable import SignalboxServer
+
+@Suite struct ProblemTests {
+    /// A sender that hears "nothing was accepted" may send the event anew; of an outcome that is not known it must not.
+    @Test func anUnknownOutcomeIsNotTakenForARefusal() {
+        let unknown = StoreError.undecided(after: .seconds(15))
+        for problem in [Problem(.store(unknown)), Problem.store(unknown)] {
+            #expect(problem.status == .serviceUnavailable)
+            #expect(problem.code == "queue-timeout")
+            #expect(problem.headers[.retryAfter] == "5")
+            #expect(problem.detail.contains("within 15 s: its outcome is not known"))
+        }
+        #expect(Problem(.store(unknown)).detail.contains("idempotency-key"))
+        let stalled = Problem(.store(.stalled(for: .seconds(20))))
+        #expect(stalled.code == "queue-unavailable" && stalled.title == "Nothing was accepted")
+        #expect(stalled.detail.contains("has not completed a commit for 20 s"))
+    }
+}

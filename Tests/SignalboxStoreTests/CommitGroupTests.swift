@@ -1,0 +1,176 @@
+import Dispatch
+import SignalboxTesting
+import Synchronization
+import Testing
+
+@testable import SignalboxStore
+
+@Suite(.timeLimit(.minutes(1))) struct CommitGroupTests {
+    private let bench = Bench()
+
+    /// A commit group over a list instead of a file. A class because commits change it and tests read it.
+    private final class Bench: Sendable {
+        let timer = ManualTimer()
+        /// Numbers that cannot be committed.
+        let bad = Mutex<Set<Int>>([])
+        /// True when no number can be.
+        let isFull = Mutex(false)
+        let performed = Mutex<[Int]>([])
+        let commits = Mutex(0)
+        /// The commit of number 0 has begun; it ends with `release`.
+        let entered = DispatchSemaphore(value: 0)
+        let release = DispatchSemaphore(value: 0)
+        let results = Mutex<[Int: Result<Int, StoreError>]>([:])
+        private let answered = DispatchSemaphore(value: 0)
+
+        func group() -> CommitGroup<Int, Int> {
+            CommitGroup(
+                limit: 512, patience: .seconds(15), delayed: DelayedCall { [timer] in timer.schedule(after: $0, $1) },
+                now: { [timer] in timer.now }
+            ) { [self] (numbers) throws(CommitFailure) in try commit(numbers) }
+        }
+
+        private func commit(_ numbers: [Int]) throws(CommitFailure) -> [Int] {
+            commits.withLock { $0 += 1 }
+            if numbers == [0] {
+                entered.signal()
+                release.wait()
+            }
+            if isFull.withLock(\.self) {
+                throw CommitFailure(reason: .unavailable(reason: "the disk is full"), mayBeOfOneWrite: false)
+            }
+            guard bad.withLock({ $0.isDisjoint(with: numbers) }) else {
+                throw CommitFailure(reason: .unavailable(reason: "constraint"), mayBeOfOneWrite: true)
+            }
+            performed.withLock { $0 += numbers }
+            return numbers
+        }
+
+        func submit(_ number: Int, to group: CommitGroup<Int, Int>, hasDeadline: Bool = false) {
+            group.submit(number, hasDeadline: hasDeadline) { [self] result in
+                results.withLock { $0[number] = result }
+                answered.signal()
+            }
+        }
+
+        /// Has a group of 512 writes committed at once.
+        func submitMany(to group: CommitGroup<Int, Int>) {
+            submit(0, to: group)
+            entered.wait()
+            for number in 1...512 { submit(number, to: group) }
+            commits.withLock { $0 = 0 }
+            release.signal()
+            wait(for: 513)
+        }
+
+        var answers: Int { results.withLock(\.count) }
+        /// Those that were performed, in their order.
+        var numbers: [Int] { performed.withLock(\.self) }
+        /// Commits that were tried.
+        var count: Int { commits.withLock(\.self) }
+
+        func wait(for count: Int) { for _ in 0..<count { answered.wait() } }
+
+        func failure(of number: Int) -> StoreError? {
+            results.withLock { results in
+                if case .failure(let error)? = results[number] { error } else { nil }
+            }
+        }
+    }
+
+    // MARK: Deadlines
+
+    @Test func saysThatTheOutcomeIsUnknownWhenACommitDoesNotEnd() {
+        let group = bench.group()
+        bench.submit(0, to: group, hasDeadline: true)
+        bench.entered.wait()
+        bench.submit(1, to: group, hasDeadline: true)
+        bench.timer.pass(.seconds(14))
+        #expect(bench.answers == 0)
+        bench.timer.pass(.seconds(1))
+        #expect(bench.failure(of: 0) == .undecided(after: .seconds(15)))
+        #expect(bench.failure(of: 1) == .stalled(for: .seconds(15)), "its commit has not begun")
+
+        bench.submit(2, to: group)
+        bench.release.signal()
+        bench.wait(for: 3)
+        #expect(bench.numbers == [0, 2], "what was withdrawn is not performed")
+    }
+
+    @Test func refusesRequestsAtOnceWhileACommitHangs() {
+        let group = bench.group()
+        bench.submit(0, to: group)
+        bench.entered.wait()
+        bench.timer.pass(.seconds(20))
+        #expect(group.commitTime == .seconds(20))
+        bench.submit(1, to: group, hasDeadline: true)
+        #expect(bench.failure(of: 1) == .stalled(for: .seconds(20)))
+        bench.submit(2, to: group)
+        bench.release.signal()
+        bench.wait(for: 3)
+        #expect(bench.numbers == [0, 2], "a write without a deadline waits")
+        #expect(bench.failure(of: 0) == nil)
+    }
+
+    @Test func schedulesOneCheckHoweverManyRequestsThereAre() {
+        let group = bench.group()
+        bench.submit(0, to: group, hasDeadline: true)
+        bench.entered.wait()
+        for number in 1...100 { bench.submit(number, to: group, hasDeadline: true) }
+        #expect(bench.timer.count == 1)
+        bench.release.signal()
+        bench.wait(for: 101)
+        bench.timer.pass(.seconds(15))
+        #expect(bench.timer.count == 0, "nobody waits any more")
+    }
+
+    // MARK: Failures
+
+    @Test(arguments: [1, 256, 300, 512]) func aBadWriteFailsAlone(number: Int) {
+        bench.bad.withLock { $0 = [number] }
+        bench.submitMany(to: bench.group())
+        #expect(bench.failure(of: number) == .unavailable(reason: "constraint"))
+        #expect(bench.numbers == (0...512).filter { $0 != number }, "in their order")
+        #expect(bench.count <= 1 + 2 * 9)
+    }
+
+    @Test func aFaultOfTheFileIsNotRetried() {
+        let group = bench.group()
+        bench.submit(0, to: group)
+        bench.entered.wait()
+        for number in 1...512 { bench.submit(number, to: group) }
+        bench.commits.withLock { $0 = 0 }
+        bench.isFull.withLock { $0 = true }
+        bench.release.signal()
+        bench.wait(for: 513)
+        #expect(bench.count == 1, "of the group of 512")
+        #expect((1...512).allSatisfy { bench.failure(of: $0) == .unavailable(reason: "the disk is full") })
+    }
+
+    @Test func aGroupOfBadWritesCostsABoundedNumberOfCommits() {
+        bench.bad.withLock { $0 = Set(1...512) }
+        bench.submitMany(to: bench.group())
+        #expect(bench.numbers == [0])
+        #expect(bench.count <= 1 + 2 * CommitParts.mostSplits)
+    }
+
+    /// Whatever is bad: every part is decided once, in order, and few bad writes take no good one with them.
+    @Test(arguments: [1, 2, 3, 20_261_122] as [UInt64]) func everyWriteIsDecidedOnceAndInOrder(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        for _ in 0..<200 {
+            let count = Int.random(in: 1...512, using: &random)
+            let bad = Set(
+                (0..<Int.random(in: 0...4, using: &random)).map { _ in Int.random(in: 0..<count, using: &random) })
+            var parts = CommitParts(count: count)
+            var (decided, failed): ([Int], [Int]) = ([], [])
+            while let part = parts.next() {
+                let isBad = !bad.isDisjoint(with: part)
+                if isBad, parts.split(part) { continue }
+                decided += part
+                if isBad { failed += part }
+            }
+            #expect(decided == Array(0..<count), "seed \(seed)")
+            if bad.count <= 3 { #expect(Set(failed) == bad, "seed \(seed)") }
+        }
+    }
+}
