@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import GRDB
 package import SignalboxModel
 
@@ -12,6 +12,12 @@ package struct Audit: Sendable, Equatable {
         package let present: [DeliveryRecord.State: Int]
         /// Those that were removed, by the state in which they were.
         package let removed: [DeliveryRecord.State: Int]
+        /// When the first of those that were removed while they waited was removed; nil when there are none, or an earlier
+        /// version removed them.
+        package var undeliveredSince: Date?
+
+        /// Those that were removed before they were delivered.
+        package var undelivered: Int { removed[.waiting] ?? 0 }
 
         /// Deliveries made of which nothing is known; fewer than none when there are more than were made.
         package var missing: Int {
@@ -50,7 +56,8 @@ extension SQLiteQueue {
                 for state in DeliveryRecord.State.allCases { removed[state] = row[state.rawValue] }
                 accounts.append(
                     Audit.Account(
-                        destination: name, accepted: row["accepted"], present: present[name] ?? [:], removed: removed))
+                        destination: name, accepted: row["accepted"], present: present[name] ?? [:], removed: removed,
+                        undeliveredSince: (row["undelivered_since"] as Int64?).map { Date(milliseconds: $0) }))
                 present[name] = nil
             }
             for (name, states) in present.sorted(by: { $0.key < $1.key }) {

@@ -123,6 +123,13 @@ extension SQLiteQueue {
         try db.cachedStatement(sql: "DELETE FROM events WHERE seq = ?").execute(arguments: [event])
     }
 
+    /// Records when the first delivery of a destination was removed before it was delivered.
+    private static func noteUndelivered(_ destination: String, at now: Date, in db: Database) throws {
+        try db.cachedStatement(
+            sql: "UPDATE ledger SET undelivered_since = coalesce(undelivered_since, ?) WHERE destination = ?"
+        ).execute(arguments: [now.milliseconds, destination])
+    }
+
     /// Counts a delivery that is removed, so that an audit can tell how many there must be.
     private static func book(_ state: String, of destination: String, in db: Database) throws {
         guard let state = DeliveryRecord.State(rawValue: state) else { return }
@@ -135,10 +142,23 @@ extension SQLiteQueue {
         ).execute(arguments: [destination])
     }
 
-    /// Removes deliveries, for good, and events that have none left then; returns how many deliveries there were. Waiting
-    /// ones too, when the filter asks for them, but for those under way, here or in another process.
-    package func purge(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
+    /// How many of the deliveries that ``purge(_:sparingWaiting:)`` would remove wait.
+    package func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
+        return try await read { db in
+            try Int.fetchOne(
+                db,
+                sql:
+                    "SELECT count(*) FROM deliveries d WHERE \(condition) AND d.state = 'waiting' AND d.begun = d.attempts",
+                arguments: arguments) ?? 0
+        }
+    }
+
+    /// Removes deliveries, for good, and events that have none left then; returns how many deliveries there were. Waiting
+    /// ones too, unless they are spared, but for those under way, here or in another process.
+    package func purge(_ filter: DeliveryFilter, sparingWaiting: Bool = false) async throws(StoreError) -> Int {
+        let (condition, arguments) = filter.sql
+        let now = now()
         var purged = 0
         var place: Int64? = 0
         while let start = place {
@@ -147,15 +167,17 @@ extension SQLiteQueue {
                     db,
                     sql: """
                         SELECT d.id, d.destination, d.state, d.event FROM deliveries d
-                        WHERE \(condition) AND d.id > ? AND NOT (d.state = 'waiting' AND d.begun > d.attempts)
+                        WHERE \(condition) AND d.id > ? AND NOT (d.state = 'waiting' AND (d.begun > d.attempts OR ?))
                         ORDER BY d.id LIMIT ?
-                        """, arguments: arguments + [start, Self.step])
+                        """, arguments: arguments + [start, sparingWaiting, Self.step])
                 let free = rows.filter { row in
                     let destination = DestinationName(row[1])
                     return lanes.withHandOff { !$0.isHeld(row[0], of: destination) }
                 }
                 for row in free {
                     try Self.book(row[2], of: row[1], in: db)
+                    let state: String = row[2]
+                    if state == "waiting" { try Self.noteUndelivered(row[1], at: now, in: db) }
                     let (id, event): (Int64, Int64) = (row[0], row[3])
                     try db.cachedStatement(sql: "DELETE FROM attempts WHERE delivery = ?").execute(arguments: [id])
                     try db.cachedStatement(sql: "DELETE FROM deliveries WHERE id = ?").execute(arguments: [id])

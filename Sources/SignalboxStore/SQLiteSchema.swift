@@ -10,6 +10,8 @@ enum SQLiteSchema {
         migrator.registerMigration("variants") { try $0.execute(sql: variants) }
         migrator.registerMigration("categories") { try $0.execute(sql: categories) }
         migrator.registerMigration("media") { try $0.execute(sql: media) }
+        migrator.registerMigration("undelivered") { try $0.execute(sql: undelivered) }
+        migrator.registerMigration("backoffs") { try $0.execute(sql: backoffs) }
         return migrator
     }
 
@@ -111,6 +113,20 @@ enum SQLiteSchema {
         );
         CREATE INDEX variants_event ON variants(event);
         ALTER TABLE deliveries ADD COLUMN variant INTEGER; -- none: the event as it is stored
+        """
+
+    private static let undelivered = """
+        ALTER TABLE ledger ADD COLUMN undelivered_since INTEGER; -- when the first that was waiting was removed
+        """
+
+    private static let backoffs = """
+        CREATE TABLE backoffs (
+            destination TEXT PRIMARY KEY, -- one that the gateway that runs does not send to for now
+            kind TEXT NOT NULL,
+            reason TEXT NOT NULL,
+            since INTEGER NOT NULL,
+            until INTEGER NOT NULL
+        ) WITHOUT ROWID;
         """
 
     private static let withheld = """

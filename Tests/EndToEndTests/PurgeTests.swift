@@ -40,6 +40,28 @@ import Testing
         }
     }
 
+    /// Asked in no other way than by a script, it removes nothing that was never delivered.
+    @Test func undeliveredDeliveriesAreRemovedOnlyWithConsent() async throws {
+        try await Gateway.run { gateway, _, directory in
+            #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)
+            for _ in 0..<3 { #expect(try await gateway.post(Data(payload.utf8)).status == 202) }
+            for arguments in [["--state", "waiting"], ["1", "2"]] {
+                let refused = try await binary.run(["deliveries", "purge"] + arguments, in: directory)
+                #expect(refused.status == 2)
+                #expect(refused.output.isEmpty)
+                #expect(refused.errors.contains("never delivered, so nothing was removed. Add --yes"))
+            }
+            #expect(try await purge(["--state", "dead"], in: directory) == (0, 0), "nobody is asked about others")
+            let before = try await binary.run(["audit"], in: directory).output
+            #expect(!before.contains("Removed before delivery"))
+            #expect(try await purge(["--state", "waiting", "--yes"], in: directory) == (0, 3))
+            let audit = try await binary.run(["audit"], in: directory)
+            #expect(
+                audit.output.contains("Removed before delivery: 3 deliveries to crm, first at 20"), "\(audit.output)")
+            try await expectBooksToAddUp(in: directory)
+        }
+    }
+
     /// Everything that was accepted either arrives or is purged, and nothing does both: while the gateway begins with a
     /// backlog, somebody purges it.
     @Test func whatIsAcceptedEitherArrivesOrIsPurged() async throws {
@@ -55,7 +77,7 @@ import Testing
                 for round in 0..<8 {
                     #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)
                     #expect(try await gateway.post(backlog).status == 202)
-                    async let removal = purge(["--state", "waiting"], in: directory)
+                    async let removal = purge(["--state", "waiting", "--yes"], in: directory)
                     // The first time before anything can begin.
                     if round == 0 { _ = try await removal }
                     #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/resume").status == 200)

@@ -18,6 +18,7 @@ struct AuditCommand: AsyncParsableCommand {
         let audit = try await Deliveries.orRefuse { () throws(StoreError) in try await queue.audit() }
         print(Self.heading)
         for account in audit.accounts { print(account.row) }
+        for account in audit.accounts where account.undelivered > 0 { print(account.removal) }
         for line in audit.findings { StandardError.write("signalbox: \(line)\n") }
         guard audit.isRight else { throw ExitCode.incomplete }
         print("The books add up.")
@@ -52,6 +53,12 @@ extension Audit {
 }
 
 extension Audit.Account {
+    /// What was removed from it undelivered.
+    fileprivate var removal: String {
+        let since = undeliveredSince.map { "first at \(Timestamp($0).text)" } ?? "by an earlier version"
+        return "Removed before delivery: \(undelivered) deliveries to \(destination), \(since)."
+    }
+
     fileprivate var row: String {
         let states: [DeliveryRecord.State] = [.delivered, .dead, .expired, .waiting]
         return AuditCommand.row(

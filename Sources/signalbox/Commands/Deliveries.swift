@@ -106,7 +106,10 @@ extension Deliveries {
     struct Purge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove deliveries for good, and events that then have none left.",
-            discussion: "What is removed cannot be brought back; the audit goes on counting it.")
+            discussion: """
+                What is removed cannot be brought back; the audit goes on counting it. Before it removes deliveries that \
+                were never delivered, the command asks.
+                """)
 
         @OptionGroup var options: GatewayOptions
         @Argument(help: "Numbers of deliveries.") var ids: [Int64] = []
@@ -130,7 +133,10 @@ extension Deliveries {
             let filter = DeliveryFilter(
                 ids: ids.isEmpty ? nil : ids, state: state, destination: destination.map { DestinationName($0) },
                 acceptedBefore: age.map { Date(timeIntervalSinceNow: -($0 / .seconds(1))) })
-            let count = try await Deliveries.orRefuse { () throws(StoreError) in try await queue.purge(filter) }
+            let isAgreed = try await agrees(to: filter, in: queue)
+            let count = try await Deliveries.orRefuse { () throws(StoreError) in
+                try await queue.purge(filter, sparingWaiting: !isAgreed)
+            }
             print("\(count) deliveries are removed")
             if !ids.isEmpty, count < ids.count { throw ExitCode.incomplete }
         }
@@ -138,6 +144,7 @@ extension Deliveries {
 }
 
 extension DeliveryRecord.State: ExpressibleByArgument {}
+        @Flag(help: "Remove waiting deliveries without asking.") var yes = false
 
 extension DeliveryRecord {
     /// `hindrance`: what its destination's deliveries wait for.
@@ -159,6 +166,25 @@ extension DeliveryRecord {
 
     fileprivate var json: String {
         var json = JSONWriter()
+
+        /// Whether waiting deliveries may be removed too. Asks when there are some; without a terminal it refuses.
+        private func agrees(to filter: DeliveryFilter, in queue: SQLiteQueue) async throws -> Bool {
+            if yes { return true }
+            let count = try await Deliveries.orRefuse { () throws(StoreError) in
+                try await queue.undeliveredCount(filter)
+            }
+            guard count > 0 else { return false }
+            guard isatty(STDIN_FILENO) == 1, StandardError.isTerminal else {
+                throw refuse(
+                    "\(count) of these deliveries were never delivered, so nothing was removed. Add --yes to remove them."
+                )
+            }
+            StandardError.write("\(count) of these deliveries were never delivered. Remove them for good? [y/N] ")
+            guard let answer = readLine(), ["y", "yes"].contains(answer.lowercased()) else {
+                throw refuse("Nothing was removed.")
+            }
+            return true
+        }
         json.delivery(self)
         return String(decoding: json.bytes, as: UTF8.self)
     }
