@@ -64,5 +64,8 @@ struct Breaker: Sendable, Equatable {
         return false
     }
 
+    /// Until when nothing is begun; nil unless it is open.
+    var openUntil: Duration? { if case .open(let until) = state { until } else { nil } }
+
     var isClosed: Bool { if case .closed = state { true } else { false } }
 }

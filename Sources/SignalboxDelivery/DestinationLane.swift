@@ -57,6 +57,7 @@ struct DestinationLane: Sendable {
             timers.cancelAll()
         }
         await giveBack(&batches)
+        await forgetBackoff()
         if gate.isRetired { await closeLane() }
     }
 
@@ -136,8 +137,8 @@ struct DestinationLane: Sendable {
 
     /// Until it is closed nobody may open it again: what is in memory would be nobody's.
     private func closeLane() async {
-        while !gate.isClosed {
         let outage = Outage()
+        while !gate.isClosed {
             do throws(StoreError) {
                 return try await queue.closeLane(destination.name)
             } catch {
@@ -206,6 +207,7 @@ struct DestinationLane: Sendable {
         await finish(settlements + expired)
         // From here on the queue gives out nothing to it.
         if isDisabling { gate.reopen() }
+        await recordBackoff(after: result.answer)
     }
 
     /// Nothing was sent: gives the place back, and says nothing of the destination.

@@ -65,6 +65,11 @@ package struct Dispatcher: Service {
 
     /// Runs until ``drain()`` was called and nothing is due any more, or its time is over.
     package func runUntilDrained() async {
+        do throws(StoreError) {
+            try await queue.forgetBackoffs()
+        } catch {
+            logger.error("The state of destinations cannot be recorded.", metadata: ["error": "\(error)"])
+        }
         await withTaskGroup { group in
             group.addTask { await self.keepTime() }
             await withDiscardingTaskGroup { lanes in
@@ -104,18 +109,18 @@ package struct Dispatcher: Service {
     private func keepTime() async {
         var watchdog = Watchdog()
         var ticks = 0
+        let outage = Outage()
         while !Task.isCancelled {
             ticks += 1
             if ticks.isMultiple(of: Watchdog.ticks) { await look(&watchdog) }
             do {
                 try await queue.tick()
-        let outage = Outage()
+                if outage.ends() { logger.notice("The queue can be read again.") }
             } catch {
                 // Cut short by our own stop.
                 if Task.isCancelled { return }
                 if outage.begins() { logger.error("The queue cannot be read.", metadata: ["error": "\(error)"]) }
             }
-                if outage.ends() { logger.notice("The queue can be read again.") }
             do { try await clock.sleep(for: Self.tick) } catch { return }
         }
     }

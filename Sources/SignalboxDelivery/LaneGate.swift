@@ -25,6 +25,13 @@ final class LaneGate: Sendable {
         var handshake: Handshake?
         /// When the destination asked for quiet until then.
         var quietUntil: Duration?
+        var record = BackoffRecord()
+
+        /// Why the destination is left alone.
+        func backoff(at now: Duration) -> BackoffRecord.Backoff? {
+            if let until = breaker.openUntil { return .init(kind: .breakerOpen, until: until) }
+            return quietUntil.flatMap { $0 > now ? .init(kind: .retryAfter, until: $0) : nil }
+        }
     }
 
     private let state: Mutex<State>
@@ -170,13 +177,6 @@ final class LaneGate: Sendable {
 
     func noteRecorded() { state.withLock { $0.isUnrecordable = false } }
 
-    /// Nothing more is begun until ``reopen()``: that the destination is gone is not yet on disk.
-    func shut() { state.withLock { $0.shutters += 1 } }
-
-    func reopen() { state.withLock { $0.shutters -= 1 } }
-
-    var isShut: Bool { state.withLock { $0.shutters > 0 } }
-
     /// Records a claim that failed; true for the first one in a row. Claims from memory say nothing of the file, so that
     /// only as many as may be in a row end the row.
     func noteUnclaimed() -> Bool {
@@ -193,6 +193,13 @@ final class LaneGate: Sendable {
         }
     }
 
+    /// Nothing more is begun until ``reopen()``: that the destination is gone is not yet on disk.
+    func shut() { state.withLock { $0.shutters += 1 } }
+
+    func reopen() { state.withLock { $0.shutters -= 1 } }
+
+    var isShut: Bool { state.withLock { $0.shutters > 0 } }
+
     /// True when nothing is under way and nothing but deliveries is wanting.
     func isIdle(at now: Duration) -> Bool {
         state.withLock { state in
@@ -200,6 +207,28 @@ final class LaneGate: Sendable {
                 && state.bucket == nil && (state.handshake?.isGiven ?? true)
                 && (state.quietUntil.map { $0 <= now } ?? true)
         }
+    }
+
+    // MARK: What operators see
+
+    /// Begins to record why the destination is left alone; false while another attempt does.
+    func beginRecording() -> Bool { state.withLock { $0.record.begin() } }
+
+    /// A probe that is under way changes nothing yet.
+    func nextRecord(at now: Duration) -> BackoffRecord.Step {
+        state.withLock { state in
+            let isProbing = state.breaker.openUntil == nil && !state.breaker.isClosed
+            return state.record.next(isProbing ? state.record.recorded : state.backoff(at: now))
+        }
+    }
+
+    var recordedBackoff: BackoffRecord.Backoff? { state.withLock(\.record.recorded) }
+
+    func noteRecordKept() { state.withLock { $0.record.succeed() } }
+
+    /// True for the first that is lost in a row. `former`: what is recorded still.
+    func noteRecordLost(before former: BackoffRecord.Backoff?) -> Bool {
+        state.withLock { $0.record.fail(before: former) }
     }
 
     // MARK: What a destination that is asked says

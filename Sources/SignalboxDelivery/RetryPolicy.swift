@@ -18,6 +18,14 @@ package struct RetryPolicy: Sendable {
 
         /// Of HTTP, where there was a reply.
         package var status: Int? { if case .replied(let status, _) = self { status } else { nil } }
+
+        /// What came, for people.
+        var words: String {
+            switch self {
+            case .replied(let status, _): RetryPolicy.words(for: status)
+            case .failed(let error): error.description
+            }
+        }
     }
 
     /// `number`: of this attempt, from 1. `random`: in 0..<1; asked for where the delivery is to be tried again, for the
@@ -88,7 +96,7 @@ package struct RetryPolicy: Sendable {
         status == 408 || status == 425 || status == 429 || (500..<600).contains(status)
     }
 
-    private static func words(for status: Int) -> String {
+    fileprivate static func words(for status: Int) -> String {
         (300..<400).contains(status) ? "answered \(status): redirects are not followed" : "answered \(status)"
     }
 }

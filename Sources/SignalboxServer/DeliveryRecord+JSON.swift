@@ -4,8 +4,10 @@ import SignalboxModel
 package import SignalboxStore
 
 extension JSONWriter {
-    /// One delivery as an object. `attempts`: those to list with it; nil lists none.
-    package mutating func delivery(_ record: DeliveryRecord, attempts: [AttemptRecord]? = nil) {
+    /// One delivery as an object. `wait`: why it has not been sent. `attempts`: those to list with it; nil lists none.
+    package mutating func delivery(
+        _ record: DeliveryRecord, wait: DeliveryWait? = nil, attempts: [AttemptRecord]? = nil
+    ) {
         beginObject()
         key("id")
         integer(record.id)
@@ -23,6 +25,7 @@ extension JSONWriter {
         if record.state == .waiting { time("due", record.due) }
         time("notBefore", record.notBefore)
         time("notAfter", record.notAfter)
+        if let wait { write(wait) }
         if let last = record.last { write(last) }
         if let attempts {
             key("log")
@@ -39,6 +42,19 @@ extension JSONWriter {
         key("attempt")
         integer(attempt.number)
         write(attempt)
+        endObject()
+    }
+
+    private mutating func write(_ wait: DeliveryWait) {
+        key("waitingFor")
+        beginObject()
+        key("reason")
+        string(wait.reason.rawValue)
+        time("until", wait.until)
+        if let detail = wait.detail {
+            key("detail")
+            string(detail)
+        }
         endObject()
     }
 

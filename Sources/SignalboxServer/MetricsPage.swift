@@ -36,8 +36,9 @@ struct MetricsPage {
             ) { name in gauges[name]?.oldestDue.map { max(0, now.timeIntervalSince($0)) } ?? 0 }
             + series(
                 "signalbox_destination_up", "gauge",
-                "1 while a destination takes events, 0 while it is paused or disabled, or does not permit deliveries."
-            ) { hindrances[$0] == nil ? 1 : 0 }
+                "1 while a destination accepts deliveries, 0 while it is paused, disabled or failing, or permits none."
+            ) { hindrances[$0]?.isDown ?? false ? 0 : 1 }
+            + Self.states(names, hindrances)
             + Self.series("signalbox_route_matched_total", "Events that a route took since the start.", routes) {
                 $0.matched
             }
@@ -45,6 +46,19 @@ struct MetricsPage {
                 "signalbox_route_failed_total", "Events of which a route's transformation made nothing.", routes
             ) { $0.failed }
             + Self.media(media) + Self.config(config)
+    }
+
+    /// One series for each state, of which one is 1.
+    private static func states(_ names: [DestinationName], _ hindrances: [DestinationName: Hindrance]) -> String {
+        let name = "signalbox_destination_state"
+        var lines = "# HELP \(name) 1 for the state that a destination is in.\n# TYPE \(name) gauge\n"
+        for destination in names {
+            let present = hindrances[destination]?.word ?? "active"
+            for word in Hindrance.words {
+                lines += "\(name){destination=\"\(destination.name)\",state=\"\(word)\"} \(word == present ? 1 : 0)\n"
+            }
+        }
+        return lines
     }
 
     /// Named as Prometheus names its own.

@@ -24,16 +24,18 @@ package struct OperationsAPI: Sendable {
     private let queue: SQLiteQueue
     private let access: AdminAccess
     private let destinations: [DestinationName]
+    private let limited: Set<DestinationName>
     private let ping: @Sendable (DestinationName) async -> Ping
 
-    /// `destinations`: those of the config. `ping`: sends a test event past the queue.
+    /// `destinations`: those of the config. `limited`: those of them with a rate. `ping`: sends a test event past the queue.
     package init(
-        queue: SQLiteQueue, access: AdminAccess, destinations: [DestinationName],
+        queue: SQLiteQueue, access: AdminAccess, destinations: [DestinationName], limited: Set<DestinationName>,
         ping: @escaping @Sendable (DestinationName) async -> Ping
     ) {
         self.queue = queue
         self.access = access
         self.destinations = destinations
+        self.limited = limited
         self.ping = ping
     }
 
@@ -77,14 +79,14 @@ package struct OperationsAPI: Sendable {
         let limit = try number("limit", of: request, in: 1...Self.longestPage) ?? 50
         if let cursor = try number("cursor", of: request, in: 1...Int.max) { filter.before = Int64(cursor) }
         let page = filter
-        let records = try await asked { () throws(StoreError) in
-            try await queue.deliveries(page, limit: limit + 1)
+        let (records, hindrances) = try await asked { () throws(StoreError) in
+            (try await queue.deliveries(page, limit: limit + 1), try await queue.hindrances())
         }
         var json = JSONWriter()
         json.beginObject()
         json.key("deliveries")
         json.beginArray()
-        for record in records.prefix(limit) { json.delivery(record) }
+        for record in records.prefix(limit) { json.delivery(record, wait: wait(of: record, hindrances)) }
         json.endArray()
         if records.count > limit {
             json.key("next")
@@ -120,10 +122,21 @@ package struct OperationsAPI: Sendable {
     private func show(_ request: Request, _ text: String) async throws -> Response {
         try access.check(request)
         guard let id = Int64(text), let record = try await record(id) else { throw Problem.noDelivery(text) }
-        let attempts = try await asked { () throws(StoreError) in try await queue.attempts(of: id) }
+        let (attempts, hindrances) = try await asked { () throws(StoreError) in
+            (try await queue.attempts(of: id), try await queue.hindrances())
+        }
         var json = JSONWriter()
-        json.delivery(record, attempts: attempts)
+        json.delivery(record, wait: wait(of: record, hindrances), attempts: attempts)
         return .json(.ok, json.bytes)
+    }
+
+    private func wait(of record: DeliveryRecord, _ hindrances: [DestinationName: Hindrance]) -> DeliveryWait? {
+        let name = record.destination
+        return DeliveryWait(
+            of: record,
+            in: DeliveryWait.Circumstances(
+                hindrance: hindrances[name], isKnown: destinations.contains(name), hasRate: limited.contains(name)),
+            at: Date())
     }
 
     private func record(_ id: Int64) async throws(Problem) -> DeliveryRecord? {
@@ -168,6 +181,7 @@ package struct OperationsAPI: Sendable {
             json.key("state")
             json.string(hindrances[name]?.word ?? (destinations.contains(name) ? "active" : "unknown"))
             json.time("since", hindrances[name]?.since)
+            json.time("until", hindrances[name]?.until)
             if let reason = hindrances[name]?.reason {
                 json.key("reason")
                 json.string(reason)

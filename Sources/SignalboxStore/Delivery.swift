@@ -55,6 +55,12 @@ package struct DeliveryRecord: Sendable, Equatable {
     package let acceptedAt: Date
     /// Of the last attempt; nil before the first.
     package let last: AttemptRecord?
+    /// Whether an attempt was begun whose end is not recorded.
+    package var isInProgress = false
+    /// Until when it waits for files at the latest; nil when it does not.
+    package var mediaUntil: Date?
+    /// The waiting delivery that goes first, where deliveries are ordered.
+    package var predecessor: Int64?
     /// Of the last attempt.
     package var status: Int? { last?.status }
     /// Why the last attempt failed.

@@ -13,7 +13,10 @@ extension SQLiteQueue {
                 sql: """
                     SELECT d.id, e.id AS event, e.subject, d.destination, d.state, d.attempts, d.due, d.not_before,
                         d.not_after, e.accepted_at, d.started_at, d.duration, d.status, d.error, d.reason, d.remote,
-                        d.excerpt
+                        d.excerpt, d.begun > d.attempts AS in_progress,
+                        (SELECT until FROM media_waits WHERE delivery = d.id AND d.begun = 0) AS media_until,
+                        (SELECT min(id) FROM deliveries WHERE state = 'waiting' AND d.state = 'waiting'
+                            AND destination = d.destination AND order_key = d.order_key AND id < d.id) AS predecessor
                     FROM deliveries d JOIN events e ON e.seq = d.event WHERE \(condition) ORDER BY d.id DESC LIMIT ?
                     """, arguments: arguments + [limit]
             ).map { DeliveryRecord($0) }
@@ -147,10 +150,10 @@ extension SQLiteQueue {
     }
 
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+        try checkDisk()
         do {
             return try await pool.writeWithoutTransaction { [checkpointer] db in
                 var result: T?
-        try checkDisk()
                 try db.inTransaction(.immediate) {
                     result = try body(db)
                     return .commit
@@ -208,6 +211,9 @@ extension DeliveryRecord {
             attempts: row["attempts"], due: Date(milliseconds: row["due"]),
             notBefore: notBefore.map { Date(milliseconds: $0) }, notAfter: notAfter.map { Date(milliseconds: $0) },
             acceptedAt: Date(milliseconds: row["accepted_at"]), last: AttemptRecord(row))
+        isInProgress = row["in_progress"]
+        mediaUntil = (row["media_until"] as Int64?).map { Date(milliseconds: $0) }
+        predecessor = row["predecessor"]
     }
 }
 

@@ -11,23 +11,53 @@ package struct WithheldPermission: Sendable, Equatable {
 
 /// What keeps the deliveries to a destination waiting, and since when.
 package struct Hindrance: Sendable, Equatable {
-    /// `paused`, `disabled` or `withheld`.
+    /// `paused`, `disabled`, `withheld`, `failing` (the circuit breaker is open) or `throttled` (the destination asked for
+    /// a pause).
     package let word: String
     package let reason: String?
     package let since: Date
+    /// When the next attempt may be made, where that is known.
+    package var until: Date?
+    /// What a delivery that waits for it says.
+    let wait: DeliveryWait.Reason
+
+    /// All words, and `active` for none.
+    package static let words = ["active", "paused", "disabled", "withheld", "failing", "throttled"]
+
+    /// Whether the destination accepts nothing; one that asks for a pause does accept deliveries.
+    package var isDown: Bool { wait != .retryAfter }
+}
+
+extension Hindrance {
+    fileprivate init(_ state: DestinationState) {
+        self.init(
+            word: state.word.rawValue, reason: state.reason, since: state.since,
+            wait: state.word == .paused ? .paused : .disabled)
+    }
+
+    fileprivate init(_ permission: WithheldPermission) {
+        self.init(word: "withheld", reason: permission.reason, since: permission.since, wait: .noPermission)
+    }
+
+    fileprivate init(_ backoff: DestinationBackoff) {
+        let isOpen = backoff.kind == .breakerOpen
+        self.init(
+            word: isOpen ? "failing" : "throttled", reason: backoff.reason, since: backoff.since,
+            until: backoff.until, wait: isOpen ? .breakerOpen : .retryAfter)
+    }
 }
 
 extension SQLiteQueue {
     /// The destinations that get nothing for now, as the file has them.
     package func hindrances() async throws(StoreError) -> [DestinationName: Hindrance] {
-        try await read { db in
-            let withheld = try WithheldPermission.all(in: db).mapValues {
-                Hindrance(word: "withheld", reason: $0.reason, since: $0.since)
-            }
-            let states = try DestinationState.all(in: db).mapValues {
-                Hindrance(word: $0.word.rawValue, reason: $0.reason, since: $0.since)
-            }
-            return states.merging(withheld) { state, _ in state }
+        let now = now()
+        return try await read { db in
+            let states = try DestinationState.all(in: db).mapValues { Hindrance($0) }
+            let withheld = try WithheldPermission.all(in: db).mapValues { Hindrance($0) }
+            // A breaker stays open until an attempt succeeds; a pause that was asked for ends by itself.
+            let backoffs = try DestinationBackoff.all(in: db).filter { $1.kind == .breakerOpen || $1.until > now }
+                .mapValues { Hindrance($0) }
+            return states.merging(withheld) { state, _ in state }.merging(backoffs) { other, _ in other }
         }
     }
 }

@@ -123,6 +123,49 @@ import Testing
         }
     }
 
+    /// An open breaker shows wherever an operator looks, from another process too.
+    @Test func saysWhyDeliveriesWaitForADestinationThatFails() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run(answer: { _ in 503 }) { receiver in
+                let config = """
+                    { "egress": { "allow": ["127.0.0.0/8"] },
+                      "destinations": { "crm": { "url": "\(receiver.url)", "secret": "env:WEBHOOK_SECRET",
+                        "ordering": "fifo", "retry": { "base": "1h" }, "breaker": { "failures": 1, "probe": "1h" } } },
+                      "routes": [ { "name": "everything", "match": {}, "to": ["crm"] } ] }
+                    """
+                let gateway = try await Gateway.start(in: directory, config: config)
+                for _ in 0..<2 { #expect(try await gateway.post(payload).status == 202) }
+                while try await !gateway.get("/v1/destinations").text.contains(#""state":"failing""#) {
+                    await Task.yield()
+                }
+                let list = try await gateway.get("/v1/destinations").text
+                let reason = "circuit breaker open after 1 failures in a row, the last: answered 503"
+                #expect(list.contains(#""until":"20"#) && list.contains(#""reason":"\#(reason)""#), "\(list)")
+                let metrics = try await gateway.get("/metrics", keeping: 100_000).text
+                #expect(metrics.contains(#"signalbox_destination_up{destination="crm"} 0"#))
+                #expect(metrics.contains(#"signalbox_destination_state{destination="crm",state="failing"} 1"#))
+                #expect(metrics.contains(#"signalbox_destination_state{destination="crm",state="active"} 0"#))
+                let first = try await gateway.get("/v1/deliveries/1").text
+                #expect(first.contains(#""waitingFor":{"reason":"retry","until":"20"#), "\(first)")
+                let second = try await gateway.get("/v1/deliveries/2").text
+                #expect(
+                    second.contains(#""waitingFor":{"reason":"fifo-predecessor","detail":"delivery 1 goes first"}"#))
+                let page = try await gateway.get("/v1/deliveries", keeping: 10_000).text
+                #expect(page.contains(#""waitingFor":{"reason":"retry""#))
+
+                let shown = try await binary.run(["destinations", "list"], in: directory).output
+                #expect(shown.contains("crm               failing") && shown.contains("\(reason) (next attempt at 20"))
+                let rows = try await binary.run(["deliveries", "list"], in: directory).output
+                #expect(rows.contains("failing: \(reason)") && rows.contains("delivery 1 goes first"))
+                let show = try await binary.run(["deliveries", "show", "1"], in: directory).output
+                #expect(show.contains(#""waitingFor":{"reason":"retry""#))
+                #expect(await gateway.stop() == 0)
+                let after = try await binary.run(["destinations", "list"], in: directory).output
+                #expect(after.contains("crm               active"), "the breaker ended with the gateway")
+            }
+        }
+    }
+
     @Test func whatIsPausedKeepsQueueingAndGoesOnWhenResumed() async throws {
         try await Gateway.run { gateway, receiver, directory in
             #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)

@@ -206,7 +206,7 @@ private final class Hold: Sendable {
 }
 
 /// A class because attempts at the same time share it.
-private final class Counter: Sendable {
+final class Counter: Sendable {
     private let count = Mutex(0)
 
     func next() -> Int {

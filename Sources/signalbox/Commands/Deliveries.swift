@@ -25,6 +25,28 @@ struct Deliveries: AsyncParsableCommand {
         do throws(StoreError) { return try await work() } catch { throw refuse("\(error)") }
     }
 
+    /// Says why deliveries wait, as far as the config and the queue tell.
+    private struct Waits {
+        private let destinations: [DestinationName: Destination]
+        private let hindrances: [DestinationName: Hindrance]
+
+        init(_ options: GatewayOptions, _ hindrances: [DestinationName: Hindrance]) throws(ExitCode) {
+            let config = try NormalizerOptions(options).config()
+            destinations = Dictionary(uniqueKeysWithValues: config.destinations.map { ($0.name, $0) })
+            self.hindrances = hindrances
+        }
+
+        func wait(of record: DeliveryRecord) -> DeliveryWait? {
+            let destination = destinations[record.destination]
+            return DeliveryWait(
+                of: record,
+                in: DeliveryWait.Circumstances(
+                    hindrance: hindrances[record.destination], isKnown: destination != nil,
+                    hasRate: destination?.perSecond != nil),
+                at: Date())
+        }
+    }
+
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
 
@@ -41,9 +63,12 @@ struct Deliveries: AsyncParsableCommand {
             let (records, hindrances) = try await Deliveries.orRefuse { () throws(StoreError) in
                 (try await queue.deliveries(filter, limit: limit), try await queue.hindrances())
             }
-            if json { return records.forEach { print($0.json) } }
+            let waits = try Waits(options, hindrances)
+            if json { return records.forEach { print($0.json(waits.wait(of: $0))) } }
             print("ID        STATE      ATTEMPTS  DESTINATION       SUBJECT                 NEXT / LAST ERROR")
-            for record in records { print(record.row(behind: hindrances[record.destination])) }
+            for record in records {
+                print(record.row(behind: hindrances[record.destination], wait: waits.wait(of: record)))
+            }
         }
     }
 
@@ -58,14 +83,14 @@ struct Deliveries: AsyncParsableCommand {
         func run() async throws {
             let queue = try Deliveries.queue(options)
             let id = id
-            let found = try await Deliveries.orRefuse { () throws(StoreError) in
-                try await queue.deliveries(DeliveryFilter(ids: [id]), limit: 1)
+            let (found, hindrances) = try await Deliveries.orRefuse { () throws(StoreError) in
+                (try await queue.deliveries(DeliveryFilter(ids: [id]), limit: 1), try await queue.hindrances())
             }
             guard let record = found.first else {
                 StandardError.write("signalbox: there is no delivery \(id).\n")
                 throw ExitCode.incomplete
             }
-            print(record.json)
+            print(record.json(try Waits(options, hindrances).wait(of: record)))
             let attempts = try await Deliveries.orRefuse { () throws(StoreError) in try await queue.attempts(of: id) }
             for attempt in attempts { print(attempt.json) }
             let body = try await Deliveries.orRefuse { () throws(StoreError) in
@@ -116,6 +141,7 @@ extension Deliveries {
         @Option(help: "All that are delivered, dead, expired, or waiting.") var state: DeliveryRecord.State?
         @Option(help: "Only those to this destination.") var destination: String?
         @Option(help: "Only those of events accepted longer ago than this, such as 30d.") var olderThan: String?
+        @Flag(help: "Remove waiting deliveries without asking.") var yes = false
 
         func validate() throws {
             if ids.isEmpty, state == nil {
@@ -140,32 +166,6 @@ extension Deliveries {
             print("\(count) deliveries are removed")
             if !ids.isEmpty, count < ids.count { throw ExitCode.incomplete }
         }
-    }
-}
-
-extension DeliveryRecord.State: ExpressibleByArgument {}
-        @Flag(help: "Remove waiting deliveries without asking.") var yes = false
-
-extension DeliveryRecord {
-    /// `hindrance`: what its destination's deliveries wait for.
-    fileprivate func row(behind hindrance: Hindrance?) -> String {
-        func column(_ text: String, _ width: Int) -> String {
-            text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
-        }
-        let next = state == .waiting && (due > Date() || reason != nil) ? Timestamp(due).text : nil
-        var last = [next, reason].compactMap(\.self).joined(separator: " after: ")
-        if state == .waiting, let hindrance, reason == nil || reason != hindrance.reason {
-            let why = [hindrance.word, hindrance.reason].compactMap(\.self).joined(separator: ": ")
-            last = [last, why].filter { !$0.isEmpty }.joined(separator: "; ")
-        }
-        return [
-            column(String(id), 8), column(state.rawValue, 9), column(String(attempts), 8),
-            column(destination.name, 16), column(subject, 22), last,
-        ].joined(separator: "  ")
-    }
-
-    fileprivate var json: String {
-        var json = JSONWriter()
 
         /// Whether waiting deliveries may be removed too. Asks when there are some; without a terminal it refuses.
         private func agrees(to filter: DeliveryFilter, in queue: SQLiteQueue) async throws -> Bool {
@@ -185,8 +185,49 @@ extension DeliveryRecord {
             }
             return true
         }
-        json.delivery(self)
+    }
+}
+
+extension DeliveryRecord.State: ExpressibleByArgument {}
+
+extension DeliveryRecord {
+    /// `hindrance`: what its destination's deliveries wait for. `wait`: what it waits for itself.
+    fileprivate func row(behind hindrance: Hindrance?, wait: DeliveryWait?) -> String {
+        func column(_ text: String, _ width: Int) -> String {
+            text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
+        }
+        let next = state == .waiting && (due > Date() || reason != nil) ? Timestamp(due).text : nil
+        var last = [next, reason].compactMap(\.self).joined(separator: " after: ")
+        if state == .waiting, let hindrance, reason == nil || reason != hindrance.reason {
+            let why = [hindrance.word, hindrance.reason].compactMap(\.self).joined(separator: ": ")
+            last = [last, why].filter { !$0.isEmpty }.joined(separator: "; ")
+        }
+        if let words = wait?.ownWords { last = [last, words].filter { !$0.isEmpty }.joined(separator: "; ") }
+        return [
+            column(String(id), 8), column(state.rawValue, 9), column(String(attempts), 8),
+            column(destination.name, 16), column(subject, 22), last,
+        ].joined(separator: "  ")
+    }
+
+    fileprivate func json(_ wait: DeliveryWait?) -> String {
+        var json = JSONWriter()
+        json.delivery(self, wait: wait)
         return String(decoding: json.bytes, as: UTF8.self)
+    }
+}
+
+extension DeliveryWait {
+    /// What the state of the destination and the time of the next attempt do not say.
+    fileprivate var ownWords: String? {
+        switch reason {
+        case .inProgress: "attempt in progress"
+        case .unknownDestination: "the config has no such destination"
+        case .media: "waits for files" + (until.map { " until \(Timestamp($0).text)" } ?? "")
+        case .scheduled: "scheduled"
+        case .predecessor: detail
+        case .rateLimit: "due, within the rate of its destination"
+        case .paused, .disabled, .noPermission, .retry, .breakerOpen, .retryAfter, .queued: nil
+        }
     }
 }
 

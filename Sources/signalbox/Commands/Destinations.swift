@@ -35,7 +35,7 @@ struct Destinations: AsyncParsableCommand {
             for name in Set(config.destinations.map(\.name)).union(gauges.keys).sorted() {
                 let isKnown = config.destinations.contains { $0.name == name }
                 let hindrance = hindrances[name]
-                let why = hindrance.map { [Timestamp($0.since).text, $0.reason].compactMap(\.self) } ?? []
+                let why = hindrance.map { [Timestamp($0.since).text, $0.reason, $0.next].compactMap(\.self) } ?? []
                 print(
                     [
                         name.name.column(16), (hindrance?.word ?? (isKnown ? "active" : "unknown")).column(9),
@@ -99,6 +99,10 @@ struct Destinations: AsyncParsableCommand {
             guard ping.wasTaken else { throw ExitCode.incomplete }
         }
     }
+}
+
+extension Hindrance {
+    fileprivate var next: String? { until.map { "(next attempt at \(Timestamp($0).text))" } }
 }
 
 extension String {

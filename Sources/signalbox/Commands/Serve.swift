@@ -132,7 +132,8 @@ struct Serve: AsyncParsableCommand {
         let senders = plan.senders
         let events = OperationalEvent(gateway: config.gateway.name)
         return OperationsAPI(
-            queue: gateway.queue, access: operators, destinations: config.destinations.map(\.name)
+            queue: gateway.queue, access: operators, destinations: config.destinations.map(\.name),
+            limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name))
         ) { name in
             guard let sender = senders[name] else {
                 preconditionFailure("A destination of the config has no sender.")

@@ -1,0 +1,88 @@
+package import Foundation
+
+/// Why a waiting delivery has not been sent. Pure.
+package struct DeliveryWait: Sendable, Equatable {
+    package enum Reason: String, Sendable, CaseIterable {
+        /// It is with the gateway's sender, or an attempt is under way.
+        case inProgress = "in-progress"
+        /// The config has no destination of that name.
+        case unknownDestination = "unknown-destination"
+        case paused, disabled
+        /// The destination was asked for permission and has not given it.
+        case noPermission = "no-permission"
+        /// Files of the event are being downloaded.
+        case media
+        /// It has a time of its own.
+        case scheduled
+        /// Another delivery with the same order key goes first.
+        case predecessor = "fifo-predecessor"
+        /// For its next attempt.
+        case retry
+        case breakerOpen = "breaker-open"
+        case retryAfter = "retry-after"
+        /// It is due, and the destination has a rate.
+        case rateLimit = "rate-limit"
+        /// It is due, and comes after others.
+        case queued
+    }
+
+    package let reason: Reason
+    /// When the reason ends at the latest, or is looked at again; nil when that is not known.
+    package let until: Date?
+    package let detail: String?
+
+    private init(_ reason: Reason, until: Date? = nil, detail: String? = nil) {
+        self.reason = reason
+        self.until = until
+        self.detail = detail
+    }
+
+    /// What is known of the destination of a delivery.
+    package struct Circumstances: Sendable {
+        let hindrance: Hindrance?
+        let isKnown: Bool
+        let hasRate: Bool
+
+        /// `hindrance`: what keeps all its deliveries waiting. `isKnown`: whether the config has it. `hasRate`: whether the
+        /// config limits the rate of its deliveries.
+        package init(hindrance: Hindrance?, isKnown: Bool, hasRate: Bool) {
+            self.hindrance = hindrance
+            self.isKnown = isKnown
+            self.hasRate = hasRate
+        }
+    }
+
+    /// The first reason that applies; nil for a delivery that has ended.
+    package init?(of delivery: DeliveryRecord, in circumstances: Circumstances, at now: Date) {
+        guard delivery.state == .waiting else { return nil }
+        let own = Self.own(delivery, at: now)
+        if let own, own.reason == .inProgress {
+            self = own
+        } else if let shared = Self.shared(circumstances) {
+            // A delivery that is not due yet does not wait for a backoff that ends before.
+            let isBackoff = circumstances.hindrance.map { $0.until != nil } ?? false
+            self = isBackoff ? own ?? shared : shared
+        } else {
+            self = own ?? DeliveryWait(circumstances.hasRate ? .rateLimit : .queued)
+        }
+    }
+
+    /// What keeps this delivery waiting, whatever others do.
+    private static func own(_ delivery: DeliveryRecord, at now: Date) -> DeliveryWait? {
+        if delivery.isInProgress { return DeliveryWait(.inProgress) }
+        if let until = delivery.mediaUntil { return DeliveryWait(.media, until: until) }
+        if let until = delivery.notBefore, until > now, delivery.attempts == 0 {
+            return DeliveryWait(.scheduled, until: until)
+        }
+        if let predecessor = delivery.predecessor {
+            return DeliveryWait(.predecessor, detail: "delivery \(predecessor) goes first")
+        }
+        return delivery.due > now ? DeliveryWait(.retry, until: delivery.due, detail: delivery.reason) : nil
+    }
+
+    private static func shared(_ circumstances: Circumstances) -> DeliveryWait? {
+        guard circumstances.isKnown else { return DeliveryWait(.unknownDestination) }
+        guard let hindrance = circumstances.hindrance else { return nil }
+        return DeliveryWait(hindrance.wait, until: hindrance.until, detail: hindrance.reason)
+    }
+}

@@ -1,0 +1,67 @@
+package import Foundation
+import GRDB
+package import SignalboxModel
+
+/// That the gateway does not send to a destination for now, why, and until when. Its deliveries wait.
+package struct DestinationBackoff: Sendable, Equatable {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The circuit breaker is open: the destination failed too often in a row.
+        case breakerOpen = "breaker-open"
+        /// The destination asked for it with Retry-After.
+        case retryAfter = "retry-after"
+    }
+
+    package let kind: Kind
+    package let reason: String
+    package let since: Date
+    /// When the next attempt may be made.
+    package let until: Date
+
+    package init(_ kind: Kind, reason: String, since: Date, until: Date) {
+        self.kind = kind
+        self.reason = reason
+        self.since = since
+        self.until = until
+    }
+}
+
+/// Backoffs are kept in the file so that other processes see them. They are those of the process that delivers, and mean
+/// nothing to the next one.
+extension SQLiteQueue {
+    /// Records a backoff, or its end with nil. A backoff that is extended keeps the time at which it began.
+    package func record(_ backoff: DestinationBackoff?, of destination: DestinationName) async throws(StoreError) {
+        try await write { db in
+            guard let backoff else {
+                return try db.execute(sql: "DELETE FROM backoffs WHERE destination = ?", arguments: [destination.name])
+            }
+            try db.execute(
+                sql: """
+                    INSERT INTO backoffs (destination, kind, reason, since, until) VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT (destination) DO UPDATE SET reason = excluded.reason, until = excluded.until,
+                        since = iif(kind = excluded.kind, since, excluded.since), kind = excluded.kind
+                    """,
+                arguments: [
+                    destination.name, backoff.kind.rawValue, backoff.reason, backoff.since.milliseconds,
+                    backoff.until.milliseconds,
+                ])
+        }
+    }
+
+    /// Removes what an earlier process left behind; to be called before anything is delivered.
+    package func forgetBackoffs() async throws(StoreError) {
+        guard !(try await read { try DestinationBackoff.all(in: $0) }).isEmpty else { return }
+        try await write { try $0.execute(sql: "DELETE FROM backoffs") }
+    }
+}
+
+extension DestinationBackoff {
+    static func all(in db: Database) throws -> [DestinationName: DestinationBackoff] {
+        var all: [DestinationName: DestinationBackoff] = [:]
+        for row in try Row.fetchAll(db, sql: "SELECT destination, kind, reason, since, until FROM backoffs") {
+            guard let kind = Kind(rawValue: row[1]) else { continue }
+            all[DestinationName(row[0])] = DestinationBackoff(
+                kind, reason: row[2], since: Date(milliseconds: row[3]), until: Date(milliseconds: row[4]))
+        }
+        return all
+    }
+}

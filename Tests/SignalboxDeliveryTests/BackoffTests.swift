@@ -1,0 +1,65 @@
+import Foundation
+import SignalboxModel
+import SignalboxRouting
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxDelivery
+@testable import SignalboxStore
+
+@Suite(.timeLimit(.minutes(2))) struct BackoffTests {
+    private let bench = LaneBench()
+
+    @Test func recordsOnlyWhatIsNew() {
+        var record = BackoffRecord()
+        func open(_ seconds: Int) -> BackoffRecord.Backoff { .init(kind: .breakerOpen, until: .seconds(seconds)) }
+        let begins = [record.begin(), record.begin()]
+        #expect(begins == [true, false], "one at a time")
+        let steps = [record.next(open(30)), record.next(open(30)), record.next(nil), record.next(nil)]
+        #expect(steps == [.record(open(30)), .done, .record(nil), .done])
+        let later = [
+            record.next(open(30)), record.next(open(60)), record.next(.init(kind: .retryAfter, until: .seconds(60))),
+        ]
+        #expect(!later.contains(.done))
+        #expect(record.recorded?.kind == .retryAfter)
+    }
+
+    @Test func recordsAgainWhatCouldNotBeRecorded() {
+        var record = BackoffRecord()
+        let open = BackoffRecord.Backoff(kind: .breakerOpen, until: .seconds(30))
+        for isFirst in [true, false] {
+            let begins = record.begin()
+            let step = record.next(open)
+            let isNews = record.fail(before: nil)
+            #expect(begins && step == .record(open) && isNews == isFirst)
+        }
+    }
+
+    /// A breaker that opens is in the queue, and gone from it once an attempt succeeds.
+    @Test func operatorsSeeABreakerForAsLongAsItIsOpen() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try bench.open(directory)
+            let sender = ScriptedSender { [calls = Counter()] _, _ in
+                .replied(status: calls.next() == 1 ? 503 : 204, retryAfter: nil)
+            }
+            var destination = bench.destination()
+            destination.breaker.failures = 1
+            destination.breaker.probe = .seconds(30)
+            try await queue.append(bench.events(1...2))
+            let dispatcher = bench.dispatcher(destination, sender, queue)
+            async let running: Void = dispatcher.runUntilDrained()
+            while try await queue.hindrances()[bench.crm] == nil { await Task.yield() }
+            let hindrance = try #require(try await queue.hindrances()[bench.crm])
+            #expect(hindrance.word == "failing")
+            #expect(hindrance.reason == "circuit breaker open after 1 failures in a row, the last: answered 503")
+            #expect(sender.attempts == 1)
+            await bench.clock.waitForSleeper(until: .seconds(30))
+            bench.clock.advance(by: .seconds(30))
+            await sender.begun(2)
+            while try await queue.hindrances()[bench.crm] != nil { await Task.yield() }
+            dispatcher.drain(within: .zero)
+            bench.clock.advance(by: .seconds(1))
+            await running
+        }
+    }
+}
