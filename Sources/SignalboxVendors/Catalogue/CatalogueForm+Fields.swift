@@ -94,6 +94,7 @@ extension CatalogueForm {
         return buttons
     }
 
+    private mutating func drop(_ value: JSONValue) -> [CatalogueCondition] {
         guard value["all"] != nil else { return condition(value).map { [$0] } ?? [] }
         guard isObject(value, keys: ["all"]), let all = value["all"] else { return [] }
         if all.isEmptyContainer { note(all, "there is no condition here; name at least one") }

@@ -165,10 +165,10 @@ struct CatalogueReading {
         if let link = take(tap.webView, find, where: \.hasText) {
             return .opening(link, inWebView: true, vendorType: word)
         }
-        let link = take(tap.link, find, where: \.hasText)
         if let type, type != .openUrl, type != .deepLink {
-            return Action(type, value: link?.text, vendorType: word)
+            return Action(type, value: takeText(tap.link, find), vendorType: word)
         }
+        let link = take(tap.link, find, where: \.hasText)
         if let link { return .opening(link, vendorType: word) }
         return word.map { Action(type == nil ? .custom : .openApp, vendorType: $0) }
     }
