@@ -19,20 +19,18 @@ package final class DataDirectory: Sendable {
         }
         lock = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw .directory(path: path, reason: Self.lastError) }
+        // From here on `deinit` closes it, also when this throws.
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             let owner = try? String(contentsOfFile: path + "/lock", encoding: .utf8)
-            close(lock)
             throw .inUse(path: path, by: owner?.trimmingCharacters(in: .whitespacesAndNewlines))
         }
         let process = "\(getpid())\n"
         guard ftruncate(lock, 0) == 0, pwrite(lock, process, process.utf8.count, 0) > 0 else {
-            let reason = Self.lastError
-            close(lock)
-            throw .directory(path: path, reason: reason)
+            throw .directory(path: path, reason: Self.lastError)
         }
     }
 
-    deinit { close(lock) }
+    deinit { if lock >= 0 { close(lock) } }
 
     /// The bytes of a key file; when there is none, `make` says what it shall hold. Readable by the owner only, and on
     /// disk before it is used: what is hashed with it must stay the same.

@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxTesting
+import Synchronization
 import Testing
 
 @testable import SignalboxStore
@@ -14,6 +15,28 @@ import Testing
             #expect(first?.path == path + "/data")
             first = nil
             _ = try DataDirectory(path: path + "/data")
+        }
+    }
+
+    /// Somebody else opens files meanwhile, which get the numbers of descriptors that were closed.
+    @Test func closesNoDescriptorOfOthersWhenItIsInUse() async throws {
+        try await withTemporaryDirectory { path in
+            let owner = try DataDirectory(path: path)
+            let isOver = Mutex(false)
+            async let lost = withCheckedContinuation { (done: CheckedContinuation<Int, Never>) in
+                Thread.detachNewThread {
+                    var lost = 0
+                    while !isOver.withLock(\.self) {
+                        let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
+                        if file >= 0, close(file) != 0 { lost += 1 }
+                    }
+                    done.resume(returning: lost)
+                }
+            }
+            for _ in 0..<5000 { #expect(throws: StoreError.self) { _ = try DataDirectory(path: path) } }
+            isOver.withLock { $0 = true }
+            #expect(await lost == 0)
+            withExtendedLifetime(owner) {}
         }
     }
 
