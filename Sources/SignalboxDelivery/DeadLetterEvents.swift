@@ -21,8 +21,10 @@ package struct DeadLetterEvents: Sendable {
 
     /// Nil when no route wants it.
     func event(about lease: Lease, status: Int?, reason: String, at now: Date) -> RoutedEvent? {
-        let parser = JSONParser()
-        guard let body = try? parser.parse(lease.body), !isOperational(body) else { return nil }
+        let parser = JSONParser.forEvents()
+        // Unreadable: no event of the gateway's own, and one without a subject.
+        let body = try? parser.parse(lease.body)
+        if let body, isOperational(body) { return nil }
         let event = events.event(.deliveryDead, subject: "destination/\(lease.destination)", at: now) { json in
             json.key("delivery")
             json.integer(lease.delivery)
@@ -30,7 +32,7 @@ package struct DeadLetterEvents: Sendable {
             json.string(lease.destination.name)
             json.key("event")
             json.string(lease.event)
-            if let subject = body["subject"]?.string {
+            if let subject = body?["subject"]?.string {
                 json.key("subject")
                 json.string(subject)
             }
@@ -52,7 +54,7 @@ package struct DeadLetterEvents: Sendable {
 
     private func routed(_ event: Event, _ decision: RouteTable.Decision) -> RoutedEvent {
         var variants: [[UInt8]] = []
-        let parser = JSONParser()
+        let parser = JSONParser.forEvents()
         let orders = decision.targets.map { target in
             var order = DeliveryOrder(to: target.destination, orderKey: target.orderKey)
             if let shaped = shaper.shaped(event.body, for: target, with: parser) {

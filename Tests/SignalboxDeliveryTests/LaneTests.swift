@@ -212,10 +212,20 @@ import Testing
         let about = try #require(asked.event(about: lease("{}"), status: nil, reason: "x", at: now))
         let body = String(decoding: about.event.body, as: UTF8.self)
         #expect(asked.event(about: lease(body), status: nil, reason: "x", at: now) == nil, "it would never end")
-        #expect(asked.event(about: lease("no JSON"), status: nil, reason: "x", at: now) == nil)
         let unasked = DeadLetterEvents(
             gateway: "test", routes: RouteTable(fallback: [crm]), shaper: EventShaper { _ in "" })
         #expect(unasked.event(about: lease("{}"), status: nil, reason: "x", at: now) == nil)
+    }
+
+    /// The dead letter counts, not what its body says.
+    @Test(arguments: ["no JSON", #"{"subject":"a","padding":""# + String(repeating: "a", count: 17 << 20) + #""}"#])
+    func anEventIsMadeOfABodyThatIsLargeOrCannotBeRead(_ body: String) throws {
+        let asked = DeadLetterEvents(
+            gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), shaper: EventShaper { _ in "" })
+        let about = try #require(asked.event(about: lease(body), status: nil, reason: "x", at: Date()))
+        let text = String(decoding: about.event.body, as: UTF8.self)
+        #expect(text.contains(#""reason":"x""#))
+        #expect(text.contains(#""subject":"a""#) == (body.first == "{"))
     }
 
     // MARK: Parts
