@@ -232,7 +232,8 @@ let package = Package(
         .testTarget(
             name: "SignalboxServerTests",
             dependencies: [
-                "SignalboxServer", "SignalboxEgress", "SignalboxModel", "SignalboxStore", "SignalboxTesting",
+                "SignalboxServer", "SignalboxEgress", "SignalboxModel", "SignalboxPipeline", "SignalboxStore",
+                "SignalboxTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "NIOCore", package: "swift-nio"),

@@ -82,6 +82,33 @@ import Testing
 
     // MARK: The file fails
 
+    /// Five times a second it would fill a log that somebody has to read just then.
+    @Test func claimsThatFailInARowAreLoggedOnce() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await doNotWait(queue)
+            try await queue.append((1...5).map { event($0) })
+            let sender = ScriptedSender { _, _ in .replied(status: 204, retryAfter: nil) }
+            let dispatcher = dispatcher(sender, queue, concurrency: 2)
+            let lock = try await lock(on: directory)
+            async let running: Void = dispatcher.runUntilDrained()
+            await log.waitFor("The queue cannot be read.")
+            for tick in 1...20 {
+                await clock.waitForSleeper(until: .milliseconds(200 * tick))
+                // A claim that failed leaves the file to be looked at.
+                while !isFileLookedAt(queue) { await Task.yield() }
+                clock.advance(by: .milliseconds(200))
+            }
+            #expect(log.count(of: "The queue cannot be read.") == 1)
+            try await unlock(lock)
+            await clock.waitForSleeper(until: .milliseconds(200 * 21))
+            clock.advance(by: .milliseconds(200))
+            await sender.waitFor(attempts: 5)
+            dispatcher.drain()
+            await running
+        }
+    }
+
     @Test func aClaimThatFailsIsMadeAgainAtALaterTick() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
@@ -224,6 +251,8 @@ private final class LogLines: Sendable {
     func waitFor(_ beginning: String) async {
         while !lines.withLock({ $0.contains { $0.hasPrefix(beginning) } }) { await Task.yield() }
     }
+
+    func count(of line: String) -> Int { lines.withLock { $0.count { $0 == line } } }
 
     struct Handler: LogHandler {
         let lines: LogLines

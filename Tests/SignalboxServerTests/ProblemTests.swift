@@ -1,3 +1,5 @@
+import HTTPTypes
+import SignalboxPipeline
 import SignalboxStore
 import Testing
 
