@@ -132,6 +132,8 @@ package enum InteractionMistake: Error, Sendable, Equatable {
     case notANotification(String)
     /// What would be made of it is larger than an event may be.
     case tooLarge
+    /// Deciding which routes match its event takes more work than one event may take.
+    case tooCostly
     /// The event has no such button; some of those that it has.
     case unknownAction(String, known: [String])
 }

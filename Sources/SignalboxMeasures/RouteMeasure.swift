@@ -35,7 +35,10 @@ public struct RouteMeasure {
     public func match(_ count: Int) -> Int {
         withExtendedLifetime(parsers) {
             var matches = 0
-            for number in 0..<count { matches += matcher.matches(of: events[number % events.count]).count }
+            for number in 0..<count {
+                var work = MatchWork()
+                matches += (try? matcher.matches(of: events[number % events.count], work: &work).count) ?? 0
+            }
             return matches
         }
     }
@@ -44,7 +47,9 @@ public struct RouteMeasure {
     public func decide(_ count: Int) -> Int {
         withExtendedLifetime(parsers) {
             var targets = 0
-            for number in 0..<count { targets += table.decide(events[number % events.count]).targets.count }
+            for number in 0..<count {
+                targets += (try? table.decide(events[number % events.count]).targets.count) ?? 0
+            }
             return targets
         }
     }
@@ -54,7 +59,7 @@ public struct RouteMeasure {
         withExtendedLifetime(parsers) {
             var matches = 0
             for number in 0..<count {
-                matches += table.routes.count { $0.match.matches(events[number % events.count]) }
+                matches += table.routes.count { (try? $0.match.matches(events[number % events.count])) ?? false }
             }
             return matches
         }

@@ -16,7 +16,8 @@ extension RouteTable {
             Result { () throws(Rejection) in
                 let body = try parser.read(event, at: Place())
                 let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
-                return RoutedEvent(event, decide(body), in: body, shaping: shaping, dedupe: dedupe)
+                return RoutedEvent(
+                    event, try decision(on: body, at: Place()), in: body, shaping: shaping, dedupe: dedupe)
             }
         }
     }
@@ -28,8 +29,29 @@ extension RouteTable {
         shaping: EventShaping
     ) throws(Rejection) -> RoutedEvent? {
         let body = try parser.read(event, at: place)
-        guard filter.map({ $0.matches(body) }) ?? true else { return nil }
-        return RoutedEvent(event, decide(body), in: body, shaping: shaping, hasLastingID: hasLastingID)
+        guard try filter?.selects(body, at: place) ?? true else { return nil }
+        return RoutedEvent(
+            event, try decision(on: body, at: place), in: body, shaping: shaping, hasLastingID: hasLastingID)
+    }
+
+    /// What the routes decide about an event that was made of the payload at this place.
+    package func decision(on event: JSONValue, at place: Place) throws(Rejection) -> Decision {
+        do throws(RoutingTooCostly) {
+            return try decide(event)
+        } catch {
+            throw .tooCostly(at: place)
+        }
+    }
+}
+
+extension Pattern {
+    /// Whether this matches the event that was made of the payload at this place.
+    package func selects(_ event: JSONValue, at place: Place) throws(Rejection) -> Bool {
+        do throws(RoutingTooCostly) {
+            return try matches(event)
+        } catch {
+            throw .tooCostly(at: place)
+        }
     }
 }
 

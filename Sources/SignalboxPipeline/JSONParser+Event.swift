@@ -27,4 +27,10 @@ extension Rejection {
     static func eventTooLarge(at place: Place) -> Rejection {
         Rejection(.tooLarge, at: place, "The event made of this payload is too large: send less of it.")
     }
+
+    static func tooCostly(at place: Place) -> Rejection {
+        Rejection(
+            .tooCostly, at: place,
+            "Deciding which routes match this payload takes too much work: shorten its arrays and texts.")
+    }
 }

@@ -44,30 +44,29 @@ package struct RouteTrials: Sendable {
     ) throws(Rejection) -> RouteTrial {
         try payloadParsers.withParser { (parser) throws(Rejection) in
             try text.withUnsafeBufferPointer { (bytes) throws(Rejection) in
-                if let value = try? parser.parse(bytes), value.isEvent { return trial(of: value) }
+                if let value = try? parser.parse(bytes), value.isEvent { return try trial(of: value) }
                 parser.reset()
                 let reception = Reception(from: source, at: time, vendor: vendors[source])
                 let event = try normalizer.event(bytes, as: reception, at: Place(), with: parser)
                 return try eventParsers.withParser { (parser) throws(Rejection) in
-                    do throws(JSONError) {
-                        return trial(of: try parser.parse(event.body))
-                    } catch {
-                        throw Rejection(
-                            .tooLarge, at: Place(), "The event made of this payload is too large: send less of it.")
-                    }
+                    try trial(of: try parser.read(event, at: Place()))
                 }
             }
         }
     }
 
-    private func trial(of event: JSONValue) -> RouteTrial {
-        let decision = routes.decide(event)
-        return RouteTrial(
-            subject: event["subject"]?.string,
-            routes: routes.verdicts(on: event).map {
+    private func trial(of event: JSONValue) throws(Rejection) -> RouteTrial {
+        do throws(RoutingTooCostly) {
+            let decision = try routes.decide(event)
+            let entries = try routes.verdicts(on: event).map {
                 RouteTrial.Entry(name: $0.route.name, destinations: $0.route.destinations, verdict: $0.verdict)
-            },
-            destinations: decision.destinations, usesFallback: decision.routes.isEmpty && !routes.fallback.isEmpty)
+            }
+            return RouteTrial(
+                subject: event["subject"]?.string, routes: entries, destinations: decision.destinations,
+                usesFallback: decision.routes.isEmpty && !routes.fallback.isEmpty)
+        } catch {
+            throw .tooCostly(at: Place())
+        }
     }
 }
 

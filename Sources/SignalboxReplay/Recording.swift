@@ -116,8 +116,11 @@ package struct Recording: Sendable {
     ) -> Decisions {
         var decisions = Decisions()
         guard limit > 0 else { return decisions }
-        forEachNotification(of: block, reading: uniform == nil, with: parser) { notification, event, _ in
-            guard let decision = uniform ?? event.map({ routes.decide($0) }) else {
+        forEachNotification(of: block, reading: uniform == nil, with: parser) {
+            notification, event, payload throws(Rejection) in
+            var decision = uniform
+            if decision == nil, let event { decision = try routes.decision(on: event, at: payload.place) }
+            guard let decision else {
                 preconditionFailure("An event was not read whose routes ask for it.")
             }
             decisions.add(decision, of: notification, asJSON: asJSON)
@@ -131,7 +134,8 @@ package struct Recording: Sendable {
     /// What is selected, and its events as they would be delivered where they are read: for those who keep neither.
     private func forEachNotification(
         of block: Block, reading isRead: Bool, with parser: JSONParser,
-        _ take: (PushNotification, _ event: JSONValue?, RecordedPayload) -> Bool, rejected: (Rejection) -> Void
+        _ take: (PushNotification, _ event: JSONValue?, RecordedPayload) throws(Rejection) -> Bool,
+        rejected: (Rejection) -> Void
     ) {
         let isRead = isRead || selection.filter != nil
         var written = JSONWriter()
@@ -149,8 +153,10 @@ package struct Recording: Sendable {
                     }
                     return try eventParser.read(event: bytes.bindMemory(to: UInt8.self), at: payload.place)
                 }
-                if let filter = selection.filter, let event, !filter.matches(event) { return true }
-                return take(notification, event, payload)
+                if let filter = selection.filter, let event, try !filter.selects(event, at: payload.place) {
+                    return true
+                }
+                return try take(notification, event, payload)
             } rejected: {
                 rejected($0)
             }

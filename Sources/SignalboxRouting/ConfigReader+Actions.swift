@@ -4,7 +4,7 @@ import SignalboxModel
 
 /// What actions there are besides the built-in ones, and what links may lead to.
 extension ConfigReader {
-    mutating func actions(_ value: JSONValue, destinations: [DestinationName]) -> ActionTypes {
+    mutating func actions(_ value: JSONValue, destinations: KnownDestinations) -> ActionTypes {
         var types = ActionTypes()
         guard isObject(value, keys: ["types", "schemes"]) else { return types }
         types.schemes = value["schemes"].map { schemes($0) }
@@ -13,8 +13,10 @@ extension ConfigReader {
             note(custom, "this must be an object, in braces, with the vendor's word for each type")
             return types
         }
+        guard hasAtMost(ConfigBounds.actionTypes, "types of actions", in: custom) else { return types }
         for (name, member) in custom.members {
             let word = String(decoding: name, as: UTF8.self)
+            checkLine(keyOf: member, word)
             if word.isEmpty { note(member, "a type of actions has a name: what stands under \"type\" in payloads") }
             if types.custom[word] != nil { note(keyOf: member, Self.repeated(word)) }
             types.custom[word] = actionType(member, destinations: destinations)
@@ -22,7 +24,7 @@ extension ConfigReader {
         return types
     }
 
-    private mutating func actionType(_ value: JSONValue, destinations: [DestinationName]) -> ActionTypes.CustomType {
+    private mutating func actionType(_ value: JSONValue, destinations: KnownDestinations) -> ActionTypes.CustomType {
         var type = ActionTypes.CustomType()
         guard isObject(value, keys: ["arguments", "requiredOptions", "to"]) else { return type }
         if let arguments = value["arguments"] {

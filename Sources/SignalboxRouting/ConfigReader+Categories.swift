@@ -23,6 +23,7 @@ extension ConfigReader {
             note(statics, "this must be an object, in braces, with the identifier of each category")
             return categories
         }
+        guard hasAtMost(ConfigBounds.categories, "categories", in: statics) else { return categories }
         var seen: Set<String> = []
         for (key, member) in statics.members {
             let identifier = String(decoding: key, as: UTF8.self)
@@ -41,6 +42,8 @@ extension ConfigReader {
             note(value, "the identifier of a category has 1 to \(Self.longestIdentifier) bytes")
         } else if identifier.hasPrefix(made) {
             note(value, "names that begin with \"\(made)\" are made by the gateway; take another")
+        } else {
+            checkLine(keyOf: value, identifier)
         }
     }
 
@@ -50,7 +53,7 @@ extension ConfigReader {
             note(value, "a category needs its \"actions\", an array of objects with \"identifier\" and \"title\"")
             return nil
         }
-        let entries = list(actions)
+        let entries = actions.isArray ? Array(actions.elements.prefix(StaticCategories.mostActions + 1)) : list(actions)
         let most = StaticCategories.mostActions
         if entries.isEmpty || entries.count > most {
             if actions.isArray { note(actions, "a category has 1 to \(most) actions; no system shows more") }
@@ -81,7 +84,7 @@ extension ConfigReader {
             value["type"].flatMap { actionType($0) }
             ?? (input != nil ? .reply : options.contains(.foreground) ? .openApp : .custom)
         let action = Action(type, value: value["value"].flatMap { text($0) })
-        let texts = (identifier: text(identifier), title: text(title))
+        let texts = (identifier: line(identifier), title: text(title))
         guard let identifier = texts.identifier, let title = texts.title else { return nil }
         return Category.Button(
             identifier: identifier, title: title, action: action, options: options, textInput: input)

@@ -5,7 +5,9 @@ import SignalboxModel
 extension ConfigReader {
     /// `gateway`: whose destinations they are.
     mutating func destinations(_ lists: [JSONValue], of gateway: GatewayConfig.Gateway) -> [Destination] {
-        namedObjects(lists).compactMap { name, value in destination(DestinationName(name), value, of: gateway) }
+        namedObjects(lists, upTo: ConfigBounds.destinations, "destinations").compactMap { name, value in
+            destination(DestinationName(name), value, of: gateway)
+        }
     }
 
     private mutating func destination(
@@ -120,9 +122,13 @@ extension ConfigReader {
         return retry
     }
 
+    /// Bytes of a URL, as many as RFC 9110, 4.1 wants supported at least.
+    private static let longestAddress = 8_000
+
     static func isWebAddress(_ text: String) -> Bool {
         // Foundation would escape what does not belong in a URL; the text is used as it stands.
-        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F && $0 != "\\" }),
+        guard text.utf8.count <= longestAddress,
+            text.unicodeScalars.allSatisfy({ $0.value > 0x20 && !isControl($0) && $0 != "\\" }),
             let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased()
         else { return false }
         return (1...65_535).contains(parts.port ?? 80) && (scheme == "http" || scheme == "https")

@@ -93,10 +93,15 @@ extension ConfigReader {
         switch (value["body"], value["file"]) {
         case (let body?, nil): return text(body).map { (body, "", $0) }
         case (nil, let file?):
-            guard let path = text(file) else { return nil }
+            guard let path = line(file) else { return nil }
             if !templateFiles.contains(path) { templateFiles.append(path) }
-            guard let data = FileManager.default.contents(atPath: path) else {
+            // One byte more than a template may have shows that it has too many.
+            guard let data = ConfigText.beginning(of: path, upTo: EventTemplate.sizeLimit + 1) else {
                 note(file, "the file \(path) cannot be read; it should hold the template")
+                return nil
+            }
+            guard data.count <= EventTemplate.sizeLimit else {
+                note(file, "the file \(path) has more than \(EventTemplate.sizeLimit / 1024) KiB; shorten the template")
                 return nil
             }
             guard let body = String(validating: data, as: UTF8.self), !body.isEmpty else {

@@ -157,7 +157,7 @@ extension ConfigReader {
         func complain(_ words: String) {
             if isKey { note(keyOf: value, words) } else { note(value, words) }
         }
-        guard let pointer = JSONPointer(text), pointer.tokens.count > 1, pointer.tokens[0] == "data" else {
+        guard let pointer = Self.boundedPointer(text), pointer.tokens.count > 1, pointer.tokens[0] == "data" else {
             complain("this must be a JSON Pointer into the data, such as \"/data/custom/email\"; the envelope stays")
             return
         }

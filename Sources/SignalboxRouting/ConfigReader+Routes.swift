@@ -8,16 +8,16 @@ extension ConfigReader {
     ]
 
     /// `lists`: one of each file, in the order in which routes are asked.
-    mutating func routes(_ lists: [JSONValue], destinations: [DestinationName]) -> [Route] {
+    mutating func routes(_ lists: [JSONValue], destinations: KnownDestinations) -> [Route] {
         var routes: [Route] = []
         var names: [String: JSONValue] = [:]
-        for value in lists.flatMap({ list($0) }) {
+        for value in routeValues(lists) {
             guard isObject(value, keys: Self.routeKeys) else { continue }
-            let name = required("name", of: value).flatMap { text($0) }
+            let name = required("name", of: value).flatMap { line($0) }
             if let name, let member = value["name"], let other = names.updateValue(member, forKey: name) {
                 note(
                     member, "there are two routes named \"\(name)\"; rename one",
-                    also: [(place(of: other), "the other one is here")])
+                    also: [Related(value: other, message: "the other one is here")])
             }
             let match = required("match", of: value).map { pattern($0) }
             let to = required("to", of: value).map { destinationNames($0, known: destinations) }
@@ -30,6 +30,12 @@ extension ConfigReader {
             routes.append(route)
         }
         return routes
+    }
+
+    private mutating func routeValues(_ lists: [JSONValue]) -> [JSONValue] {
+        var values: [JSONValue] = []
+        for value in lists { values += list(value, upTo: max(ConfigBounds.routes - values.count, 0)) }
+        return values
     }
 
     private mutating func media(of route: JSONValue) -> RouteMedia {
@@ -72,17 +78,14 @@ extension ConfigReader {
         return parts
     }
 
-    mutating func destinationNames(_ value: JSONValue, known: [DestinationName]) -> [DestinationName] {
+    mutating func destinationNames(_ value: JSONValue, known: KnownDestinations) -> [DestinationName] {
         let entries = list(value)
-        if value.isArray, entries.isEmpty { note(value, "this names no destination; name at least one") }
+        if value.isArray, value.isEmptyContainer { note(value, "this names no destination; name at least one") }
         var names: [DestinationName] = []
         for entry in entries {
             guard let text = text(entry) else { continue }
-            if !known.contains(where: { $0.name == text }) {
-                let near = Self.suggestion(for: text, among: known.map(\.name))
-                note(
-                    entry,
-                    "there is no destination \"\(text)\"" + (known.isEmpty ? "; add one under \"destinations\"" : near))
+            if !known.set.contains(text) {
+                note(entry, "there is no destination \"\(text)\"" + known.advice(for: text))
             }
             names.append(DestinationName(text))
         }
@@ -93,5 +96,21 @@ extension ConfigReader {
         if let member = value[key] { return member }
         note(value, "\"\(key)\" is missing; a route needs a \"name\", a \"match\" and a \"to\"")
         return nil
+    }
+}
+
+/// The destinations that a config declares: in its order, and for looking one up.
+struct KnownDestinations {
+    let names: [String]
+    let set: Set<String>
+
+    init(_ names: [String]) {
+        self.names = names
+        set = Set(names)
+    }
+
+    /// What to do about a name that is not among them.
+    func advice(for name: String) -> String {
+        names.isEmpty ? "; add one under \"destinations\"" : ConfigReader.suggestion(for: name, among: names)
     }
 }

@@ -23,8 +23,10 @@ extension ConfigReader {
         return true
     }
 
-    /// The members of objects, one of each file at most, whose keys are names.
-    mutating func namedObjects(_ objects: [JSONValue]) -> [(String, JSONValue)] {
+    /// The members of objects, one of each file at most, whose keys are names. `most`: of this kind, in all files.
+    mutating func namedObjects(
+        _ objects: [JSONValue], upTo most: Int, _ kind: String
+    ) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = []
         var first: [String: (object: Int, member: JSONValue)] = [:]
         for (position, object) in objects.enumerated() {
@@ -32,6 +34,7 @@ extension ConfigReader {
                 note(object, "this must be an object, in braces, with a name for each entry")
                 continue
             }
+            guard hasAtMost(most - members.count, kind, in: object) else { continue }
             for (name, member) in object.members {
                 let key = String(decoding: name, as: UTF8.self)
                 if !NameRule.allows(key) { note(keyOf: member, "\"\(key)\" is no name: " + NameRule.words) }
@@ -54,15 +57,7 @@ extension ConfigReader {
         }
         note(
             keyOf: member, "\"\(key)\" is declared in two files; rename one, or remove it",
-            also: [(place(of: other, isKey: true), "the first one is here")])
-    }
-
-    mutating func list(_ value: JSONValue) -> [JSONValue] {
-        guard value.isArray else {
-            note(value, "this must be an array, in brackets")
-            return []
-        }
-        return Array(value.elements)
+            also: [Related(value: other, isKey: true, message: "the first one is here")])
     }
 
     mutating func text(_ value: JSONValue) -> String? {
@@ -100,15 +95,20 @@ extension ConfigReader {
 
     mutating func pointer(_ value: JSONValue) -> JSONPointer? {
         guard let text = text(value) else { return nil }
-        guard let pointer = JSONPointer(text) else {
-            note(value, "\"\(text)\" is no JSON Pointer; write it like \"/data/campaign/id\"")
+        guard let pointer = Self.boundedPointer(text) else {
+            note(value, "\"\(text)\" is no JSON Pointer; write it like \"/data/campaign/id\"" + Self.pointerHint(text))
             return nil
         }
         return pointer
     }
 
+    private static func pointerHint(_ text: String) -> String {
+        guard JSONPointer(text) != nil else { return "" }
+        return ", with at most \(ConfigBounds.pointerBytes) bytes and \(ConfigBounds.pointerKeys) keys"
+    }
+
     mutating func secret(_ value: JSONValue) -> SecretReference? {
-        guard let reference = value.string.flatMap({ SecretReference($0) }) else {
+        guard let text = value.string, Self.problem(ofLine: text) == nil, let reference = SecretReference(text) else {
             note(
                 secret: value,
                 "this must be a reference such as \"env:NAME\" or \"file:/path\"; the secret itself does not belong in the config"
@@ -142,31 +142,5 @@ extension ConfigReader {
     /// Records a mistake in a URL, which is not shown when a password may be in it.
     mutating func note(url value: JSONValue, _ text: String, _ message: String) {
         if text.contains("@") { note(secret: value, message) } else { note(value, message) }
-    }
-
-    /// The nearest valid word, when one is near.
-    static func suggestion(for word: String, among known: [String]) -> String {
-        let near = known.map { (word: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
-        guard let near, near.distance <= (word.count < 4 ? 1 : max(2, word.count / 3)) else {
-            return "; known here: " + known.filter { $0 != "$schema" }.joined(separator: ", ")
-        }
-        return "; did you mean \"\(near.word)\"?"
-    }
-
-    /// Levenshtein's distance, letter case aside.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let left = Array(left.lowercased())
-        let right = Array(right.lowercased())
-        var row = Array(0...right.count)
-        for (i, a) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, b) in right.enumerated() {
-                let substituted = diagonal + (a == b ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = min(substituted, diagonal + 1, row[j] + 1)
-            }
-        }
-        return row[right.count]
     }
 }

@@ -6,7 +6,10 @@ import SignalboxModel
 extension ConfigReader {
     mutating func lookOver(_ config: GatewayConfig) {
         warnOfUnusedDestinations(config)
-        warnOfShadowedRoutes(config.routes)
+        let values = roots.compactMap { $0["routes"] }.flatMap { Array($0.elements) }
+        precondition(values.count == config.routes.routes.count, "A route of a good config was not read.")
+        warnOfUndoneRedactions(config.routes.routes, values)
+        warnOfShadowedRoutes(config.routes, values)
     }
 
     private mutating func warnOfUnusedDestinations(_ config: GatewayConfig) {
@@ -17,7 +20,7 @@ extension ConfigReader {
             let name = DestinationName(String(decoding: name, as: UTF8.self))
             guard !used.contains(name) else { continue }
             warn(
-                place(of: member, isKey: true),
+                member, isKey: true,
                 "nothing ever goes to \"\(name)\"; name it under \"to\" of a route, or remove it")
         }
     }
@@ -25,24 +28,17 @@ extension ConfigReader {
     // MARK: Routes that nothing reaches
 
     /// By an earlier route that takes all that they could, and stops.
-    private mutating func warnOfShadowedRoutes(_ table: RouteTable) {
-        let values = roots.compactMap { $0["routes"] }.flatMap { Array($0.elements) }
-        precondition(values.count == table.routes.count, "A route of a good config was not read.")
+    private mutating func warnOfShadowedRoutes(_ table: RouteTable, _ values: [JSONValue]) {
         let all = zip(values, table.routes).map { (value: $0, route: $1) }
         var stoppers: [(value: JSONValue, route: Route)] = []
         var scope = PatternScope()
         for candidate in all {
-            let stopper = stoppers.first { scope.covers($0.route.match, candidate.route.match) }
-            if let stopper {
+            if let stopper = stoppers.first(where: { scope.covers($0.route.match, candidate.route.match) }) {
+                let words = "this route takes all that it matches, and stops"
                 warn(
-                    place(of: candidate.value["name"] ?? candidate.value),
+                    candidate.value["name"] ?? candidate.value,
                     "no event ever reaches \"\(candidate.route.name)\"; move it before the route that stops, or remove it",
-                    also: [
-                        (
-                            place(of: stopper.value["name"] ?? stopper.value),
-                            "this route takes all that it matches, and stops"
-                        )
-                    ])
+                    also: [Related(value: stopper.value["name"] ?? stopper.value, message: words)])
             }
             let route = candidate.route
             let isAlwaysThere = route.isEnabled && route.window == nil && (route.sample?.share ?? 1) == 1
@@ -53,10 +49,10 @@ extension ConfigReader {
             $0.route.match == .everything && $0.route.isEnabled && $0.route.window == nil && $0.route.sample == nil
         }
         if let taker, let fallback = roots[0]["fallback"] {
+            let words = "this route takes every event"
             warn(
-                place(of: fallback, isKey: true),
-                "no event is ever left for the fallback; remove it, or the route's match",
-                also: [(place(of: taker.value["name"] ?? taker.value), "this route takes every event")])
+                fallback, isKey: true, "no event is ever left for the fallback; remove it, or the route's match",
+                also: [Related(value: taker.value["name"] ?? taker.value, message: words)])
         }
     }
 }

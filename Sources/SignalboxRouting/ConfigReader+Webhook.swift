@@ -29,13 +29,13 @@ extension ConfigReader {
             note(value, "this must be an object, in braces, with a value for each header")
             return []
         }
+        guard hasAtMost(32, "headers", in: value) else { return [] }
         var headers: [Destination.Header] = []
         for (name, member) in value.members {
             let name = String(decoding: name, as: UTF8.self).lowercased()
             if headers.contains(where: { $0.name == name }) { note(keyOf: member, Self.repeated(name)) }
             if let header = header(name, member) { headers.append(header) }
         }
-        if headers.count > 32 { note(value, "these are more than 32 headers; remove some") }
         return headers
     }
 
@@ -85,9 +85,9 @@ extension ConfigReader {
     mutating func tls(_ value: JSONValue) -> WayOut.TLS {
         var tls = WayOut.TLS()
         guard isObject(value, keys: ["ca", "certificate", "key", "pin", "minimum"]) else { return tls }
-        tls.authorities = value["ca"].flatMap { text($0) }
-        tls.certificate = value["certificate"].flatMap { text($0) }
-        tls.key = value["key"].flatMap { text($0) }
+        tls.authorities = value["ca"].flatMap { line($0) }
+        tls.certificate = value["certificate"].flatMap { line($0) }
+        tls.key = value["key"].flatMap { line($0) }
         if let key = value["key"], value["certificate"] == nil {
             note(key, "a key needs its \"certificate\" beside it")
         }
@@ -139,9 +139,9 @@ extension ConfigReader {
             note(value, "client credentials need a \"\(key)\"")
         }
         let url = value["tokenUrl"].flatMap { webAddress($0) }
-        let id = value["clientId"].flatMap { text($0) }
+        let id = value["clientId"].flatMap { line($0) }
         let secret = value["clientSecret"].flatMap { self.secret($0) }
-        let scope = value["scope"].flatMap { text($0) }
+        let scope = value["scope"].flatMap { line($0) }
         guard let url, let id, let secret else { return nil }
         return Destination.ClientCredentials(tokenURL: url, clientID: id, clientSecret: secret, scope: scope)
     }

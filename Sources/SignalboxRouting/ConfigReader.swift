@@ -13,7 +13,11 @@ package struct ConfigReader {
     let roots: [JSONValue]
     let detectors: [String]
     let sourceVendors: [String]
-    private(set) var findings: [Finding] = []
+    var findings: [Finding] = []
+    /// All errors, also those that ``findings`` has no place for.
+    var errorCount = 0
+    /// What the patterns read so far have in all.
+    var patternTotals = PatternTotals()
     /// Destinations that get payloads as they came.
     private(set) var rawDestinations: Set<DestinationName> = []
     /// Files that were read for what the config says.
@@ -21,8 +25,6 @@ package struct ConfigReader {
     /// Objects, and the keys that they may have, as they were asked for.
     private(set) var askedKeys: [(object: JSONValue, keys: [String])] = []
 
-    /// After so many nobody reads on.
-    static let mostFindings = 500
     /// What files beside the config may hold.
     private static let partKeys = ["$schema", "sources", "destinations", "routes"]
     private static let keys = [
@@ -30,66 +32,11 @@ package struct ConfigReader {
         "admin", "actions", "categories", "media",
     ]
 
-    /// Something in one of the files.
-    struct Place {
-        let file: Int
-        let pointer: String
-        /// Whether its key is meant.
-        var isKey = false
-    }
-
-    struct Finding {
-        let severity: ConfigMistake.Severity
-        let place: Place
-        let message: String
-        let notes: [(Place, String)]
-        /// Whether what stands there may be a secret that was pasted.
-        var mayBeSecret = false
-    }
-
     init(parser: JSONParser, roots: [JSONValue], detectors: [String], sourceVendors: [String]) {
         self.parser = parser
         self.roots = roots
         self.detectors = detectors
         self.sourceVendors = sourceVendors
-    }
-
-    mutating func note(_ value: JSONValue, _ message: String, also notes: [(Place, String)] = []) {
-        add(.error, place(of: value), message, notes)
-    }
-
-    /// As above, of a value that may be a secret: it is not to be shown.
-    mutating func note(secret value: JSONValue, _ message: String) {
-        add(.error, place(of: value), message, [], mayBeSecret: true)
-    }
-
-    /// As above, of a member's key.
-    mutating func note(keyOf member: JSONValue, _ message: String, also notes: [(Place, String)] = []) {
-        add(.error, place(of: member, isKey: true), message, notes)
-    }
-
-    /// In the config's own file.
-    mutating func note(_ findings: [EntryFinding]) {
-        for finding in findings { add(.error, Place(file: 0, pointer: finding.pointer), finding.message, []) }
-    }
-
-    /// What is odd, and does no harm.
-    mutating func warn(_ place: Place, _ message: String, also notes: [(Place, String)] = []) {
-        add(.warning, place, message, notes)
-    }
-
-    private mutating func add(
-        _ severity: ConfigMistake.Severity, _ place: Place, _ message: String, _ notes: [(Place, String)],
-        mayBeSecret: Bool = false
-    ) {
-        guard findings.count < Self.mostFindings else { return }
-        findings.append(
-            Finding(severity: severity, place: place, message: message, notes: notes, mayBeSecret: mayBeSecret))
-    }
-
-    func place(of value: JSONValue, isKey: Bool = false) -> Place {
-        Place(
-            file: roots.firstIndex { $0.contains(value) } ?? 0, pointer: parser.pointer(to: value), isKey: isKey)
     }
 
     /// Remembers what keys were looked for.
@@ -134,7 +81,8 @@ package struct ConfigReader {
         }
         config.routes.payloadTakers = rawDestinations
         // Those that hold mistakes are known all the same.
-        let names = declared.flatMap { $0.members.map { DestinationName(String(decoding: $0.key, as: UTF8.self)) } }
+        let names = KnownDestinations(
+            declared.flatMap { $0.members.map { String(decoding: $0.key, as: UTF8.self) } })
         config.routes.routes = routes(files.compactMap { $0["routes"] }, destinations: names)
         if let fallback = roots[0]["fallback"] {
             config.routes.fallback = destinationNames(fallback, known: names)
@@ -163,8 +111,8 @@ package struct ConfigReader {
             if let value = value["name"], !NameRule.allows(name) { note(value, "this is no name: " + NameRule.words) }
         }
         gateway.publicUrl = value["publicUrl"].flatMap { webAddress($0) }
-        gateway.listen = value["listen"].flatMap { text($0) }
-        gateway.dataDirectory = value["dataDir"].flatMap { text($0) }
+        gateway.listen = value["listen"].flatMap { line($0) }
+        gateway.dataDirectory = value["dataDir"].flatMap { line($0) }
         return gateway
     }
 
@@ -184,7 +132,7 @@ package struct ConfigReader {
 
     private mutating func sources(_ lists: [JSONValue]) -> [SourceName: GatewayConfig.Source] {
         var sources: [SourceName: GatewayConfig.Source] = [:]
-        for (name, value) in namedObjects(lists) {
+        for (name, value) in namedObjects(lists, upTo: ConfigBounds.sources, "sources") {
             guard isObject(value, keys: ["auth", "vendor", "dedupe"]) else { continue }
             var source = GatewayConfig.Source()
             source.bearer = bearer(value, orElse: "a source needs")
@@ -220,6 +168,7 @@ package struct ConfigReader {
 
     private mutating func sourceVendor(_ value: JSONValue) -> VendorID? {
         guard let name = text(value) else { return nil }
+        let sourceVendors = sourceVendors
         guard !sourceVendors.contains(name) else { return VendorID(name) }
         if detectors.contains(name) {
             note(value, "payloads of \"\(name)\" are recognised by themselves; leave out \"vendor\"")
@@ -233,6 +182,7 @@ package struct ConfigReader {
 
     private mutating func chain(_ value: JSONValue) -> [String] {
         var chain: [String] = []
+        let detectors = detectors
         for entry in list(value) {
             guard let name = text(entry) else { continue }
             if !detectors.contains(name) {

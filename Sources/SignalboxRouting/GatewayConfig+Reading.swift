@@ -23,6 +23,7 @@ extension GatewayConfig {
         checkingEntries: ConfigReader.EntryCheck = { _, _ in [] }
     ) throws(InvalidConfig) -> GatewayConfig {
         precondition((1...mostParts + 1).contains(files.count), "A config is read from too few or too many files.")
+        if let large = ConfigMistake(sizeOf: files) { throw InvalidConfig(mistakes: [large]) }
         var limits = JSONParser.Limits()
         limits.documents = mostParts + 1
         let parser = JSONParser(limits: limits)
@@ -39,8 +40,10 @@ extension GatewayConfig {
         guard faults.isEmpty else { throw InvalidConfig(mistakes: faults) }
         var reader = ConfigReader(parser: parser, roots: roots, detectors: detectors, sourceVendors: sourceVendors)
         var config = reader.config()
-        if let custom = roots[0]["detectors"]?["custom"] { reader.note(checkingEntries(custom, parser)) }
-        guard reader.findings.isEmpty else { throw InvalidConfig(mistakes: reader.mistakes(in: files)) }
+        if let custom = roots[0]["detectors"]?["custom"], !reader.hasTooManyEntries(custom) {
+            reader.note(checkingEntries(custom, parser))
+        }
+        guard reader.errorCount == 0 else { throw InvalidConfig(mistakes: reader.mistakes(in: files)) }
         reader.lookOver(config)
         config.warnings = reader.mistakes(in: files)
         config.templateFiles = reader.templateFiles

@@ -13,7 +13,7 @@ extension Pattern {
         }
         var reader = ConfigReader(parser: parser, roots: [root], detectors: [], sourceVendors: [])
         let pattern = reader.pattern(root)
-        guard reader.findings.isEmpty else {
+        guard reader.errorCount == 0 else {
             throw InvalidConfig(mistakes: reader.mistakes(in: [ConfigText(name: "", bytes: text)]))
         }
         self = pattern

@@ -11,6 +11,8 @@ package struct RouteTable: Sendable, Equatable {
     package var orderings: [DestinationName: Destination.Ordering] = [:]
     /// Destinations that want the payload as it came.
     package var payloadTakers: Set<DestinationName> = []
+    /// The work that deciding over one event may take.
+    package var workLimit = MatchWork.limit
     private var patterns: CompiledPatterns
 
     package init(routes: [Route] = [], fallback: [DestinationName] = []) {
@@ -33,7 +35,9 @@ package struct RouteTable: Sendable, Equatable {
         /// Names of the routes that matched, in order.
         package var routes: [String] = []
         /// Each destination once, in the order in which routes named it.
-        package var targets: [Target] = []
+        package fileprivate(set) var targets: [Target] = []
+        /// Those of ``targets``.
+        fileprivate var named: Set<DestinationName> = []
 
         /// Whether one of them wants the payload as it came.
         package var wantsPayload = false
@@ -61,20 +65,24 @@ package struct RouteTable: Sendable, Equatable {
         package let orderKey: String?
     }
 
-    /// Takes the routes that match, up to the first that says stop; the fallback counts when none matched.
-    package func decide(_ event: JSONValue) -> Decision {
-        decide(event, orElse: fallback)
+    /// Takes the routes that match, up to the first that says stop; the fallback counts when none matched. Fails when
+    /// that takes more work than one event may take.
+    package func decide(_ event: JSONValue) throws(RoutingTooCostly) -> Decision {
+        var work = MatchWork(limit: workLimit)
+        return try decide(event, orElse: fallback, &work)
     }
 
     /// As above, with destinations that get the event whatever the routes say. `hasPayload`: false for an event that is
     /// not made of a payload, or of one that was not kept; those who want payloads do not get it.
     package func decide(
         _ event: JSONValue, adding destinations: [DestinationName], hasPayload: Bool
-    ) -> Decision {
-        var decision = decide(event, orElse: destinations.isEmpty ? fallback : [])
+    ) throws(RoutingTooCostly) -> Decision {
+        var work = MatchWork(limit: workLimit)
+        var decision = try decide(event, orElse: destinations.isEmpty ? fallback : [], &work)
         add(destinations, of: event, to: &decision)
         if !hasPayload {
             decision.targets.removeAll { payloadTakers.contains($0.destination) }
+            decision.named.subtract(payloadTakers)
             decision.wantsPayload = false
         }
         return decision
@@ -83,7 +91,13 @@ package struct RouteTable: Sendable, Equatable {
     /// As above, for an event about the gateway's own doing: only routes whose pattern names a `type` get those, on the
     /// way through `$or` on which it matches, and no fallback does.
     package func decideOperational(_ event: JSONValue) -> Decision {
-        decide(event, namingType: true, orElse: [])
+        // The gateway makes these events itself: a few hundred bytes without arrays.
+        var work = MatchWork(limit: .max)
+        do throws(RoutingTooCostly) {
+            return try decide(event, namingType: true, orElse: [], &work)
+        } catch {
+            preconditionFailure("No work exceeds this limit.")
+        }
     }
 
     /// What is decided about every event, where nothing is asked of any: all routes take everything, as it is, and no
@@ -92,17 +106,17 @@ package struct RouteTable: Sendable, Equatable {
         guard orderings.isEmpty, routes.allSatisfy(\.asksNothing) else { return nil }
         // So any will do.
         let parser = JSONParser()
-        return (try? parser.parse(Array("{}".utf8))).map { decide($0) }
+        return (try? parser.parse(Array("{}".utf8))).flatMap { try? decide($0) }
     }
 
     /// Whether some destination gets something else than the event as it is.
     package var givesShapes: Bool { routes.contains { $0.shape != nil } }
 
     private func decide(
-        _ event: JSONValue, namingType: Bool = false, orElse fallback: [DestinationName]
-    ) -> Decision {
+        _ event: JSONValue, namingType: Bool = false, orElse fallback: [DestinationName], _ work: inout MatchWork
+    ) throws(RoutingTooCostly) -> Decision {
         var decision = Decision()
-        for place in patterns.matcher.matches(of: event, namingType: namingType) {
+        for place in try patterns.matcher.matches(of: event, namingType: namingType, work: &work) {
             let route = routes[place]
             guard route.admits(event) else { continue }
             decision.routes.append(route.name)
@@ -117,7 +131,7 @@ package struct RouteTable: Sendable, Equatable {
         _ names: [DestinationName], by route: Route? = nil, of event: JSONValue, to decision: inout Decision
     ) {
         if case .stored = route?.media, decision.media.isEmpty { decision.media = RouteMedia.urls(in: event) }
-        for name in names where !decision.targets.contains(where: { $0.destination == name }) {
+        for name in names where decision.named.insert(name).inserted {
             let orderKey = orderings[name].map { $0.key(of: event) }
             if payloadTakers.contains(name) { decision.wantsPayload = true }
             decision.targets.append(

@@ -101,6 +101,10 @@ extension Problem {
             self.init(
                 status: .contentTooLarge, code: Rejection.Code.tooLarge.rawValue, title: title,
                 detail: "What would be made of it is larger than an event may be.")
+        case .tooCostly:
+            self.init(
+                status: .unprocessableContent, code: Rejection.Code.tooCostly.rawValue, title: title,
+                detail: "Deciding which routes match its event takes too much work: shorten its texts.")
         case .unknownAction(let identifier, let known):
             let buttons =
                 known.isEmpty

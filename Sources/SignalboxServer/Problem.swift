@@ -52,9 +52,13 @@ struct Problem: Error {
 
 extension Problem {
     init(_ rejection: Rejection, title: String = "The payload was not accepted") {
-        self.init(
-            status: rejection.code == .tooLarge ? .contentTooLarge : .badRequest, code: rejection.code.rawValue,
-            title: title, detail: rejection.message)
+        let status: HTTPResponse.Status =
+            switch rejection.code {
+            case .tooLarge: .contentTooLarge
+            case .tooCostly: .unprocessableContent
+            default: .badRequest
+            }
+        self.init(status: status, code: rejection.code.rawValue, title: title, detail: rejection.message)
     }
 
     init(_ failure: Intake.Failure) {

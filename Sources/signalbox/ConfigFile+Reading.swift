@@ -32,22 +32,25 @@ extension ConfigFile {
 
     /// The config's own file first, the others in the order of their names.
     static func texts(_ path: String) throws(ConfigRefusal) -> [ConfigText] {
-        guard let text = FileManager.default.contents(atPath: path) else {
+        guard let text = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1) else {
             let exists = FileManager.default.fileExists(atPath: path)
             throw ConfigRefusal(
                 exists
                     ? "\(path) cannot be read."
                     : "\(path): there is no such file. Write one, or name another with --config.")
         }
-        var files = [ConfigText(name: path, bytes: Array(text))]
+        var files = [ConfigText(name: path, bytes: text)]
+        // A byte more than a config may have is read, so that reading it says which file is too much.
+        var left = max(ConfigBounds.bytes + 1 - text.count, 0)
         let folder = folder(beside: path)
         for name in try names(in: folder) {
             let part = folder + "/" + name
-            guard let text = FileManager.default.contents(atPath: part) else {
+            guard let text = ConfigText.beginning(of: part, upTo: left) else {
                 throw ConfigRefusal(
                     "\(part) cannot be read; it belongs to the config, because it is in \(Self.folder).")
             }
-            files.append(ConfigText(name: part, bytes: Array(text)))
+            files.append(ConfigText(name: part, bytes: text))
+            left -= text.count
         }
         return files
     }

@@ -43,7 +43,7 @@ import Testing
         let parser = JSONParser()
         let event = Array(#"{"id":"1","dataschema":"urn:x","data":{"n":"no number","secret":"hunter2"}}"#.utf8)
         let target = try #require(
-            try withExtendedLifetime(parser) { table.decide(try parser.parse(event)) }.targets.first)
+            try withExtendedLifetime(parser) { try table.decide(try parser.parse(event)) }.targets.first)
         #expect(target.destination == crm)
         let shaper = EventShaper { _ in "" }
         let made = try #require(shaper.shaped(event, for: target, with: JSONParser()))
@@ -60,7 +60,7 @@ import Testing
         let event = Array(#"{"id":"1","data":{"n":7,"secret":"hunter2"}}"#.utf8)
         let parser = JSONParser()
         let target = try withExtendedLifetime(parser) {
-            try #require(RouteTable(routes: [route]).decide(try parser.parse(event)).targets.first)
+            try #require(try RouteTable(routes: [route]).decide(try parser.parse(event)).targets.first)
         }
         let shaper = EventShaper { _ in "" }
         let redacted = try #require(shaper.shaped(event, for: target, awaitsMedia: true, with: JSONParser()))

@@ -72,7 +72,7 @@ import Testing
                 let table = RouteTable(
                     routes: patterns.enumerated().map { Route(name: String($0), match: $1, destinations: []) })
                 for (event, text) in zip(events, texts) {
-                    for routes in [table.decide(event).routes, table.decideOperational(event).routes] {
+                    for routes in [try table.decide(event).routes, table.decideOperational(event).routes] {
                         takes += routes.contains("1") ? 1 : 0
                         #expect(routes != ["1"], "seed \(seed): \(wide) does not take \(text), \(narrow) does")
                     }

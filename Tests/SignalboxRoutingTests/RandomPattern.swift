@@ -65,6 +65,40 @@ struct RandomPattern {
         chance(3) ? "{}" : fields(depth: 2, keys: Self.keys)
     }
 
+    /// One whose `$or` asks for more at the places of other fields: a value beside fields below it, or further fields.
+    mutating func mixedPattern() -> String {
+        let key = one(of: Self.keys)
+        let others = Self.keys.filter { $0 != key }
+        let (first, second) = (Array(Self.keys[..<3]), Array(Self.keys[3...]))
+        let beside = "\"\(key)\":\(chance(50) ? entries() : fields(depth: 1, keys: first))"
+        let asksForValue = beside.hasSuffix("]")
+        let ways = (0...Int.random(in: 1...2, using: &random)).map { _ in
+            if chance(30) { return fields(depth: 1, keys: others) }
+            let below = "\"\(key)\":\(fields(depth: 1, keys: second))"
+            return "{" + (asksForValue || chance(50) ? below : "\"\(key)\":\(entries())") + "}"
+        }
+        return "{\(beside),\"$or\":[\(ways.joined(separator: ","))]}"
+    }
+
+    /// An event with values beside objects.
+    mutating func mixedEvent() -> String {
+        let members = Self.keys.filter { _ in chance(70) }.map { "\"\($0)\":\(mixedValue(depth: 3))" }
+        return "{" + members.joined(separator: ",") + "}"
+    }
+
+    private mutating func mixedValue(depth: Int) -> String {
+        guard depth > 0 else { return scalar() }
+        guard chance(60) else { return chance(50) ? scalar() : object(depth: depth - 1, repeating: false) }
+        let elements = (0...Int.random(in: 1...3, using: &random)).map { _ in
+            switch Int.random(in: 0..<3, using: &random) {
+            case 0: return scalar()
+            case 1: return object(depth: depth - 1, repeating: false)
+            default: return mixedValue(depth: depth - 1)
+            }
+        }
+        return "[" + elements.joined(separator: ",") + "]"
+    }
+
     private mutating func fields(depth: Int, keys: [String]) -> String {
         var keys = keys.shuffled(using: &random)
         var members: [String] = []
@@ -81,7 +115,10 @@ struct RandomPattern {
     }
 
     private mutating func field(depth: Int) -> String {
-        if depth > 0, chance(40) { return fields(depth: depth - 1, keys: Self.keys) }
+        depth > 0 && chance(40) ? fields(depth: depth - 1, keys: Self.keys) : entries()
+    }
+
+    private mutating func entries() -> String {
         let count = chance(70) ? 1 : Int.random(in: 2...3, using: &random)
         return "[" + (0..<count).map { _ in entry() }.joined(separator: ",") + "]"
     }

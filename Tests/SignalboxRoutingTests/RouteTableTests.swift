@@ -7,7 +7,7 @@ import Testing
     private func decide(_ event: String, _ routes: [Route], fallback: [String] = []) throws -> RouteTable.Decision {
         let parser = JSONParser()
         let table = RouteTable(routes: routes, fallback: fallback.map { DestinationName($0) })
-        return try withExtendedLifetime(parser) { table.decide(try parser.parse(Array(event.utf8))) }
+        return try withExtendedLifetime(parser) { try table.decide(try parser.parse(Array(event.utf8))) }
     }
 
     private func route(_ name: String, _ pattern: String, to: [String], stop: Bool = false) throws -> Route {
@@ -66,7 +66,9 @@ import Testing
             table.payloadTakers = [DestinationName("z")]
             let parser = JSONParser()
             for event in ["{}", #"{"v":"mce","data":{"media":[{"url":"https://x"}]}}"#] {
-                let decision = try withExtendedLifetime(parser) { table.decide(try parser.parse(Array(event.utf8))) }
+                let decision = try withExtendedLifetime(parser) {
+                    try table.decide(try parser.parse(Array(event.utf8)))
+                }
                 #expect(table.uniformDecision == decision)
             }
         }
@@ -103,7 +105,7 @@ import Testing
         let parser = JSONParser()
         return try withExtendedLifetime(parser) {
             let root = try parser.parse(Array(event.utf8))
-            return (operational ? table.decideOperational(root) : table.decide(root)).targets
+            return try (operational ? table.decideOperational(root) : table.decide(root)).targets
         }
     }
 

@@ -199,8 +199,18 @@ package struct InteractionIntake: Sendable {
                 files = [MediaFile(sha256: file.sha256, bytes: file.bytes, contentType: "text/calendar")]
             }
             return RoutedEvent(
-                event, routes.decide(body, adding: destinations, hasPayload: false), in: body, shaping: shaping,
+                event, try decision(on: body, adding: destinations, hasPayload: false), in: body, shaping: shaping,
                 files: files, dedupe: dedupe, followers: followers)
+        }
+    }
+
+    private func decision(
+        on event: JSONValue, adding destinations: [DestinationName], hasPayload: Bool
+    ) throws(InteractionMistake) -> RouteTable.Decision {
+        do throws(RoutingTooCostly) {
+            return try routes.decide(event, adding: destinations, hasPayload: hasPayload)
+        } catch {
+            throw .tooCostly
         }
     }
 
@@ -226,7 +236,7 @@ package struct InteractionIntake: Sendable {
         }
         let routed = try reading(bytes) { [event] (body) throws(InteractionMistake) in
             RoutedEvent(
-                event, routes.decide(body, adding: [], hasPayload: event.payload != nil), in: body, shaping: shaping)
+                event, try decision(on: body, adding: [], hasPayload: event.payload != nil), in: body, shaping: shaping)
         }
         return routed.with(
             deliveries: routed.deliveries.map { delivery in

@@ -4,8 +4,12 @@ import SignalboxJSON
 extension ConfigMistake {
     init(_ error: JSONError, file: Int, in text: [UInt8]) {
         guard Self.isMisspelled(error.reason), let fault = JSONFault(in: text) else {
-            let place = error.offset.map { $0..<min($0 + 1, text.count) }
-            self.init(file: file, pointer: "", place: place, in: text, message: Self.words(for: error.reason))
+            // The finder gives up on deep nesting, which may hide what the parser has stumbled upon.
+            let mayBeDeep = error.reason == .tooDeep || Self.isMisspelled(error.reason)
+            let deep = mayBeDeep ? JSONNesting.offset(deeperThan: Self.levels, in: text) : nil
+            let place = (deep ?? error.offset).map { $0..<min($0 + 1, text.count) }
+            let words = Self.words(for: deep == nil ? error.reason : .tooDeep)
+            self.init(file: file, pointer: "", place: place, in: text, message: words)
             return
         }
         self.init(file: file, pointer: "", place: fault.range, in: text, message: Self.words(for: fault, in: text))
@@ -17,6 +21,25 @@ extension ConfigMistake {
             notes = [Note(file: file, place: opening..<opening + 1, message: "this bracket is open there")]
         }
     }
+
+    /// That files are too large together, said of the one with which they become so; nil when they are not.
+    init?(sizeOf files: [ConfigText]) {
+        var bytes = 0
+        for (number, file) in files.enumerated() {
+            bytes += file.bytes.count
+            guard bytes > ConfigBounds.bytes else { continue }
+            let most = ConfigBounds.bytes >> 20
+            let words =
+                files.count == 1
+                ? "the file is larger than \(most) MiB" : "with this file the config is larger than \(most) MiB"
+            self.init(file: number, pointer: "", place: nil, in: file.bytes, message: words)
+            return
+        }
+        return nil
+    }
+
+    /// Levels of nesting that a config may have: those of ``JSONParser/Limits``.
+    private static let levels = JSONParser.Limits().depth
 
     /// Whether the place of what is wrong is to be looked for; otherwise it is not the spelling.
     private static func isMisspelled(_ reason: JSONError.Reason) -> Bool {
@@ -35,7 +58,7 @@ extension ConfigMistake {
         case .invalidString:
             "a string has a line end, another control character or a wrong escape here; close its quote, or escape it"
         case .invalidNumber: "this number does not fit 64 bits"
-        case .tooDeep: "the file is nested more than 256 levels deep"
+        case .tooDeep: "this is nested more than \(levels) levels deep; flatten it"
         case .tooLarge: "the file is larger than 16 MiB"
         default: "this is not JSON from here on; look for a missing or additional comma, quote or bracket"
         }

@@ -37,7 +37,7 @@ package struct ConfigReport {
         of mistakes: [ConfigMistake], in names: [String], upTo limit: Int = 20
     ) -> [String] {
         var lines = sorted(mistakes).prefix(limit).map { mistake in
-            let pointer = mistake.pointer.isEmpty ? "" : mistake.pointer + ": "
+            let pointer = mistake.pointer.isEmpty ? "" : shortened(mistake.pointer) + ": "
             let message =
                 mistake.repeatsText
                 ? "what stands here is no value of JSON; signalbox routes check shows it" : mistake.message
@@ -60,7 +60,7 @@ package struct ConfigReport {
 
     private func text(of mistake: ConfigMistake) -> String {
         let (problem, hint) = Self.parts(of: mistake.message)
-        let pointer = mistake.pointer.isEmpty ? "" : Self.printable(mistake.pointer) + ": "
+        let pointer = mistake.pointer.isEmpty ? "" : Self.printable(Self.shortened(mistake.pointer)) + ": "
         let place = Self.place(of: mistake, in: files[mistake.file].name)
         let color: Color = mistake.severity == .error ? .red : .yellow
         var text =
@@ -101,6 +101,11 @@ package struct ConfigReport {
             previous = message[position]
         }
         return (message, nil)
+    }
+
+    /// Keys of a config may be as long as it is.
+    private static func shortened(_ pointer: String) -> String {
+        pointer.utf8.count <= 1_000 ? pointer : pointer.prefix(300) + "…" + pointer.suffix(100)
     }
 
     /// Names of the config are repeated in messages; what would move the cursor is not.

@@ -76,7 +76,7 @@ struct ByteTable: BitwiseCopyable {
     /// Sixteen bytes at a time; the last ones may overlap those before. Whoever makes texts that collide chooses from
     /// outside what is looked up, never what is in the table.
     @inline(__always)
-    private static func hash(_ text: UnsafeBufferPointer<UInt8>, ignoring ignored: UInt64) -> UInt32 {
+    static func hash(_ text: UnsafeBufferPointer<UInt8>, ignoring ignored: UInt64 = 0) -> UInt32 {
         let raw = UnsafeRawBufferPointer(text)
         var hash = UInt64(text.count)
         if text.count >= 8 {

@@ -98,6 +98,7 @@ private struct RuleDraft {
     private(set) var fields: [CompiledRules.Field] = []
     private(set) var conditions: [CompiledRules.Condition] = []
     private(set) var texts: [UInt8] = []
+    private var offsets: [[UInt8]: Int32] = [:]
     private(set) var routes: [Int32] = []
     private(set) var others: [Pattern.Condition] = []
 
@@ -139,16 +140,17 @@ private struct RuleDraft {
         switch condition {
         case .string(let text): add(text, as: CompiledRules.Condition.text)
         case .anythingBut(let unwanted):
-            guard unwanted.count == 1, case .string(let text) = unwanted[0] else { return add(other: condition) }
+            guard let text = unwanted.onlyText else { return add(other: condition) }
             add(text, as: CompiledRules.Condition.anythingButText)
         default: add(other: condition)
         }
     }
 
+    /// Equal texts are kept once: `$or` multiplies them.
     private mutating func add(_ text: [UInt8], as kind: Int32) {
-        conditions.append(
-            CompiledRules.Condition(other: kind, offset: Int32(texts.count), length: Int32(text.count)))
-        texts += text
+        let offset = offsets[text] ?? Int32(texts.count)
+        if offsets.updateValue(offset, forKey: text) == nil { texts += text }
+        conditions.append(CompiledRules.Condition(other: kind, offset: offset, length: Int32(text.count)))
     }
 
     private mutating func add(other condition: Pattern.Condition) {

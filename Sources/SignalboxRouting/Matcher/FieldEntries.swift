@@ -17,6 +17,8 @@ struct FieldEntries {
     private(set) var null: [UInt32] = []
     private(set) var anyText: [UInt32] = []
     private(set) var any: [UInt32] = []
+    /// Bytes of the longest text that a comparison without regard to case can match.
+    private(set) var foldedReach = 0
 
     mutating func add(_ condition: Pattern.Condition, of rule: Int) {
         let found = UInt32(rule) << 1
@@ -34,15 +36,22 @@ struct FieldEntries {
             if block.first.isIPv6 { six.append(interval) } else { four.append(interval) }
         case .prefix(let text): prefixes[text, default: []].append(found)
         case .suffix(let text): suffixes[text, default: []].append(found)
-        case .equalsIgnoringCase(let variants): foldedTexts[variants.folded, default: []].append(asked)
-        case .prefixIgnoringCase(let variants): foldedPrefixes[variants.folded, default: []].append(asked)
-        case .suffixIgnoringCase(let variants): foldedSuffixes[variants.folded, default: []].append(asked)
+        case .equalsIgnoringCase(let variants): add(variants, asked, to: \.foldedTexts)
+        case .prefixIgnoringCase(let variants): add(variants, asked, to: \.foldedPrefixes)
+        case .suffixIgnoringCase(let variants): add(variants, asked, to: \.foldedSuffixes)
         case .wildcard(let wildcard): add(wildcard, found, asked)
         case .range(let keys):
             ranges.append(.init(first: keys.lowerBound, last: keys.upperBound, candidate: found))
         case .anythingBut: any.append(asked)
         case .exists: any.append(found)
         }
+    }
+
+    private mutating func add(
+        _ variants: CaseVariants, _ asked: UInt32, to list: WritableKeyPath<Self, [[UInt8]: [UInt32]]>
+    ) {
+        self[keyPath: list][variants.folded, default: []].append(asked)
+        foldedReach = max(foldedReach, variants.longest)
     }
 
     /// Under the longest text that a wildcard asks for.

@@ -39,7 +39,10 @@ struct KeyTree: BitwiseCopyable {
             tables.append(Table(first: Int32(slots.count), mask: Int32(capacity - 1), lengths: lengths))
             var own = [Int32](repeating: -1, count: capacity)
             for child in children {
-                var place = Self.place(of: JSONKeyHead(paths.key(of: child)), mask: capacity - 1)
+                let key = paths.key(of: child)
+                var place = key.withUnsafeBufferPointer {
+                    Self.place(of: JSONKeyHead(key), $0, mask: capacity - 1)
+                }
                 while own[place] >= 0 { place = (place + 1) & (capacity - 1) }
                 own[place] = Int32(child)
             }
@@ -56,9 +59,11 @@ struct KeyTree: BitwiseCopyable {
         self.slots = arena.keep(slots)
     }
 
+    /// All of a key decides: many keys may begin alike, and events choose what is looked up.
     @inline(__always)
-    private static func place(of head: JSONKeyHead, mask: Int) -> Int {
-        Int(truncatingIfNeeded: head.code >> 40) & mask
+    private static func place(of head: JSONKeyHead, _ key: UnsafeBufferPointer<UInt8>, mask: Int) -> Int {
+        guard key.count > JSONKeyHead.reach else { return Int(truncatingIfNeeded: head.code >> 40) & mask }
+        return Int(truncatingIfNeeded: ByteTable.hash(key)) & mask
     }
 
     @inline(__always)
@@ -70,7 +75,7 @@ struct KeyTree: BitwiseCopyable {
         let table = tables[table]
         guard table.lengths & Self.bit(ofLength: key.count) != 0 else { return -1 }
         let head = JSONKeyHead(parsed: key)
-        var place = Self.place(of: head, mask: Int(table.mask))
+        var place = Self.place(of: head, key, mask: Int(table.mask))
         while true {
             let number = Int(slots[Int(table.first) + place])
             guard number >= 0 else { return -1 }

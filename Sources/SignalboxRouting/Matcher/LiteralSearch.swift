@@ -56,79 +56,91 @@ struct LiteralSearch: BitwiseCopyable {
         transitions = arena.keep(automaton.1)
     }
 
-    private static func automaton(
-        _ texts: [[UInt8]: [UInt32]], _ postings: inout Postings
-    ) -> ([State], [Transition]) {
+    /// The texts as a tree while the automaton is made: states, and the transitions between them.
+    private struct Draft {
         var states = [State()]
-        var children: [[UInt8: UInt32]] = [[:]]
-        for (text, candidates) in texts {
-            var state = 0
-            for byte in text {
-                if let next = children[state][byte] {
-                    state = Int(next)
-                } else {
-                    children[state][byte] = UInt32(states.count)
-                    state = states.count
-                    states.append(State())
-                    children.append([:])
-                }
-            }
-            states[state].posting = postings.add(candidates)
-        }
-        link(&states, children)
-        return (states, transitions(children))
-    }
+        /// How many bytes lead to each state, and the state and byte before it.
+        var depths = [0]
+        var origins: [(state: Int, byte: UInt8)] = [(0, 0)]
+        private var targets: [UInt32: UInt32] = [:]
 
-    /// Level by level, since fallbacks lead to shorter texts.
-    private static func link(_ states: inout [State], _ children: [[UInt8: UInt32]]) {
-        var level = children[0].values.map { Int($0) }
-        for state in level where states[state].posting.count > 0 { states[state].output = UInt32(state) }
-        while !level.isEmpty {
-            var deeper: [Int] = []
-            for state in level {
-                for (byte, child) in children[state] {
-                    var other = states[state].fallback
-                    while other != 0, children[Int(other)][byte] == nil { other = states[Int(other)].fallback }
-                    let fallback = children[Int(other)][byte] ?? 0
-                    states[Int(child)].fallback = fallback
-                    states[Int(child)].next = states[Int(fallback)].output
-                    let ends = states[Int(child)].posting.count > 0
-                    states[Int(child)].output = ends ? child : states[Int(child)].next
-                    deeper.append(Int(child))
-                }
-            }
-            level = deeper
-        }
-    }
+        func target(_ state: Int, _ byte: UInt8) -> UInt32? { targets[LiteralSearch.key(state, byte)] }
 
-    private static func transitions(_ children: [[UInt8: UInt32]]) -> [Transition] {
-        var capacity = 16
-        while capacity < children.count * 2 { capacity *= 2 }
-        var transitions = [Transition](repeating: Transition(), count: capacity)
-        for (state, children) in children.enumerated() {
-            for (byte, target) in children {
-                let key = UInt32(state) << 8 | UInt32(byte)
-                var place = slot(of: key, mask: capacity - 1)
+        mutating func add(_ text: [UInt8]) -> Int {
+            text.reduce(0) { state, byte in
+                if let next = target(state, byte) { return Int(next) }
+                let number = states.count
+                targets[LiteralSearch.key(state, byte)] = UInt32(number)
+                states.append(State())
+                depths.append(depths[state] + 1)
+                origins.append((state, byte))
+                return number
+            }
+        }
+
+        /// Shorter texts first, since fallbacks lead to them.
+        mutating func link() {
+            for state in states.indices.dropFirst().sorted(by: { depths[$0] < depths[$1] }) {
+                let (parent, byte) = origins[state]
+                if parent != 0 {
+                    var other = Int(states[parent].fallback)
+                    while other != 0, target(other, byte) == nil { other = Int(states[other].fallback) }
+                    states[state].fallback = target(other, byte) ?? 0
+                }
+                states[state].next = states[Int(states[state].fallback)].output
+                states[state].output = states[state].posting.count > 0 ? UInt32(state) : states[state].next
+            }
+        }
+
+        /// By ``LiteralSearch/slot(of:mask:)``.
+        var transitions: [Transition] {
+            var capacity = 16
+            while capacity < states.count * 2 { capacity *= 2 }
+            var transitions = [Transition](repeating: Transition(), count: capacity)
+            for (key, target) in targets {
+                var place = LiteralSearch.slot(of: key, mask: capacity - 1)
                 while transitions[place].key != .max { place = (place + 1) & (capacity - 1) }
                 transitions[place] = Transition(key: key, target: target)
             }
+            return transitions
         }
-        return transitions
+    }
+
+    /// Texts must be shorter together than 2²⁴ bytes: a state and a byte are one number. Configs are.
+    private static func automaton(
+        _ texts: [[UInt8]: [UInt32]], _ postings: inout Postings
+    ) -> ([State], [Transition]) {
+        var draft = Draft()
+        for (text, candidates) in texts {
+            let state = draft.add(text)
+            draft.states[state].posting = postings.add(candidates)
+        }
+        precondition(draft.states.count < 1 << 24, "Literals of patterns are larger than a config.")
+        draft.link()
+        return (draft.states, draft.transitions)
     }
 
     @inline(__always)
-    func forEachPosting(in text: UnsafeBufferPointer<UInt8>, _ body: (Posting) -> Void) {
+    private static func key(_ state: Int, _ byte: UInt8) -> UInt32 {
+        UInt32(truncatingIfNeeded: state) << 8 | UInt32(byte)
+    }
+
+    /// Calls `body` with the candidates of every text that occurs. When it says false, the texts that end at the same
+    /// place and are shorter are left out: they were reported with an earlier occurrence. So all of this takes no longer
+    /// than the text is, however often texts occur in one another.
+    @inline(__always)
+    func forEachPosting(in text: UnsafeBufferPointer<UInt8>, _ body: (Posting) -> Bool) {
         guard let table else { return follow(text, body) }
         var place = 0
         while let start = beginning(in: text, from: place) {
             for length in lengths where start + Int(length) <= text.count {
-                body(table.posting(of: UnsafeBufferPointer(rebasing: text[start..<(start + Int(length))])))
+                _ = body(table.posting(of: UnsafeBufferPointer(rebasing: text[start..<(start + Int(length))])))
             }
             place = start + 1
         }
     }
 
-    private func follow(_ text: UnsafeBufferPointer<UInt8>, _ body: (Posting) -> Void) {
+    private func follow(_ text: UnsafeBufferPointer<UInt8>, _ body: (Posting) -> Bool) {
         var place = 0
         while let start = beginning(in: text, from: place) {
             place = start
@@ -137,10 +149,7 @@ struct LiteralSearch: BitwiseCopyable {
                 state = step(from: state, text[place])
                 place += 1
                 var ending = Int(states[state].output)
-                while ending != 0 {
-                    body(states[ending].posting)
-                    ending = Int(states[ending].next)
-                }
+                while ending != 0, body(states[ending].posting) { ending = Int(states[ending].next) }
             } while state != 0 && place < text.count
         }
     }
@@ -199,7 +208,7 @@ struct LiteralSearch: BitwiseCopyable {
     private func step(from start: Int, _ byte: UInt8) -> Int {
         var state = start
         while true {
-            let key = UInt32(state) << 8 | UInt32(byte)
+            let key = Self.key(state, byte)
             var place = Self.slot(of: key, mask: transitions.count - 1)
             while transitions[place].key != .max {
                 if transitions[place].key == key { return Int(transitions[place].target) }

@@ -16,13 +16,17 @@ package final class RouteMatcher: Sendable {
     package init(_ patterns: [Pattern]) { compiled = CompiledRules(patterns) }
 
     /// The places of the patterns that match, in order. `namingType`: only by ways that ask for the event's `type`.
-    package func matches(of event: JSONValue, namingType: Bool = false) -> [Int] {
+    /// `work`: counts on top of other work for the same event. Fails once that is exceeded.
+    package func matches(
+        of event: JSONValue, namingType: Bool = false, work: inout MatchWork
+    ) throws(RoutingTooCostly) -> [Int] {
         guard event.isObject else { return [] }
-        let count = compiled.memory.pointee.tree.edges.count
-        return withUnsafeTemporaryAllocation(of: Int32.self, capacity: max(2 * count, 1)) { space in
+        let found = withUnsafeTemporaryAllocation(of: Int32.self, capacity: RuleSearch.space(for: compiled)) { space in
             var search = RuleSearch(compiled, event, namingType: namingType, space)
-            search.run()
+            search.run(&work)
             return search.finish()
         }
+        try work.check()
+        return found
     }
 }

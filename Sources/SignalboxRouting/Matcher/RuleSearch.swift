@@ -14,15 +14,23 @@ struct RuleSearch {
     private var metCount = 0
     /// Routes, perhaps several times.
     private var found: [Int] = []
-    /// Rules that have been asked: kept only for arrays, whose elements may lead to one rule again and again.
-    private var asked: Set<UInt32> = []
+    /// Rules that were asked. What a rule answers depends on the whole event, so once is enough.
+    private let asked: Marks
+    /// Lists of candidates that were walked, by their first candidate.
+    private let walked: Marks
 
     /// No value, or one that is none: an object, or an array that holds nothing.
     private static let nothing: Int32 = 0
     /// An array on the way, or here.
     private static let many: Int32 = -1
 
-    /// `space`: two numbers for each edge.
+    /// Numbers to search with: two for each edge, a bit for each rule and for each candidate.
+    static func space(for compiled: CompiledRules) -> Int {
+        let memory = compiled.memory.pointee
+        return 2 * memory.tree.edges.count + Marks.size(memory.rules.count)
+            + Marks.size(memory.index.candidateCount) + 1
+    }
+
     init(
         _ compiled: CompiledRules, _ event: JSONValue, namingType: Bool, _ space: UnsafeMutableBufferPointer<Int32>
     ) {
@@ -35,24 +43,28 @@ struct RuleSearch {
         places = start
         met = start + count
         places.initialize(repeating: Self.nothing, count: count)
+        asked = Marks(at: start + 2 * count, for: memory.pointee.rules.count)
+        walked = Marks(
+            at: start + 2 * count + Marks.size(memory.pointee.rules.count),
+            for: memory.pointee.index.candidateCount)
     }
 
-    mutating func run() {
-        walk(event, table: 0)
-        for number in 0..<metCount {
+    mutating func run(_ work: inout MatchWork) {
+        walk(event, table: 0, &work)
+        for number in 0..<metCount where !work.isExceeded {
             let edge = Int(met[number])
             let probes = memory.pointee.tree.edges[edge].probes
             guard probes.count > 0, places[edge] != Self.nothing else { continue }
             guard places[edge] == Self.many else {
-                look(for: event.value(at: Int(places[edge])), probes)
+                look(for: event.value(at: Int(places[edge])), probes, &work)
                 continue
             }
-            Pattern.anyValue(at: compiled.paths[edge][...], in: event) { value in
-                lookOnce(for: value, probes)
-                return false
+            Pattern.anyValue(at: compiled.paths[edge][...], in: event, &work) { value, work in
+                look(for: value, probes, &work)
+                return work.isExceeded
             }
         }
-        for rule in memory.pointee.always { ask(UInt32(rule) << 1 | 1) }
+        for rule in memory.pointee.always where !work.isExceeded { ask(UInt32(rule) << 1 | 1, &work) }
     }
 
     /// The routes that were found, each once, in order.
@@ -71,12 +83,14 @@ struct RuleSearch {
     // MARK: The event
 
     /// Notes where values stand; of repeated keys, the last one counts.
-    private mutating func walk(_ object: JSONValue, table: Int) {
+    private mutating func walk(_ object: JSONValue, table: Int, _ work: inout MatchWork) {
         let start = metCount
         let tree = memory.pointee.tree
         var count = metCount
+        var visited = 0
         let (places, met) = (places, met)
         for (key, value) in object.members {
+            visited += 1
             let edge = tree.edge(in: table, key)
             guard edge >= 0 else { continue }
             if places[edge] == Self.nothing {
@@ -86,13 +100,14 @@ struct RuleSearch {
             places[edge] = Int32(truncatingIfNeeded: value.place)
         }
         metCount = count
+        work.spend(visited)
         for number in start..<count {
             let edge = Int(met[number])
             let value = event.value(at: Int(places[edge]))
             if value.isObject {
                 places[edge] = Self.nothing
                 let table = Int(tree.edges[edge].table)
-                if table >= 0 { walk(value, table: table) }
+                if table >= 0 { walk(value, table: table, &work) }
             } else if value.isArray {
                 note(array: value, at: edge)
             }
@@ -116,19 +131,21 @@ struct RuleSearch {
     // MARK: Rules
 
     @inline(__always)
-    private mutating func look(for value: JSONValue, _ probes: ValueIndex.Probes) {
-        memory.pointee.index.forEachCandidate(of: value, probes) { ask($0) }
-    }
-
-    private mutating func lookOnce(for value: JSONValue, _ probes: ValueIndex.Probes) {
-        memory.pointee.index.forEachCandidate(of: value, probes) { candidate in
-            if asked.insert(candidate >> 1).inserted { ask(candidate) }
+    private mutating func look(for value: JSONValue, _ probes: ValueIndex.Probes, _ work: inout MatchWork) {
+        work.spend(Int(probes.count) * (1 + (value.utf8?.count ?? 0)))
+        let walked = walked
+        memory.pointee.index.forEachCandidate(of: value, probes) {
+            walked.insert(Int($0.start))
+        } body: {
+            ask($0, &work)
         }
     }
 
     /// Adds the routes of a rule if all of its fields match.
-    private mutating func ask(_ candidate: UInt32) {
+    private mutating func ask(_ candidate: UInt32, _ work: inout MatchWork) {
+        work.spend(1)
         let number = Int(candidate >> 1)
+        guard !work.isExceeded, asked.insert(number) else { return }
         let rule = memory.pointee.rules[number]
         if namingType, !rule.namesType { return }
         var hasMany = false
@@ -142,21 +159,22 @@ struct RuleSearch {
             } else {
                 guard value != Self.nothing else { return }
                 if field.isAccess, candidate & 1 == 0 { continue }
-                guard matches(field, event.value(at: Int(value))) else { return }
+                guard matches(field, event.value(at: Int(value)), &work) else { return }
             }
         }
-        guard !hasMany || compiled.ways[number].matches(event) else { return }
+        guard !hasMany || compiled.ways[number].matches(event, &work) else { return }
         for route in Int(rule.firstRoute)..<Int(rule.firstRoute + rule.routeCount) {
             found.append(Int(memory.pointee.routes[route]))
         }
     }
 
-    private func matches(_ field: CompiledRules.Field, _ value: JSONValue) -> Bool {
+    private func matches(_ field: CompiledRules.Field, _ value: JSONValue, _ work: inout MatchWork) -> Bool {
         for place in Int(field.firstCondition)..<Int(field.firstCondition + field.conditionCount) {
             let condition = memory.pointee.conditions[place]
             if condition.other >= 0 {
-                if compiled.others[Int(condition.other)].matches(value) { return true }
+                if compiled.others[Int(condition.other)].matches(value, &work) { return true }
             } else {
+                work.spend(1 + Int(condition.length))
                 let isText = value.utf8.map { $0.equals(text(of: condition)) } ?? false
                 if isText != (condition.other == CompiledRules.Condition.anythingButText) { return true }
             }
@@ -168,5 +186,27 @@ struct RuleSearch {
     private func text(of condition: CompiledRules.Condition) -> UnsafeBufferPointer<UInt8> {
         let start = Int(condition.offset)
         return UnsafeBufferPointer(rebasing: memory.pointee.texts[start..<(start + Int(condition.length))])
+    }
+}
+
+/// A bit for each of some numbers.
+private struct Marks: BitwiseCopyable {
+    private let words: UnsafeMutablePointer<Int32>
+
+    /// How many numbers of memory so many bits take.
+    static func size(_ count: Int) -> Int { (count + 31) / 32 }
+
+    /// All of them unset. `words`: room for ``size(_:)``.
+    init(at words: UnsafeMutablePointer<Int32>, for count: Int) {
+        words.initialize(repeating: 0, count: Self.size(count))
+        self.words = words
+    }
+
+    /// Sets a bit; false when it was set already.
+    @inline(__always)
+    func insert(_ number: Int) -> Bool {
+        let bit: Int32 = 1 << Int32(truncatingIfNeeded: number & 31)
+        defer { words[number >> 5] |= bit }
+        return words[number >> 5] & bit == 0
     }
 }

@@ -15,10 +15,13 @@ struct ValueIndex: BitwiseCopyable {
         let kind: Kind
         /// The place among the structures of this kind.
         let number: Int32
+        /// Bytes of the longest text that one of the conditions can match, of kinds that fold a text.
+        var reach: Int32 = 0
     }
 
     private enum Kind: UInt8, BitwiseCopyable {
-        case text, affix, literal, foldedText, foldedAffix, anyText, four, six, number, range, yes, no, null, any
+        case text, affix, literal, foldedText, foldedPrefix, foldedSuffix, anyText, four, six, number, range, yes, no,
+            null, any
     }
 
     private let probes: UnsafeBufferPointer<Probe>
@@ -30,62 +33,82 @@ struct ValueIndex: BitwiseCopyable {
     private let postings: UnsafeBufferPointer<Posting>
     private let candidates: UnsafeBufferPointer<UInt32>
 
+    var candidateCount: Int { candidates.count }
+
     /// Calls `body` with every candidate for a value that is neither object nor array; perhaps more than once with one.
+    /// Skips lists of candidates for which `isNew` says false. Whoever has walked a list of texts that occur in another
+    /// text has walked those of all that are in them.
     @inline(__always)
-    func forEachCandidate(of value: JSONValue, _ own: Probes, _ body: (UInt32) -> Void) {
+    func forEachCandidate(
+        of value: JSONValue, _ own: Probes, isNew: (Posting) -> Bool, body: (UInt32) -> Void
+    ) {
         let text = value.utf8
         for place in Int(own.first)..<Int(own.first + own.count) {
             let probe = probes[place]
-            let number = Int(probe.number)
             if probe.kind == .any {
-                each(postings[number], body)
+                _ = each(postings[Int(probe.number)], isNew, body)
             } else if let text {
-                look(for: text, probe.kind, number, body)
+                look(for: text, probe, isNew, body)
             } else {
-                look(for: value, probe.kind, number, body)
+                look(for: value, probe.kind, Int(probe.number), isNew, body)
             }
         }
     }
 
+    /// False when the list was walked before.
     @inline(__always)
-    private func each(_ posting: Posting, _ body: (UInt32) -> Void) {
+    private func each(_ posting: Posting, _ isNew: (Posting) -> Bool, _ body: (UInt32) -> Void) -> Bool {
+        guard posting.count > 0, isNew(posting) else { return false }
         for place in Int(posting.start)..<Int(posting.start + posting.count) { body(candidates[place]) }
+        return true
     }
 
     @inline(__always)
-    private func look(for text: UnsafeBufferPointer<UInt8>, _ kind: Kind, _ number: Int, _ body: (UInt32) -> Void) {
-        switch kind {
-        case .text: each(tables[number].posting(of: text), body)
-        case .affix: trees[number].forEachPosting(of: text) { each($0, body) }
-        case .literal: searches[number].forEachPosting(in: text) { each($0, body) }
+    private func look(
+        for text: UnsafeBufferPointer<UInt8>, _ probe: Probe, _ isNew: (Posting) -> Bool, _ body: (UInt32) -> Void
+    ) {
+        let number = Int(probe.number)
+        switch probe.kind {
+        case .text: _ = each(tables[number].posting(of: text), isNew, body)
+        case .affix: trees[number].forEachPosting(of: text) { _ = each($0, isNew, body) }
+        case .literal: searches[number].forEachPosting(in: text) { each($0, isNew, body) }
         case .foldedText:
+            guard text.count <= Int(probe.reach) else { return }
             // What is ASCII need not be folded for a table that does not look at the bit of case.
             if CaseVariants.isASCII(text) {
-                each(tables[number].posting(of: text), body)
+                _ = each(tables[number].posting(of: text), isNew, body)
             } else {
-                CaseVariants.withFolded(text) { each(tables[number].posting(of: $0), body) }
+                CaseVariants.withFolded(text) { _ = each(tables[number].posting(of: $0), isNew, body) }
             }
-        case .foldedAffix:
-            CaseVariants.withFolded(text) { text in trees[number].forEachPosting(of: text) { each($0, body) } }
-        case .anyText: each(postings[number], body)
+        case .foldedPrefix:
+            CaseVariants.withFolded(text.beginning(upTo: Int(probe.reach))) { text in
+                trees[number].forEachPosting(of: text) { _ = each($0, isNew, body) }
+            }
+        case .foldedSuffix:
+            CaseVariants.withFolded(text.ending(upTo: Int(probe.reach))) { text in
+                trees[number].forEachPosting(of: text) { _ = each($0, isNew, body) }
+            }
+        case .anyText: _ = each(postings[number], isNew, body)
         case .four, .six:
-            guard let address = AddressBlock.address(text), address.isIPv6 == (kind == .six) else { return }
+            guard let address = AddressBlock.address(text), address.isIPv6 == (probe.kind == .six) else { return }
             blocks[number].forEach(holding: address.bits, body)
         default: return
         }
     }
 
-    private func look(for value: JSONValue, _ kind: Kind, _ number: Int, _ body: (UInt32) -> Void) {
+    private func look(
+        for value: JSONValue, _ kind: Kind, _ number: Int, _ isNew: (Posting) -> Bool, _ body: (UInt32) -> Void
+    ) {
         switch kind {
-        case .yes: if value.bool == true { each(postings[number], body) }
-        case .no: if value.bool == false { each(postings[number], body) }
-        case .null: if value.isNull { each(postings[number], body) }
+        case .yes: if value.bool == true { _ = each(postings[number], isNew, body) }
+        case .no: if value.bool == false { _ = each(postings[number], isNew, body) }
+        case .null: if value.isNull { _ = each(postings[number], isNew, body) }
         case .range:
             guard case .double(let double) = PatternNumber(value) else { return }
             ranges[number].forEach(holding: PatternNumber.key(double), body)
         case .number:
             guard let wanted = PatternNumber(value) else { return }
-            wanted.withBytes { each(tables[number].posting(of: $0), body) }
+            wanted.withBytes { _ = each(tables[number].posting(of: $0), isNew, body) }
         default: return
         }
     }
@@ -110,12 +133,14 @@ extension ValueIndex {
             add(PrefixTree(entries.prefixes, &postings, in: arena), .affix, to: \.trees)
             add(PrefixTree(entries.suffixes, isReversed: true, &postings, in: arena), .affix, to: \.trees)
             add(LiteralSearch(entries.literals, &postings, in: arena), .literal, to: \.searches)
+            let reach = entries.foldedReach
             add(
                 ByteTable(entries.foldedTexts, ignoring: ByteTable.caseBit, &postings, in: arena), .foldedText,
-                to: \.tables)
-            add(PrefixTree(entries.foldedPrefixes, &postings, in: arena), .foldedAffix, to: \.trees)
+                reach: reach, to: \.tables)
+            add(PrefixTree(entries.foldedPrefixes, &postings, in: arena), .foldedPrefix, reach: reach, to: \.trees)
             add(
-                PrefixTree(entries.foldedSuffixes, isReversed: true, &postings, in: arena), .foldedAffix, to: \.trees)
+                PrefixTree(entries.foldedSuffixes, isReversed: true, &postings, in: arena), .foldedSuffix, reach: reach,
+                to: \.trees)
             add(ByteTable(entries.numbers, &postings, in: arena), .number, to: \.tables)
             add(IntervalIndex(entries.ranges, in: arena), .range, to: \.ranges)
             add(IntervalIndex(entries.four, in: arena), .four, to: \.blocks)
@@ -129,10 +154,10 @@ extension ValueIndex {
         }
 
         private mutating func add<Structure>(
-            _ structure: Structure?, _ kind: Kind, to list: WritableKeyPath<Self, [Structure]>
+            _ structure: Structure?, _ kind: Kind, reach: Int = 0, to list: WritableKeyPath<Self, [Structure]>
         ) {
             guard let structure else { return }
-            probes.append(Probe(kind: kind, number: Int32(self[keyPath: list].count)))
+            probes.append(Probe(kind: kind, number: Int32(self[keyPath: list].count), reach: Int32(reach)))
             self[keyPath: list].append(structure)
         }
 
@@ -148,5 +173,22 @@ extension ValueIndex {
                 searches: arena.keep(searches), ranges: arena.keep(ranges), blocks: arena.keep(blocks),
                 postings: arena.keep(lists), candidates: arena.keep(postings.candidates))
         }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// So many bytes from the start, and the rest of the character that they end in.
+    fileprivate func beginning(upTo most: Int) -> Self {
+        guard count > most else { return self }
+        let end = self[most...].firstIndex { $0 & 0xC0 != 0x80 } ?? count
+        return Self(rebasing: self[..<end])
+    }
+
+    /// So many bytes from the end, and the rest of the character that they begin in.
+    fileprivate func ending(upTo most: Int) -> Self {
+        guard count > most else { return self }
+        guard most > 0 else { return Self(rebasing: self[count...]) }
+        let start = self[...(count - most)].lastIndex { $0 & 0xC0 != 0x80 } ?? 0
+        return Self(rebasing: self[start...])
     }
 }

@@ -12,6 +12,9 @@ struct AddressBlock: Sendable, Hashable {
     let first: Address
     let last: UInt128
 
+    /// Bytes of the longest text that is read as an address.
+    static let longestText = 64
+
     /// One address.
     init(_ address: Address) {
         first = address
@@ -45,7 +48,8 @@ struct AddressBlock: Sendable, Hashable {
     /// The address that a text is as a whole; nil for any other text.
     static func address(_ text: UnsafeBufferPointer<UInt8>) -> Address? {
         // Most texts are told apart by their first byte.
-        guard let byte = text.first, byte == UInt8(ascii: ":") || digit(byte) != nil, text.count <= 64 else {
+        guard let byte = text.first, byte == UInt8(ascii: ":") || digit(byte) != nil, text.count <= longestText
+        else {
             return nil
         }
         return text.contains(UInt8(ascii: ":")) ? six(text) : four(text)

@@ -4,41 +4,58 @@
 /// mapping and for nothing else: so `ß` in a pattern also matches `SS`, but `ss` in a pattern does not match `ß`. Ruler
 /// goes by Java's UTF-16 units and so never matches a character beyond the basic plane; here it is one like any other.
 struct CaseVariants: Sendable, Hashable {
-    private let lower: [[UInt8]]
-    private let upper: [[UInt8]]
+    /// The mappings of all characters, one after the other.
+    private let lower: [UInt8]
+    private let upper: [UInt8]
+    /// Bytes of each character's mappings: those of the lower case in the low four bits, of the upper case in the high.
+    private let lengths: [UInt8]
     /// What every text that is equal to this one folds into; see ``withFolded(_:_:)``.
     let folded: [UInt8]
+    /// No text with more bytes is equal to this one.
+    let longest: Int
 
     init(_ text: String) {
-        lower = text.unicodeScalars.map { Array($0.properties.lowercaseMapping.utf8) }
-        upper = text.unicodeScalars.map { Array($0.properties.uppercaseMapping.utf8) }
+        var (lower, upper, lengths, longest): ([UInt8], [UInt8], [UInt8], Int) = ([], [], [], 0)
+        for scalar in text.unicodeScalars {
+            let (low, high) = (scalar.properties.lowercaseMapping.utf8, scalar.properties.uppercaseMapping.utf8)
+            // Unicode maps a character to at most three, which take at most twelve bytes (SpecialCasing.txt).
+            lengths.append(UInt8(truncatingIfNeeded: low.count | high.count << 4))
+            lower += low
+            upper += high
+            longest += max(low.count, high.count)
+        }
+        (self.lower, self.upper, self.lengths, self.longest) = (lower, upper, lengths, longest)
         folded = Self.folded(text)
     }
 
     /// How many bytes at the beginning of a text are equal to this; nil when it begins otherwise.
     func prefix(of text: UnsafeBufferPointer<UInt8>) -> Int? {
         // No mapping begins with the other one of its character, so one try is enough.
-        var cursor = 0
-        for (lower, upper) in zip(lower, upper) {
-            if Self.has(lower, in: text, at: cursor) {
-                cursor += lower.count
-            } else if Self.has(upper, in: text, at: cursor) {
-                cursor += upper.count
+        var (cursor, low, high) = (0, 0, 0)
+        for length in lengths {
+            let (lowCount, highCount) = (Int(length & 15), Int(length >> 4))
+            if Self.has(lower, low, lowCount, in: text, at: cursor) {
+                cursor += lowCount
+            } else if Self.has(upper, high, highCount, in: text, at: cursor) {
+                cursor += highCount
             } else {
                 return nil
             }
+            (low, high) = (low + lowCount, high + highCount)
         }
         return cursor
     }
 
     /// How many bytes at the end of a text are equal to this; nil when it ends otherwise.
     func suffix(of text: UnsafeBufferPointer<UInt8>) -> Int? {
-        var cursor = text.count
-        for (lower, upper) in zip(lower, upper).reversed() {
-            if Self.has(lower, in: text, at: cursor - lower.count) {
-                cursor -= lower.count
-            } else if Self.has(upper, in: text, at: cursor - upper.count) {
-                cursor -= upper.count
+        var (cursor, low, high) = (text.count, lower.count, upper.count)
+        for length in lengths.reversed() {
+            let (lowCount, highCount) = (Int(length & 15), Int(length >> 4))
+            (low, high) = (low - lowCount, high - highCount)
+            if Self.has(lower, low, lowCount, in: text, at: cursor - lowCount) {
+                cursor -= lowCount
+            } else if Self.has(upper, high, highCount, in: text, at: cursor - highCount) {
+                cursor -= highCount
             } else {
                 return nil
             }
@@ -46,9 +63,12 @@ struct CaseVariants: Sendable, Hashable {
         return text.count - cursor
     }
 
-    private static func has(_ bytes: [UInt8], in text: UnsafeBufferPointer<UInt8>, at offset: Int) -> Bool {
-        guard offset >= 0, text.count - offset >= bytes.count else { return false }
-        return bytes.indices.allSatisfy { text[offset + $0] == bytes[$0] }
+    /// Whether `count` bytes of a mapping are in a text at an offset.
+    private static func has(
+        _ bytes: [UInt8], _ start: Int, _ count: Int, in text: UnsafeBufferPointer<UInt8>, at offset: Int
+    ) -> Bool {
+        guard offset >= 0, text.count - offset >= count else { return false }
+        return (0..<count).allSatisfy { text[offset + $0] == bytes[start + $0] }
     }
 
     // MARK: Folding

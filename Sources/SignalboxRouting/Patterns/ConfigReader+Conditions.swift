@@ -16,6 +16,30 @@ extension ConfigReader {
         init(_ condition: Pattern.Condition?) { self = condition.map { .condition($0) } ?? .mistake }
     }
 
+    /// How large an entry of an array is, told before it is read.
+    struct EntrySize {
+        /// Texts and other values in it: one, or as many as an `anything-but` lists.
+        private(set) var entries = 1
+        /// Of all texts.
+        private(set) var bytes = 0
+        private(set) var longestText = 0
+
+        init(of value: JSONValue) {
+            if let text = value.utf8 { (bytes, longestText) = (text.count, text.count) }
+            var inner: [JSONValue] = []
+            for (key, member) in value.members where !key.equals("numeric") { inner.append(member) }
+            inner += value.elements
+            guard !inner.isEmpty else { return }
+            entries = 0
+            for value in inner {
+                let size = EntrySize(of: value)
+                entries += size.entries
+                bytes += size.bytes
+                longestText = max(longestText, size.longestText)
+            }
+        }
+    }
+
     mutating func entry(_ value: JSONValue) -> PatternEntry {
         switch value.kind {
         case .string:
@@ -110,6 +134,12 @@ extension ConfigReader {
 
     private mutating func wildcard(_ value: JSONValue) -> Pattern.Condition? {
         guard let text = string(value) else { return nil }
+        patternTotals.wildcardBytes += text.utf8.count
+        guard patternTotals.wildcardBytes <= PatternTotals.mostWildcardBytes else {
+            let most = PatternTotals.mostWildcardBytes >> 20
+            note(value, "with this, the wildcards of the config have more than \(most) MiB in all; shorten them")
+            return nil
+        }
         do throws(Wildcard.Mistake) {
             return .wildcard(try Wildcard(text))
         } catch {
@@ -117,6 +147,7 @@ extension ConfigReader {
             case .consecutive: note(value, "one \"*\" behind another says nothing more; leave one out")
             case .escape:
                 note(value, "a backslash stands before \"*\" or another backslash; in JSON it is written twice")
+            case .tooLong: note(value, "a wildcard can have at most \(Wildcard.longest) bytes; shorten it")
             case .tooMany: note(value, "a wildcard can have at most \(Wildcard.most) \"*\"")
             }
             return nil
@@ -137,10 +168,10 @@ extension ConfigReader {
             return nil
         }
         // Here a text that is an address stands for itself alone.
-        return .anythingBut(
-            values.compactMap { value in
-                areNumbers ? bound(value).map { .number($0) } : value.utf8.map { .string(Array($0)) }
-            })
+        let unwanted: [Pattern.Condition] = values.compactMap { value in
+            areNumbers ? bound(value).map { .number($0) } : value.utf8.map { .string(Array($0)) }
+        }
+        return .anythingBut(Pattern.Exclusion(unwanted))
     }
 
     private mutating func anythingButComparison(_ value: JSONValue) -> Pattern.Condition? {
@@ -156,6 +187,10 @@ extension ConfigReader {
             note(operand, "within \"anything-but\", \"\(name)\" takes a string or an array of strings")
             return nil
         }
+        guard values.count <= PatternBounds.exclusions else {
+            note(operand, "\"\(name)\" within \"anything-but\" takes at most \(PatternBounds.exclusions) texts")
+            return nil
+        }
         var unwanted: [Pattern.Condition] = []
         for value in values {
             let text = value.string ?? ""
@@ -167,7 +202,7 @@ extension ConfigReader {
             default: unwanted.append(.suffix(Array(text.utf8)))
             }
         }
-        return .anythingBut(unwanted)
+        return .anythingBut(Pattern.Exclusion(unwanted))
     }
 
     private func list(of operand: JSONValue) -> [JSONValue] {
@@ -212,7 +247,7 @@ extension ConfigReader {
         }
         // No number is between two neighbours: an empty range matches none, as two that are the wrong way round.
         let (first, last) = (low == ">" ? key + 1 : key, PatternNumber.key(top) - (high == "<" ? 1 : 0))
-        return first <= last ? .range(first...last) : .anythingBut([.exists])
+        return first <= last ? .range(first...last) : .anythingBut(Pattern.Exclusion([.exists]))
     }
 
     private mutating func operation(_ value: JSONValue, _ known: [String]) -> String? {

@@ -1,24 +1,42 @@
 import SignalboxJSON
 
+/// How large patterns may be. Ruler knows ``ways`` only (`GenericMachine.MAXIMUM_RULE_SIZE`).
+enum PatternBounds {
+    /// Ways that the `$or`s make when they are multiplied out, as Ruler does.
+    static let ways = 1_000
+    /// Fields on one way.
+    static let fields = 256
+    /// Entries of all arrays, those within `anything-but` too.
+    static let conditions = 10_000
+    /// The same, counted on every way.
+    static let conditionsOnAllWays = 100_000
+    /// Bytes of a field's name, and of a text that is compared.
+    static let (keyBytes, textBytes) = (1_024, 8_192)
+    /// Texts in an `anything-but` that excludes more than equal values.
+    static let exclusions = 256
+}
+
+/// What all patterns of a config have together.
+struct PatternTotals {
+    /// Fields and entries on every way, and bytes of names and texts on every way.
+    static let (mostEntries, mostBytes) = (1_000_000, 32 << 20)
+    /// Bytes of all wildcards: the search for their texts takes some dozens of bytes for each.
+    static let mostWildcardBytes = 1 << 20
+
+    var entries = 0
+    var bytes = 0
+    var wildcardBytes = 0
+}
+
 /// What patterns are made of, as far as fields and `$or` go. What stands in arrays is read in
 /// `ConfigReader+Conditions.swift`.
 extension ConfigReader {
-    /// How large a pattern may be. Ruler knows the second only (`GenericMachine.MAXIMUM_RULE_SIZE`).
-    enum PatternBounds {
-        /// Ways that the `$or`s make when they are multiplied out, as Ruler does.
-        static let ways = 1_000
-        /// Fields on one way.
-        static let fields = 256
-        /// Entries of all arrays.
-        static let conditions = 10_000
-        /// The same, counted on every way.
-        static let conditionsOnAllWays = 100_000
-    }
-
     /// A field of a pattern and where it was read.
     private struct ReadField {
         let field: Pattern.Field
         let place: JSONValue
+        /// Bytes of names and texts.
+        let bytes: Int
     }
 
     private typealias ReadWay = [ReadField]
@@ -29,10 +47,11 @@ extension ConfigReader {
         /// `$or`s by what they are.
         var operators: [JSONValue] = []
         var fields: [JSONValue] = []
-        /// Where there were too many ways.
-        var overflow: JSONValue?
+        /// A bound is exceeded, and noted: nothing more is read.
+        var isTooLarge = false
     }
 
+    /// Reads a pattern. One with errors becomes ``Pattern/everything``: its config is not used.
     mutating func pattern(_ value: JSONValue) -> Pattern {
         guard value.isObject else {
             note(
@@ -42,7 +61,7 @@ extension ConfigReader {
         }
         guard !value.isEmptyContainer else { return .everything }
         var draft = Draft()
-        let mistakesBefore = findings.count
+        let errorsBefore = errorCount
         let ways = self.ways(of: value, at: [], inOr: false, &draft)
         if !draft.operators.isEmpty {
             // Ruler takes the whole pattern one way or the other.
@@ -50,45 +69,43 @@ extension ConfigReader {
                 note(place, "a pattern that uses \"$or\" as an operator can have no field of this name")
             }
         }
-        guard draft.overflow == nil, isWithinBounds(ways, draft, value) else { return .everything }
-        // What is wrong by itself would be told again for every way.
-        if findings.count == mistakesBefore { _ = ways.allSatisfy { isConsistent($0) } }
+        guard !draft.isTooLarge, errorCount == errorsBefore, isWithinBounds(ways, value), isWithinTotals(ways, value),
+            ways.allSatisfy({ isConsistent($0) })
+        else { return .everything }
         return Pattern(ways: ways.map { way in Pattern.Way(way.map(\.field)) })
     }
 
-    private mutating func isWithinBounds(_ ways: [ReadWay], _ draft: Draft, _ value: JSONValue) -> Bool {
+    private mutating func isWithinBounds(_ ways: [ReadWay], _ value: JSONValue) -> Bool {
         let conditions = ways.reduce(0) { $0 + $1.reduce(0) { $0 + max($1.field.conditions.count, 1) } }
-        if let longest = ways.map(\.count).max(), longest > PatternBounds.fields {
-            note(value, "a pattern can ask for at most \(PatternBounds.fields) fields at once; this one has \(longest)")
-        } else if draft.conditions > PatternBounds.conditions {
-            note(
-                value,
-                "a pattern can have at most \(PatternBounds.conditions) entries in its arrays; split the route in two")
-        } else if conditions > PatternBounds.conditionsOnAllWays {
-            note(
-                value,
-                "multiplied out, the \"$or\"s of this pattern have more than \(PatternBounds.conditionsOnAllWays) entries; split the route in two"
-            )
-        } else {
-            return true
-        }
+        guard conditions > PatternBounds.conditionsOnAllWays else { return true }
+        note(
+            value,
+            "multiplied out, the \"$or\"s of this pattern have more than \(PatternBounds.conditionsOnAllWays) entries; split the route in two"
+        )
         return false
     }
 
-    /// No path twice on one way, and none that leads on from a value. Ruler takes the last of two fields unless it is
-    /// told not to (`isRuleOverriding`), which is more often a slip than meant.
+    private mutating func isWithinTotals(_ ways: [ReadWay], _ value: JSONValue) -> Bool {
+        for way in ways {
+            patternTotals.entries += way.reduce(1) { $0 + 1 + $1.field.conditions.count }
+            patternTotals.bytes += way.reduce(0) { $0 + $1.bytes }
+        }
+        guard patternTotals.entries <= PatternTotals.mostEntries, patternTotals.bytes <= PatternTotals.mostBytes else {
+            note(
+                value,
+                "with this, the patterns of the config have more than \(PatternTotals.mostEntries) entries or "
+                    + "\(PatternTotals.mostBytes >> 20) MiB of text, with \"$or\" multiplied out; make them smaller")
+            return false
+        }
+        return true
+    }
+
+    /// No path twice on one way. Ruler takes the last of two fields unless it is told not to (`isRuleOverriding`), which
+    /// is more often a slip than meant.
     private mutating func isConsistent(_ way: ReadWay) -> Bool {
         var seen: Set<[[UInt8]]> = []
         for entry in way where !seen.insert(entry.field.path).inserted {
             note(entry.place, "this field is asked for twice on one way through \"$or\"; ask for it in one place")
-            return false
-        }
-        for entry in way {
-            let path = entry.field.path
-            guard path.indices.dropFirst().contains(where: { seen.contains(Array(path[..<$0])) }) else { continue }
-            note(
-                entry.place,
-                "on one way through \"$or\" this field stands within another field, which is asked for a value")
             return false
         }
         return true
@@ -112,9 +129,13 @@ extension ConfigReader {
                 if inOr, Self.reservedInOr.contains(name) {
                     note(value, "\"\(name)\" is a word of patterns and can be no field within \"$or\"")
                 }
+                if key.count > PatternBounds.keyBytes {
+                    stop(&draft, at: value, "a name has more than \(PatternBounds.keyBytes) bytes; no event has it")
+                }
                 more = field(value, named: name, at: path + [Array(key)], inOr: inOr, &draft)
             }
-            ways = product(ways, more, &draft, at: value)
+            multiply(&ways, by: more, &draft, at: value)
+            guard !draft.isTooLarge else { return [[]] }
         }
         return ways
     }
@@ -122,6 +143,7 @@ extension ConfigReader {
     private mutating func field(
         _ value: JSONValue, named name: String, at path: [[UInt8]], inOr: Bool, _ draft: inout Draft
     ) -> [ReadWay] {
+        guard !draft.isTooLarge else { return [[]] }
         if value.isObject, !value.isEmptyContainer { return ways(of: value, at: path, inOr: inOr, &draft) }
         guard value.isArray, !value.isEmptyContainer else {
             let hint = Self.comparisons.contains(name) ? "; a comparison stands in an array: [{\"\(name)\": …}]" : ""
@@ -130,36 +152,74 @@ extension ConfigReader {
                 "a field of a pattern must be an array of what it may be, or an object; neither may be empty" + hint)
             return [[]]
         }
-        let entries = value.elements.map { entry($0) }
-        draft.conditions += entries.count
-        let conditions = entries.compactMap { if case .condition(let condition) = $0 { condition } else { nil } }
+        var conditions: [Pattern.Condition] = []
+        var hasAbsence = false
+        var bytes = path.reduce(0) { $0 + 8 + $1.count }
+        for element in value.elements {
+            let size = EntrySize(of: element)
+            draft.conditions += size.entries
+            bytes += size.bytes
+            guard isWithinBounds(size, element, &draft) else { return [[]] }
+            switch entry(element) {
+            case .condition(let condition): conditions.append(condition)
+            case .absence: hasAbsence = true
+            case .mistake: break
+            }
+        }
         var ways: [ReadWay] = []
         if !conditions.isEmpty {
-            ways.append([ReadField(field: .init(path: path, conditions: conditions), place: value)])
+            ways.append([ReadField(field: .init(path: path, conditions: conditions), place: value, bytes: bytes)])
         }
-        if entries.contains(.absence) {
-            ways.append([ReadField(field: .init(path: path, conditions: []), place: value)])
+        if hasAbsence {
+            ways.append([ReadField(field: .init(path: path, conditions: []), place: value, bytes: bytes)])
         }
         return ways.isEmpty ? [[]] : ways
     }
 
-    private mutating func product(
-        _ left: [ReadWay], _ right: [ReadWay], _ draft: inout Draft, at place: JSONValue
-    ) -> [ReadWay] {
-        guard draft.overflow == nil else { return [[]] }
+    private mutating func isWithinBounds(_ size: EntrySize, _ element: JSONValue, _ draft: inout Draft) -> Bool {
+        if draft.conditions > PatternBounds.conditions {
+            stop(
+                &draft, at: element,
+                "a pattern can have at most \(PatternBounds.conditions) entries in its arrays; split the route in two")
+        } else if size.longestText > PatternBounds.textBytes {
+            stop(&draft, at: element, "a text here has more than \(PatternBounds.textBytes) bytes; shorten it")
+        }
+        return !draft.isTooLarge
+    }
+
+    private mutating func multiply(
+        _ left: inout [ReadWay], by right: [ReadWay], _ draft: inout Draft, at place: JSONValue
+    ) {
+        guard !draft.isTooLarge else { return }
         guard left.count * right.count <= PatternBounds.ways else {
             tooManyWays(&draft, at: place)
-            return [[]]
+            return
         }
-        return left.flatMap { left in right.map { left + $0 } }
+        let longest = (left.map(\.count).max() ?? 0) + (right.map(\.count).max() ?? 0)
+        guard longest <= PatternBounds.fields else {
+            stop(
+                &draft, at: place,
+                "a pattern can ask for at most \(PatternBounds.fields) fields at once, and this is one more; split the route in two"
+            )
+            return
+        }
+        if right.count == 1 {
+            for number in left.indices { left[number] += right[0] }
+        } else {
+            left = left.flatMap { left in right.map { left + $0 } }
+        }
     }
 
     private mutating func tooManyWays(_ draft: inout Draft, at place: JSONValue) {
-        draft.overflow = place
-        note(
-            place,
+        stop(
+            &draft, at: place,
             "with this the ways through \"$or\" and \"exists\": false multiply to more than \(PatternBounds.ways); split the route in two"
         )
+    }
+
+    private mutating func stop(_ draft: inout Draft, at place: JSONValue, _ message: String) {
+        if !draft.isTooLarge { note(place, message) }
+        draft.isTooLarge = true
     }
 
     // MARK: $or
@@ -182,8 +242,8 @@ extension ConfigReader {
             count += 1
             if object.isEmptyContainer { note(object, "an object within \"$or\" must have at least one field") }
             ways += self.ways(of: object, at: path, inOr: true, &draft)
-            if ways.count > PatternBounds.ways, draft.overflow == nil { tooManyWays(&draft, at: object) }
-            if draft.overflow != nil { return [[]] }
+            if ways.count > PatternBounds.ways { tooManyWays(&draft, at: object) }
+            if draft.isTooLarge { return [[]] }
         }
         if count < 2 { note(value, "\"$or\" needs at least two objects, of which one must match") }
         return ways

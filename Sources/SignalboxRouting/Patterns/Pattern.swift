@@ -1,7 +1,7 @@
 import SignalboxJSON
 
 /// An event pattern in Amazon EventBridge's language: a JSON object of the event's shape, whose leaves are arrays of
-/// what the field may be. All fields must match, any entry of an array will do.
+/// what the field may be. All fields must match; one entry of each array is enough.
 ///
 /// What decides is AWS's open-source implementation, Event Ruler (github.com/aws/event-ruler), where EventBridge's
 /// documentation says something else or nothing: docs/decisions/0020-event-patterns-as-ruler-decides-them.md lists it.
@@ -53,8 +53,8 @@ package struct Pattern: Sendable, Hashable {
         case wildcard(Wildcard)
         /// A number whose ``PatternNumber/key(_:)`` lies in here.
         case range(ClosedRange<UInt64>)
-        /// Any value that none of these match.
-        case anythingBut([Condition])
+        /// Any value that this does not contain.
+        case anythingBut(Exclusion)
         /// Any value, null included.
         case exists
     }

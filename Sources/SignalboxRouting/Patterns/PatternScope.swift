@@ -14,6 +14,7 @@ package struct PatternScope {
         for way in narrow.ways {
             var isCovered = false
             for other in wide.ways where other.namesType || !way.namesType {
+                guard left > 0 else { return false }
                 isCovered = covers(other.root, way.root, without: [])
                 if isCovered { break }
             }
@@ -22,29 +23,50 @@ package struct PatternScope {
         return true
     }
 
+    /// True when some event may well match both: no field of theirs must have two different values, or a value and none.
+    /// An event with arrays may match both all the same. False once the budget is used up.
+    package mutating func mayOverlap(_ one: Pattern, _ other: Pattern) -> Bool {
+        for way in one.ways {
+            guard left > 0 else { return false }
+            left -= 8 + way.fields.count
+            let conditions = Dictionary(way.fields.map { ($0.path, $0.conditions) }) { $1 }
+            for otherWay in other.ways where left > 0 {
+                left -= 8 + otherWay.fields.count
+                if otherWay.fields.allSatisfy({ Self.mayOverlap($0.conditions, conditions[$0.path]) }) { return true }
+            }
+        }
+        return false
+    }
+
+    /// `other`: nil for a field that is not asked for.
+    private static func mayOverlap(_ one: [Pattern.Condition], _ other: [Pattern.Condition]?) -> Bool {
+        guard let other else { return true }
+        guard !one.isEmpty, !other.isEmpty else { return one.isEmpty == other.isEmpty }
+        return !(one + other).allSatisfy(\.isExact) || !Set(one).isDisjoint(with: other)
+    }
+
     /// Whether an element that is as `narrow` asks is as `wide` asks too. `absent`: paths of which it is known besides that
     /// there is no value under them, in the element.
     private mutating func covers(
         _ wide: Pattern.Node, _ narrow: Pattern.Node, without absent: [ArraySlice<[UInt8]>]
     ) -> Bool {
-        switch (wide, narrow) {
-        case (.value(let allowed), .value(let conditions)):
-            left -= allowed.count + conditions.count
-            guard left > 0 else { return false }
-            return allowed.contains(.exists) || Set(allowed).isSuperset(of: conditions)
-        case (.object(let wanted), .object(let tests)):
-            left -= wanted.count + tests.count
-            let absent =
-                absent
-                + tests.compactMap { test in
-                    if case .absence(let path) = test { path[...] } else { nil }
-                }
-            for test in wanted {
-                guard left > 0, covers(test, tests, without: absent) else { return false }
-            }
-            return true
-        case (.value, .object), (.object, .value): return false
+        left -= 1 + wide.conditions.count + narrow.conditions.count + wide.tests.count + narrow.tests.count
+        guard left > 0 else { return false }
+        // Value and fields below depend on one another there.
+        guard !wide.isMixed else { return wide == narrow }
+        guard wide.conditions.isEmpty else {
+            return !narrow.conditions.isEmpty
+                && (wide.conditions.contains(.exists) || Set(wide.conditions).isSuperset(of: narrow.conditions))
         }
+        let absent =
+            absent
+            + narrow.tests.compactMap { test in
+                if case .absence(let path) = test { path[...] } else { nil }
+            }
+        for test in wide.tests {
+            guard left > 0, covers(test, narrow.tests, without: absent) else { return false }
+        }
+        return true
     }
 
     /// Whether one of the things that are asked of an element follows from all that `tests` ask of it.
@@ -53,14 +75,26 @@ package struct PatternScope {
     ) -> Bool {
         switch wanted {
         case .absence(let path):
+            left -= absent.count
             // What is nowhere in an object is in no element of it; the other way round proves nothing.
             return absent.contains { $0.elementsEqual(path) }
         case .member(let key, let node):
+            left -= tests.count
             for case .member(key, let other) in tests {
                 let within = absent.filter { $0.count > 1 && $0.first == key }.map { $0.dropFirst() }
                 if covers(node, other, without: within) { return true }
             }
             return false
+        }
+    }
+}
+
+extension Pattern.Condition {
+    /// Whether it is one value.
+    fileprivate var isExact: Bool {
+        switch self {
+        case .string, .number, .wide, .bool, .null: true
+        default: false
         }
     }
 }

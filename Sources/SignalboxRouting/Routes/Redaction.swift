@@ -43,6 +43,17 @@ package struct Redaction: Sendable, Equatable {
         Self.add(action, at: pointer.tokens[...], to: &root)
     }
 
+    /// Whether it does something with what is under these keys, or with something in there.
+    func names(_ tokens: [String]) -> Bool {
+        var node = root
+        for token in tokens {
+            guard node.action == nil else { return true }
+            guard let branch = node.branches.first(where: { $0.token == Array(token.utf8) }) else { return false }
+            node = branch.node
+        }
+        return true
+    }
+
     private static func add(_ action: Action, at tokens: ArraySlice<String>, to node: inout Node) -> Bool {
         guard node.action == nil else { return false }
         guard let first = tokens.first else {

@@ -40,24 +40,31 @@ package struct RouteCase: Sendable {
         }
         var reader = ConfigReader(parser: parser, roots: [root], detectors: [], sourceVendors: [])
         let cases = reader.routeCases(root, of: config)
-        guard reader.findings.isEmpty else { throw InvalidConfig(mistakes: reader.mistakes(in: [file])) }
+        guard reader.errorCount == 0 else { throw InvalidConfig(mistakes: reader.mistakes(in: [file])) }
         return cases
     }
 }
 
 extension ConfigReader {
     fileprivate mutating func routeCases(_ value: JSONValue, of config: GatewayConfig) -> [RouteCase] {
-        let entries = list(value)
-        if value.isArray, !(1...RouteCase.limit).contains(entries.count) {
+        if value.isArray,
+            !(1...RouteCase.limit).contains(value.elements.prefix(RouteCase.limit + 1).count { _ in true })
+        {
             note(value, "this must have 1 to \(RouteCase.limit) cases")
+            return []
         }
-        return entries.prefix(RouteCase.limit).compactMap { routeCase($0, of: config) }
+        let (routes, destinations) = (Set(config.routes.routes.map(\.name)), Set(config.destinations.map(\.name.name)))
+        return list(value, upTo: RouteCase.limit).compactMap {
+            routeCase($0, of: config, routes: routes, destinations: destinations)
+        }
     }
 
-    private mutating func routeCase(_ value: JSONValue, of config: GatewayConfig) -> RouteCase? {
+    private mutating func routeCase(
+        _ value: JSONValue, of config: GatewayConfig, routes: Set<String>, destinations: Set<String>
+    ) -> RouteCase? {
         let keys = ["name", "payload", "event", "file", "source", "time", "expect", "expectDestinations"]
         guard isObject(value, keys: keys) else { return nil }
-        let name = value["name"].flatMap { text($0) }
+        let name = value["name"].flatMap { line($0) }
         if value["name"] == nil { note(value, "a case needs a \"name\"") }
         if value["expect"] == nil {
             note(value, "a case needs what to \"expect\": the names of the routes that take it, [] for none")
@@ -68,9 +75,9 @@ extension ConfigReader {
             note(member, "this is no name: " + NameRule.words)
         }
         let time = value["time"].flatMap { instant($0) }
-        let routes = value["expect"].map { names($0, of: "route", among: config.routes.routes.map(\.name)) }
+        let routes = value["expect"].map { names($0, of: "route", among: routes) }
         let destinations = value["expectDestinations"].map {
-            names($0, of: "destination", among: config.destinations.map(\.name.name))
+            names($0, of: "destination", among: destinations)
         }
         guard let name, let input, let routes else { return nil }
         return RouteCase(
@@ -85,7 +92,7 @@ extension ConfigReader {
             note(value, "a case has either a \"payload\", an \"event\", or a \"file\" that holds one of them")
             return nil
         }
-        if value["file"] != nil { return text(input).map { .file($0) } }
+        if value["file"] != nil { return line(input).map { .file($0) } }
         guard input.isObject else {
             note(input, "this must be an object, in braces")
             return nil
@@ -93,12 +100,12 @@ extension ConfigReader {
         return .text(JSONText(input))
     }
 
-    private mutating func names(_ value: JSONValue, of kind: String, among known: [String]) -> [String] {
+    private mutating func names(_ value: JSONValue, of kind: String, among known: Set<String>) -> [String] {
         var names: [String] = []
-        for entry in list(value) {
+        for entry in list(value, upTo: ConfigBounds.routes) {
             guard let name = text(entry) else { continue }
             if !known.contains(name) {
-                note(entry, "there is no \(kind) \"\(name)\"" + Self.suggestion(for: name, among: known))
+                note(entry, "there is no \(kind) \"\(name)\"" + Self.suggestion(for: name, among: known.sorted()))
             }
             names.append(name)
         }

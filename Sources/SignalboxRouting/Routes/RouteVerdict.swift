@@ -39,14 +39,24 @@ package enum RouteVerdict: Sendable, Equatable {
 }
 
 extension RouteTable {
-    /// What every route says to an event, in order.
-    package func verdicts(on event: JSONValue) -> [(route: Route, verdict: RouteVerdict)] {
+    /// What every route says to an event, in order. Fails when that takes more work than one event may take.
+    package func verdicts(
+        on event: JSONValue
+    ) throws(RoutingTooCostly) -> [(route: Route, verdict: RouteVerdict)] {
         var stopper: String?
-        return routes.map { route in
-            let verdict = route.isEnabled ? stopper.map { .stopped(by: $0) } ?? route.verdict(on: event) : .disabled
+        var work = MatchWork(limit: workLimit)
+        var verdicts: [(route: Route, verdict: RouteVerdict)] = []
+        for route in routes {
+            var verdict = RouteVerdict.disabled
+            if route.isEnabled, let stopper {
+                verdict = .stopped(by: stopper)
+            } else if route.isEnabled {
+                verdict = try route.verdict(on: event, &work)
+            }
             if verdict == .taken, route.stop { stopper = route.name }
-            return (route, verdict)
+            verdicts.append((route, verdict))
         }
+        return verdicts
     }
 
     /// The same table, whose samples take everything: for tests of where events go.
@@ -62,9 +72,14 @@ extension RouteTable {
 }
 
 extension Route {
-    fileprivate func verdict(on event: JSONValue) -> RouteVerdict {
-        if let mismatch = match.mismatch(in: event) {
-            return .mismatch(pointer: mismatch.pointer, found: mismatch.found.map { JSONText($0) })
+    fileprivate func verdict(
+        on event: JSONValue, _ work: inout MatchWork
+    ) throws(RoutingTooCostly) -> RouteVerdict {
+        if let mismatch = try match.mismatch(in: event, work: &work) {
+            let found = mismatch.found.map { JSONText($0) }
+            // A large value that many routes do not match is copied for each.
+            work.spend(found?.bytes.count ?? 0)
+            return .mismatch(pointer: mismatch.pointer, found: found)
         }
         guard isOpen(for: event) else { return .outsideWindow }
         return samples(event) ? .taken : .notInSample

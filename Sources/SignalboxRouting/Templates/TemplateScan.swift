@@ -12,6 +12,8 @@ struct TemplateScan {
     /// Sections within each other.
     static let depthLimit = 32
     private static let nestedFunctions = 4
+    /// Bytes of a delimiter: looking for one takes as long as the template, times this.
+    private static let markLengths = 2...16
     private static let functions = [
         "capitalized", "count", "empty", "equalzero", "even", "first", "index", "last", "lowercased", "minusone", "odd",
         "plusone", "reversed", "uppercased",
@@ -63,9 +65,10 @@ struct TemplateScan {
 
     private mutating func changeDelimiters(_ content: ArraySlice<UInt8>, at start: Int) throws(InvalidTemplate) {
         let marks = content.dropFirst().dropLast().split { $0 == 0x20 || $0 == 0x09 }
-        guard marks.count == 2, marks.allSatisfy({ $0.count >= 2 && $0.allSatisfy { (0x21...0x7E).contains($0) } })
+        guard marks.count == 2,
+            marks.allSatisfy({ Self.markLengths.contains($0.count) && $0.allSatisfy { (0x21...0x7E).contains($0) } })
         else {
-            throw mistake(at: start, "new delimiters are two marks of two or more ASCII characters: {{=<% %>=}}")
+            throw mistake(at: start, "new delimiters are two marks of 2 to 16 ASCII characters: {{=<% %>=}}")
         }
         (opening, closing) = (Array(marks[0]), Array(marks[1]))
     }

@@ -14,8 +14,12 @@ struct CatalogueForm {
         self.reserved = reserved
     }
 
-    mutating func note(_ value: JSONValue, _ message: String) {
-        mistakes.append(CatalogueMistake(pointer: parser.pointer(to: value), message: message))
+    /// After this many mistakes the rest is not noted: finding the place of each takes time.
+    private static let mostMistakes = 100
+
+    mutating func note(_ value: JSONValue, _ message: @autoclosure () -> String) {
+        guard mistakes.count < Self.mostMistakes else { return }
+        mistakes.append(CatalogueMistake(pointer: parser.pointer(to: value), message: message()))
     }
 
     mutating func entries(_ value: JSONValue) -> [CatalogueEntry] {

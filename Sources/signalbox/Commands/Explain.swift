@@ -113,16 +113,20 @@ struct Explain: AsyncParsableCommand {
     private static func routing(of event: Event, by routes: RouteTable) -> String {
         ParserPool.forEvents().withParser { parser in
             guard let value = try? parser.parse(event.body) else { return "  The event is too large to be routed." }
-            return routing(of: value, by: routes)
+            do throws(RoutingTooCostly) {
+                return try routing(of: value, by: routes)
+            } catch {
+                return "  The gateway refuses the payload: \(error)."
+            }
         }
     }
 
-    private static func routing(of value: JSONValue, by routes: RouteTable) -> String {
-        var lines = routes.verdicts(on: value).map { route, verdict in
+    private static func routing(of value: JSONValue, by routes: RouteTable) throws(RoutingTooCostly) -> String {
+        var lines = try routes.verdicts(on: value).map { route, verdict in
             let to = verdict == .taken ? ", to " + route.destinations.map(\.name).joined(separator: ", ") : ""
             return "  \(route.name): \(verdict.words)\(to)"
         }
-        let decision = routes.decide(value)
+        let decision = try routes.decide(value)
         if decision.routes.isEmpty, !decision.destinations.isEmpty {
             lines.append("  fallback: to \(decision.destinations.map(\.name).joined(separator: ", "))")
         }

@@ -42,10 +42,10 @@ extension Routes {
         }
 
         private func read(for config: GatewayConfig) throws(ExitCode) -> [RouteCase] {
-            guard let bytes = FileManager.default.contents(atPath: cases) else {
+            guard let bytes = ConfigText.beginning(of: cases, upTo: ConfigBounds.bytes + 1) else {
                 throw refuse("\(cases) cannot be read; it should hold a JSON array of cases.")
             }
-            let text = ConfigText(name: cases, bytes: Array(bytes))
+            let text = ConfigText(name: cases, bytes: bytes)
             do throws(InvalidConfig) {
                 return try RouteCase.read(text, for: config)
             } catch {

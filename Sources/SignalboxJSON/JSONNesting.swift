@@ -1,0 +1,22 @@
+/// Where a text nests too deep: a parser says only that it does.
+package enum JSONNesting {
+    /// The bracket that opens one level more than allowed, in bytes; nil when none does.
+    package static func offset(deeperThan limit: Int, in text: [UInt8]) -> Int? {
+        var (depth, isQuoted, isEscaped) = (0, false, false)
+        for (offset, byte) in text.enumerated() {
+            if isQuoted {
+                if byte == UInt8(ascii: "\""), !isEscaped { isQuoted = false }
+                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): isQuoted = true
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default: continue
+            }
+            if depth > limit { return offset }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,126 @@
+import SignalboxJSON
+
+/// Errors and warnings while a config is read. Their messages and places are made only for those that are kept.
+extension ConfigReader {
+    /// After this many errors and warnings the rest is only counted.
+    static let mostFindings = 100
+    /// Characters of a message; names in a config may be long.
+    private static let longestMessage = 1_000
+
+    /// Something in one of the files.
+    struct Place {
+        let file: Int
+        let pointer: String
+        /// Whether its key is meant.
+        var isKey = false
+    }
+
+    struct Finding {
+        let severity: ConfigMistake.Severity
+        let place: Place
+        let message: String
+        let notes: [(Place, String)]
+        /// Whether what stands there may be a secret that was pasted.
+        var mayBeSecret = false
+    }
+
+    /// Another place that an error is about, and what is there.
+    struct Related {
+        let value: JSONValue
+        var isKey = false
+        let message: String
+    }
+
+    mutating func note(_ value: JSONValue, _ message: @autoclosure () -> String, also related: [Related] = []) {
+        add(.error, value, message, related)
+    }
+
+    /// As above, of a value that may be a secret: it is not to be shown.
+    mutating func note(secret value: JSONValue, _ message: @autoclosure () -> String) {
+        add(.error, value, message, [], mayBeSecret: true)
+    }
+
+    /// As above, of a member's key.
+    mutating func note(
+        keyOf member: JSONValue, _ message: @autoclosure () -> String, also related: [Related] = []
+    ) {
+        add(.error, member, isKey: true, message, related)
+    }
+
+    /// In the config's own file.
+    mutating func note(_ findings: [EntryFinding]) {
+        for finding in findings {
+            errorCount += 1
+            guard self.findings.count < Self.mostFindings else { continue }
+            let place = Place(file: 0, pointer: finding.pointer)
+            self.findings.append(
+                Finding(severity: .error, place: place, message: Self.shortened(finding.message), notes: []))
+        }
+    }
+
+    /// Something that is unusual and does no harm.
+    mutating func warn(
+        _ value: JSONValue, isKey: Bool = false, _ message: @autoclosure () -> String, also related: [Related] = []
+    ) {
+        add(.warning, value, isKey: isKey, message, related)
+    }
+
+    private mutating func add(
+        _ severity: ConfigMistake.Severity, _ value: JSONValue, isKey: Bool = false, _ message: () -> String,
+        _ related: [Related], mayBeSecret: Bool = false
+    ) {
+        if severity == .error { errorCount += 1 }
+        guard findings.count < Self.mostFindings else { return }
+        findings.append(
+            Finding(
+                severity: severity, place: place(of: value, isKey: isKey), message: Self.shortened(message()),
+                notes: related.map { (place(of: $0.value, isKey: $0.isKey), $0.message) }, mayBeSecret: mayBeSecret))
+    }
+
+    private static func shortened(_ message: String) -> String {
+        guard message.utf8.count > longestMessage else { return message }
+        return message.prefix(longestMessage) + "…"
+    }
+
+    private func place(of value: JSONValue, isKey: Bool) -> Place {
+        Place(file: roots.firstIndex { $0.contains(value) } ?? 0, pointer: parser.pointer(to: value), isKey: isKey)
+    }
+}
+
+// MARK: Suggestions
+
+extension ConfigReader {
+    /// Bytes of a word that others are compared with, how many of those, and how many are listed.
+    private static let (longestWord, mostCompared, mostListed) = (64, 1_000, 50)
+
+    /// The nearest valid word, when one is near.
+    static func suggestion(for word: String, among known: [String]) -> String {
+        let comparable = known.prefix(word.utf8.count <= longestWord ? mostCompared : 0)
+        let near = comparable.filter { $0.utf8.count <= longestWord }.map {
+            (word: $0, distance: distance(word, $0))
+        }.min { $0.distance < $1.distance }
+        guard let near, near.distance <= (word.count < 4 ? 1 : max(2, word.count / 3)) else {
+            let names = known.filter { $0 != "$schema" }
+            let rest = names.count > mostListed ? " and \(names.count - mostListed) more" : ""
+            return "; known here: " + names.prefix(mostListed).joined(separator: ", ") + rest
+        }
+        return "; did you mean \"\(near.word)\"?"
+    }
+
+    /// Levenshtein's distance, letter case aside.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let left = Array(left.lowercased())
+        let right = Array(right.lowercased())
+        var row = Array(0...right.count)
+        for (i, a) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, b) in right.enumerated() {
+                let substituted = diagonal + (a == b ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(substituted, diagonal + 1, row[j] + 1)
+            }
+        }
+        return row[right.count]
+    }
+}

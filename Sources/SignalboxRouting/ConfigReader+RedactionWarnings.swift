@@ -1,0 +1,61 @@
+import SignalboxJSON
+import SignalboxModel
+
+/// Warnings about a `redact` that does not hold for all that its route's destinations get.
+extension ConfigReader {
+    /// `values`: the routes as they are written.
+    mutating func warnOfUndoneRedactions(_ routes: [Route], _ values: [JSONValue]) {
+        var places: [DestinationName: [Int]] = [:]
+        for (place, route) in routes.enumerated() where route.isEnabled {
+            for name in Set(route.destinations) { places[name, default: []].append(place) }
+        }
+        var scope = PatternScope(budget: 1_000_000)
+        for (place, route) in routes.enumerated() where route.isEnabled {
+            guard let redaction = route.shape?.redaction else { continue }
+            warnOfPayload(of: route, redaction, values[place])
+            var seen: Set<DestinationName> = []
+            for name in route.destinations where seen.insert(name).inserted {
+                let other = places[name]?.first { other in
+                    let isDecisive = other < place || other > place && !route.isAlwaysOpen
+                    return isDecisive && routes[other].shape?.redaction != redaction
+                        && scope.mayOverlap(routes[other].match, route.match)
+                }
+                if let other { warn(of: name, at: (place, other), routes, values) }
+            }
+        }
+    }
+
+    /// That another route leads to a destination without the redaction.
+    private mutating func warn(
+        of name: DestinationName, at places: (redacting: Int, other: Int), _ routes: [Route], _ values: [JSONValue]
+    ) {
+        let other = routes[places.other].name
+        let words =
+            places.other < places.redacting
+            ? "\"\(name)\" gets an event without this redaction when \"\(other)\" matches it too, since the first route to "
+                + "a destination decides; move this route before \"\(other)\", or redact there too"
+            : "\"\(name)\" gets an event without this redaction when it is outside this route's sample or window and "
+                + "\"\(other)\" matches it; redact there too"
+        let (value, otherValue) = (values[places.redacting], values[places.other])
+        warn(
+            value["redact"] ?? value, isKey: true, words,
+            also: [
+                Related(
+                    value: otherValue["name"] ?? otherValue,
+                    message: "this route does not redact the same for \"\(name)\"")
+            ])
+    }
+
+    private mutating func warnOfPayload(of route: Route, _ redaction: Redaction, _ value: JSONValue) {
+        guard route.including.contains(.apns), !redaction.names(["data", "apns"]) else { return }
+        warn(
+            value["include"] ?? value, isKey: true,
+            "this adds the APNs payload under /data/apns, in which nothing is redacted; redact \"/data/apns\" or "
+                + "pointers into it, or remove \"include\"")
+    }
+}
+
+extension Route {
+    /// Whether it takes every event that its pattern matches.
+    fileprivate var isAlwaysOpen: Bool { window == nil && (sample?.share ?? 1) == 1 }
+}
