@@ -90,37 +90,14 @@ extension ConfigReader {
 // MARK: Suggestions
 
 extension ConfigReader {
-    /// Bytes of a word that others are compared with, how many of those, and how many are listed.
-    private static let (longestWord, mostCompared, mostListed) = (64, 1_000, 50)
+    /// Valid words that a message lists.
+    private static let mostListed = 50
 
-    /// The nearest valid word, when one is near.
+    /// The nearest valid word, or the valid words when none is near.
     static func suggestion(for word: String, among known: [String]) -> String {
-        let comparable = known.prefix(word.utf8.count <= longestWord ? mostCompared : 0)
-        let near = comparable.filter { $0.utf8.count <= longestWord }.map {
-            (word: $0, distance: distance(word, $0))
-        }.min { $0.distance < $1.distance }
-        guard let near, near.distance <= (word.count < 4 ? 1 : max(2, word.count / 3)) else {
-            let names = known.filter { $0 != "$schema" }
-            let rest = names.count > mostListed ? " and \(names.count - mostListed) more" : ""
-            return "; known here: " + names.prefix(mostListed).joined(separator: ", ") + rest
-        }
-        return "; did you mean \"\(near.word)\"?"
-    }
-
-    /// Levenshtein's distance, letter case aside.
-    private static func distance(_ left: String, _ right: String) -> Int {
-        let left = Array(left.lowercased())
-        let right = Array(right.lowercased())
-        var row = Array(0...right.count)
-        for (i, a) in left.enumerated() {
-            var diagonal = row[0]
-            row[0] = i + 1
-            for (j, b) in right.enumerated() {
-                let substituted = diagonal + (a == b ? 0 : 1)
-                diagonal = row[j + 1]
-                row[j + 1] = min(substituted, diagonal + 1, row[j] + 1)
-            }
-        }
-        return row[right.count]
+        if let near = Spelling.nearest(to: word, among: known) { return "; did you mean \"\(near)\"?" }
+        let names = known.filter { $0 != "$schema" }
+        let rest = names.count > mostListed ? " and \(names.count - mostListed) more" : ""
+        return "; known here: " + names.prefix(mostListed).joined(separator: ", ") + rest
     }
 }

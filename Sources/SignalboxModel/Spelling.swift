@@ -1,0 +1,33 @@
+/// Finds what somebody meant who misspelt a word.
+package enum Spelling {
+    /// Bytes of the longest word that is compared: comparing costs the product of both lengths.
+    private static let longest = 100
+    /// Words that are compared; further ones are not looked at.
+    private static let mostCompared = 1_000
+
+    /// The nearest known word; nil when none is near.
+    package static func nearest(to word: String, among known: [String]) -> String? {
+        guard word.utf8.count <= longest else { return nil }
+        let near = known.prefix(mostCompared).filter { $0.utf8.count <= longest }
+            .map { (word: $0, distance: distance(word, $0)) }.min { $0.distance < $1.distance }
+        guard let near, near.distance <= (word.count < 4 ? 1 : max(2, word.count / 3)) else { return nil }
+        return near.word
+    }
+
+    /// Levenshtein's distance, letter case aside.
+    private static func distance(_ left: String, _ right: String) -> Int {
+        let left = Array(left.lowercased())
+        let right = Array(right.lowercased())
+        var row = Array(0...right.count)
+        for (i, a) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for (j, b) in right.enumerated() {
+                let substituted = diagonal + (a == b ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(substituted, diagonal + 1, row[j] + 1)
+            }
+        }
+        return row[right.count]
+    }
+}
