@@ -8,10 +8,32 @@ struct WellFormedness {
     let parser: JSONParser
     private(set) var warnings: [Warning] = []
 
-    /// Starts with the keys that stand twice in one object.
+    /// Starts with what any payload may get wrong: keys that stand twice in one object, and an event instead of a payload.
     init(of arrival: Arrival) {
         parser = arrival.parser
         checkKeys(of: arrival.root.value, hasRepeats: arrival.root.hasRepeats)
+        if let description = Self.eventForm(of: arrival.root.value) {
+            warn(
+                "json.event-as-payload", "This is \(description), not a payload: send what the push service gets.",
+                at: arrival.root.value)
+        }
+    }
+
+    /// What a webhook got, which is sometimes sent back by mistake; nil for anything else.
+    /// Source: github.com/cloudevents/spec, v1.0.2, spec.md, "Required Attributes"; github.com/standard-webhooks.
+    private static func eventForm(of root: JSONValue) -> String? {
+        if root["specversion"]?.isString == true, ["id", "source", "type"].allSatisfy({ root[$0]?.isString == true }) {
+            return "a CloudEvent"
+        }
+        if root["data"]?.isObject == true, root["timestamp"]?.isString == true,
+            root["type"]?.utf8?.starts(with: "io.signalbox.".utf8) == true
+        {
+            return "an event of Signalbox"
+        }
+        if root["detection"]?["evidence"]?.isArray == true, root["vendor"]?.isString == true {
+            return "the data of an event of Signalbox"
+        }
+        return nil
     }
 
     mutating func warn(_ code: String, _ message: String, at value: JSONValue) {
