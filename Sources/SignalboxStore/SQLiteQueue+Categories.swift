@@ -20,16 +20,19 @@ extension SQLiteQueue {
         }
     }
 
-    /// Those that were seen last, at most `limit`, in the order of their identifiers.
-    package func categories(limit: Int) async throws(StoreError) -> [CategoryRecord] {
+    /// Of those that were seen last, at most `limit`, a page in the byte order of their identifiers: at most `count` behind
+    /// `identifier`.
+    package func categories(
+        limit: Int, after identifier: String? = nil, upTo count: Int = .max
+    ) async throws(StoreError) -> [CategoryRecord] {
         try await read { db in
             try Row.fetchAll(
                 db,
                 sql: """
                     SELECT identifier, definition FROM (
-                        SELECT identifier, definition FROM categories ORDER BY last_seen DESC, identifier LIMIT ?
-                    ) ORDER BY identifier
-                    """, arguments: [limit]
+                        SELECT identifier, definition FROM categories ORDER BY last_seen DESC, identifier LIMIT ?1
+                    ) WHERE ?2 IS NULL OR identifier > ?2 ORDER BY identifier LIMIT ?3
+                    """, arguments: [limit, identifier, count]
             ).map { CategoryRecord($0) }
         }
     }

@@ -29,6 +29,16 @@ extension StoreConformance {
             #expect(try await queue.category("c") == nil)
             #expect(try await queue.eventCount() == 52)
         },
+        Self("categoriesAreReadInPages") { bench in
+            let queue = try bench.open()
+            try await queue.append(["c", "a", "\u{e4}", "B"].map { bench.event(1, with: bench.category($0)) })
+            let first = try await queue.categories(limit: 10, upTo: 2).map(\.identifier)
+            #expect(first == ["B", "a"])
+            let second = try await queue.categories(limit: 10, after: "a", upTo: 2).map(\.identifier)
+            #expect(second == ["c", "\u{e4}"])
+            #expect(try await queue.categories(limit: 10, after: "\u{e4}", upTo: 2).isEmpty)
+            #expect(try await queue.categories(limit: 1, upTo: 5).count == 1)
+        },
         Self("aCategoryOutlivesItsProcessAndItsEvents") { bench in
             do {
                 let queue = try bench.open()
