@@ -1,4 +1,5 @@
 import SignalboxJSON
+import SignalboxModel
 
 /// Errors and warnings while a config is read. Their messages and places are made only for those that are kept.
 extension ConfigReader {

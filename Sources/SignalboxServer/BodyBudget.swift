@@ -1,42 +1,96 @@
+import SignalboxModel
 import Synchronization
+
+/// For whom a request body is held.
+struct BodyHolder: Hashable {
+    /// Nil where requests have no source.
+    let source: SourceName?
+    let peer: PeerAddress
+}
+
+/// Divides the memory for request bodies, so that no source and no peer can hold all of it.
+///
+/// A source may hold as much as is left free, and a peer twice as much, since a proxy brings the requests of all sources.
+/// So there is always some left for others: one greedy source leaves half, two leave a third.
+struct BodyShares {
+    private(set) var left: Int
+    private var sources: [SourceName: Int] = [:]
+    private var peers: [PeerAddress: Int] = [:]
+
+    init(bytes: Int) { left = bytes }
+
+    /// False when the holder's share or the whole has no room. `holder`: nil for what is held only while it is committed.
+    mutating func take(_ count: Int, for holder: BodyHolder?) -> Bool {
+        let rest = left - count
+        guard rest >= 0 else { return false }
+        if let holder {
+            let ofPeer = (peers[holder.peer] ?? 0) + count
+            guard ofPeer <= 2 * rest else { return false }
+            if let source = holder.source {
+                let ofSource = (sources[source] ?? 0) + count
+                guard ofSource <= rest else { return false }
+                sources[source] = ofSource
+            }
+            peers[holder.peer] = ofPeer
+        }
+        left = rest
+        return true
+    }
+
+    mutating func giveBack(_ count: Int, of holder: BodyHolder?) {
+        left += count
+        guard let holder else { return }
+        Self.reduce(&peers, holder.peer, by: count)
+        if let source = holder.source { Self.reduce(&sources, source, by: count) }
+    }
+
+    private static func reduce<Key: Hashable>(_ held: inout [Key: Int], _ key: Key, by count: Int) {
+        guard let bytes = held[key] else { return }
+        held[key] = bytes > count ? bytes - count : nil
+    }
+}
 
 /// Bounds what the bodies of all requests together hold in memory.
 final class BodyBudget: Sendable {
     // A class because all connections draw on it.
-    private let left: Mutex<Int>
+    private let shares: Mutex<BodyShares>
 
-    init(bytes: Int) { left = Mutex(bytes) }
+    init(bytes: Int) { shares = Mutex(BodyShares(bytes: bytes)) }
 
     /// Runs `body` with a purse of its own; what was taken comes back when it ends.
-    func withPurse<R: Sendable>(_ body: (borrowing Purse) async throws -> R) async throws -> R {
-        let purse = Purse(budget: self)
-        defer { giveBack(purse.spent) }
+    func withPurse<R: Sendable>(
+        for holder: BodyHolder, _ body: (borrowing Purse) async throws -> R
+    ) async throws -> R {
+        let purse = Purse(budget: self, holder: holder)
+        defer { giveBack(purse.spent, of: holder) }
         return try await body(purse)
     }
 
     /// Takes so many bytes out; false when they are not there. Whoever took them gives them back.
-    func take(_ count: Int) -> Bool {
-        left.withLock { left in
-            guard left >= count else { return false }
-            left -= count
-            return true
-        }
+    func take(_ count: Int, for holder: BodyHolder? = nil) -> Bool {
+        shares.withLock { $0.take(count, for: holder) }
     }
 
-    func giveBack(_ count: Int) { left.withLock { $0 += count } }
+    func giveBack(_ count: Int, of holder: BodyHolder? = nil) {
+        shares.withLock { $0.giveBack(count, of: holder) }
+    }
 
     /// What one request takes out, as its body arrives.
     struct Purse: ~Copyable, Sendable {
         private let taken = Mutex(0)
         private let budget: BodyBudget
+        private let holder: BodyHolder
 
-        fileprivate init(budget: BodyBudget) { self.budget = budget }
+        fileprivate init(budget: BodyBudget, holder: BodyHolder) {
+            self.budget = budget
+            self.holder = holder
+        }
 
         fileprivate var spent: Int { taken.withLock { $0 } }
 
         /// Takes so many bytes; throws ``Problem/busy`` when they are not there.
         func take(_ count: Int) throws(Problem) {
-            guard budget.take(count) else { throw .busy }
+            guard budget.take(count, for: holder) else { throw .busy }
             taken.withLock { $0 += count }
         }
     }

@@ -27,12 +27,12 @@ package struct CategoriesAPI: Sendable {
         self.limit = limit
     }
 
-    /// What may be asked of each address, as the `allow` header says it.
-    static let addresses: [(path: RouterPath, allow: String)] = [
-        ("/v1/categories", "GET, HEAD"), ("/v1/categories/{identifier}", "GET, HEAD"),
+    static let endpoints = [
+        Endpoint("/v1/categories", "GET, HEAD", parameters: ["limit", "cursor"]),
+        Endpoint("/v1/categories/{identifier}", "GET, HEAD"),
     ]
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<GatewayRequestContext>) {
         router.get("/v1/categories") { request, _ in try await list(request) }
         router.get("/v1/categories/{identifier}") { request, context in
             // The router hands on what stands in the address; identifiers are any text.
@@ -41,18 +41,30 @@ package struct CategoriesAPI: Sendable {
         }
     }
 
+    private static let longestPage = 500
+    /// Bytes of the definitions on one page.
+    private static let pageBytes = 1024 * 1024
+
     private func list(_ request: Request) async throws -> Response {
         try check(request)
-        let dynamic = try await asked { () throws(StoreError) in try await queue.categories(limit: limit) }
-        let declared = Set(statics.map(\.identifier))
-        let all = statics + dynamic.filter { !declared.contains($0.identifier) }
+        let size = try request.number("limit", in: 1...Self.longestPage) ?? Self.longestPage
+        let former = try request.uri.queryParameters["cursor"].map { cursor throws(Problem) in
+            guard let identifier = CategoryPage.identifier(of: String(cursor)) else {
+                throw .badQuery("cursor is not one of this list: use the next of an earlier page.")
+            }
+            return identifier
+        }
+        let dynamic = try await asked { () throws(StoreError) in
+            try await queue.categories(limit: limit, after: former, upTo: size + 1)
+        }
+        let page = CategoryPage(statics: statics, dynamic: dynamic, after: former, limit: size, bytes: Self.pageBytes)
         var json = JSONWriter()
         json.beginObject()
         json.key("categories")
         json.beginArray()
-        // In an order of their own: the digest of the same set is the same.
-        for record in all.sorted(by: { $0.identifier < $1.identifier }) { json.raw(record.definition) }
+        for record in page.records { json.raw(record.definition) }
         json.endArray()
+        if let next = page.next { json.member("next", next) }
         json.endObject()
         return Response(cacheable: json.bytes, to: request)
     }

@@ -12,22 +12,24 @@ struct GatewayHandlers: Sendable {
     let budget: BodyBudget
     let readiness: Readiness
 
-    /// What may be asked of each address, as the `allow` header says it.
-    private static let addresses: [(path: RouterPath, allow: String)] = [
-        ("/v1/notifications", "POST"), ("/v1/sources/{source}/notifications", "POST"), ("/healthz", "GET, HEAD"),
-        ("/v1/interactions", "POST"), ("/readyz", "GET, HEAD"), ("/schemas/{file}", "GET, HEAD"),
-    ]
+    static let endpoints =
+        [
+            Endpoint("/v1/notifications", "POST"), Endpoint("/v1/sources/{source}/notifications", "POST"),
+            Endpoint("/v1/interactions", "POST"), Endpoint("/healthz", "GET, HEAD"), Endpoint("/readyz", "GET, HEAD"),
+            Endpoint("/schemas/{file}", "GET, HEAD"),
+        ] + OperationsAPI.endpoints + RoutesAPI.endpoints + CategoriesAPI.endpoints + MediaAPI.endpoints
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
 
-    func router() -> Router<BasicRequestContext> {
-        let router = Router(options: .autoGenerateHeadEndpoints)
+    func router() -> Router<GatewayRequestContext> {
+        let router = Router(context: GatewayRequestContext.self, options: .autoGenerateHeadEndpoints)
         router.add(middleware: ProblemMiddleware())
-        router.post("/v1/notifications") { request, _ in try await accept(request, from: nil) }
+        router.add(middleware: QueryMiddleware(Self.endpoints))
+        router.post("/v1/notifications") { request, context in try await accept(request, from: nil, context.peer) }
         router.post("/v1/sources/{source}/notifications") { request, context in
-            try await accept(request, from: context.parameters.get("source"))
+            try await accept(request, from: context.parameters.get("source"), context.peer)
         }
-        router.post("/v1/interactions") { request, _ in
-            try await withBody(of: request, from: nil) {
+        router.post("/v1/interactions") { request, context in
+            try await withBody(of: request, from: nil, context.peer) {
                 try await surface.interactions.accept($0, from: $1, alarm: alarm)
             }
         }
@@ -44,13 +46,10 @@ struct GatewayHandlers: Sendable {
         surface.routes.add(to: router)
         surface.categories.add(to: router)
         surface.media.add(to: router)
-        let all =
-            Self.addresses + OperationsAPI.addresses + RoutesAPI.addresses + CategoriesAPI.addresses
-            + MediaAPI.addresses
-        for (path, allow) in all {
-            for method in Self.methods where !allow.contains(method.rawValue) {
-                router.on(path, method: method) { _, _ -> Response in
-                    throw Problem.methodNotAllowed(method.rawValue, allow: allow)
+        for endpoint in Self.endpoints {
+            for method in Self.methods where !endpoint.allow.contains(method.rawValue) {
+                router.on(endpoint.path, method: method) { _, _ -> Response in
+                    throw Problem.methodNotAllowed(method.rawValue, allow: endpoint.allow)
                 }
             }
         }
@@ -59,19 +58,20 @@ struct GatewayHandlers: Sendable {
 
     // MARK: Payloads
 
-    private func accept(_ request: Request, from source: String?) async throws -> Response {
-        try await withBody(of: request, from: source) { body, source in
+    private func accept(_ request: Request, from source: String?, _ peer: PeerAddress) async throws -> Response {
+        try await withBody(of: request, from: source, peer) { body, source in
             try await accept(body, from: source, key: try IdempotencyKey(request.headers))
         }
     }
 
     /// Collects the body of a request that a source may send. `source`: the one that the path names.
     private func withBody(
-        of request: Request, from source: String?, _ take: ([UInt8], SourceName) async throws -> Response
+        of request: Request, from source: String?, _ peer: PeerAddress,
+        _ take: ([UInt8], SourceName) async throws -> Response
     ) async throws -> Response {
         if surface.access.isOpen, !request.head.isFromThisMachine { throw Problem.foreignPage }
         let source = try surface.access.source(named: source, authorization: request.headers[.authorization])
-        return try await budget.withPurse { purse in
+        return try await budget.withPurse(for: BodyHolder(source: source, peer: peer)) { purse in
             try await take(try await request.wholeBody(upTo: GatewayServer.bodyLimit, from: purse), source)
         }
     }

@@ -63,7 +63,7 @@ package struct GatewayServer: Service {
 /// What answers under one config.
 private final class Offer: Sendable {
     // A class because every request asks for it: a copy of all that it holds would cost more than some of the answers.
-    let router: RouterResponder<BasicRequestContext>
+    let router: RouterResponder<GatewayRequestContext>
     let direct: DirectIntake
 
     /// `number`: of the config, counted.
@@ -78,7 +78,7 @@ private final class Offer: Sendable {
 private struct ReplaceableResponder: HTTPResponder {
     let current: Current<Offer>
 
-    func respond(to request: Request, context: BasicRequestContext) async throws -> Response {
+    func respond(to request: Request, context: GatewayRequestContext) async throws -> Response {
         try await current.value.router.respond(to: request, context: context)
     }
 }

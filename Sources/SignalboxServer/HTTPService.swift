@@ -13,8 +13,11 @@ struct HTTPService {
     /// Called once with the address in use, which tells the port when 0 was asked for.
     let onListening: @Sendable (ListenAddress) async -> Void
 
-    private static let idleTimeout: TimeAmount = .seconds(75)
+    var limits = ConnectionLimits()
+
     private static let connections = 8192
+    /// Connections beyond those that replace an idle one: as long as none is idle, new ones wait to be accepted.
+    private static let reserve = 16
     /// Half as many as there are cores, for as long as the process lives: the others read payloads and write the queue.
     private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
     /// How long a stop waits for requests that are under way.
@@ -23,20 +26,20 @@ struct HTTPService {
     /// Serves until a graceful shutdown. `direct`: what answers requests before `responder` is asked. Throws
     /// ``ListenError`` when the address cannot be had.
     func run<Responder: HTTPResponder>(_ responder: Responder, direct: DirectResponder? = nil) async throws
-    where Responder.Context == BasicRequestContext {
-        let host = address.host
+    where Responder.Context == GatewayRequestContext {
+        let (host, limits) = (address.host, limits)
         let onListening = onListening
+        let connections = OpenFiles.connections(atMost: Self.connections)
+        let table = ConnectionTable(capacity: max(1, connections - Self.reserve))
         let application = Application(
-            responder: responder,
+            responder: RefusalResponder(next: responder),
             server: HTTPServerBuilder { responder in
-                let http = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: Self.idleTimeout))
-                guard let direct else { return http }
-                return DirectChannel(http: http, responder: direct)
+                let http = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: limits.idle))
+                return GuardedChannel(http: http, direct: direct, limits: limits, table: table)
             },
             configuration: ApplicationConfiguration(
                 address: .hostname(host, port: address.port), backlog: 1024,
-                availableConnectionsDelegate: MaximumAvailableConnections(
-                    OpenFiles.connections(atMost: Self.connections))),
+                availableConnectionsDelegate: MaximumAvailableConnections(connections)),
             onServerRunning: { channel in
                 await onListening(ListenAddress(host: host, port: channel.localAddress?.port ?? 0))
             },

@@ -9,7 +9,7 @@ import SignalboxModel
 ///
 /// Open to everybody, unless links are signed: a name has 256 bits and stands in events only. Nothing lists the names.
 package struct MediaAPI: Sendable {
-    static let addresses: [(path: RouterPath, allow: String)] = [("/media/{sha256}", "GET, HEAD")]
+    static let endpoints = [Endpoint("/media/{sha256}", "GET, HEAD", parameters: ["expires", "signature"])]
 
     private let store: MediaStore
     private let links: MediaLinks
@@ -23,13 +23,14 @@ package struct MediaAPI: Sendable {
         self.now = now
     }
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<GatewayRequestContext>) {
         router.get("/media/{sha256}") { request, context in
             try await file(context.parameters.get("sha256") ?? "", for: request, in: context)
         }
     }
 
-    private func file(_ name: String, for request: Request, in context: BasicRequestContext) async throws -> Response {
+    private func file(_ name: String, for request: Request, in context: GatewayRequestContext) async throws -> Response
+    {
         // Before the file is looked for: who has no link does not learn which files there are.
         let caching = try caching(of: name, for: request)
         // Where the file's bytes are read, too: a thread of Swift's must not wait for a disk.

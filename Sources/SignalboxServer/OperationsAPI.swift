@@ -39,16 +39,17 @@ package struct OperationsAPI: Sendable {
         self.ping = ping
     }
 
-    /// What may be asked of each address, as the `allow` header says it.
-    static let addresses: [(path: RouterPath, allow: String)] = [
-        ("/v1/deliveries", "GET, HEAD"), ("/v1/deliveries/{id}", "GET, HEAD"), ("/v1/deliveries/{id}/retry", "POST"),
-        ("/v1/deliveries/retry", "POST"), ("/v1/destinations", "GET, HEAD"),
-        ("/v1/destinations/{name}/pause", "POST"), ("/v1/destinations/{name}/resume", "POST"),
-        ("/v1/destinations/{name}/ping", "POST"), ("/metrics", "GET, HEAD"),
+    static let endpoints = [
+        Endpoint("/v1/deliveries", "GET, HEAD", parameters: ["state", "destination", "event", "limit", "cursor"]),
+        Endpoint("/v1/deliveries/{id}", "GET, HEAD"), Endpoint("/v1/deliveries/{id}/retry", "POST"),
+        Endpoint("/v1/deliveries/retry", "POST", parameters: ["state", "destination", "event"]),
+        Endpoint("/v1/destinations", "GET, HEAD"), Endpoint("/v1/destinations/{name}/pause", "POST"),
+        Endpoint("/v1/destinations/{name}/resume", "POST"), Endpoint("/v1/destinations/{name}/ping", "POST"),
+        Endpoint("/metrics", "GET, HEAD"),
     ]
 
     /// `routes`: whose figures are on the page of metrics too.
-    func add(to router: Router<BasicRequestContext>, routes: RoutesAPI) {
+    func add(to router: Router<GatewayRequestContext>, routes: RoutesAPI) {
         router.get("/v1/deliveries") { request, _ in try await list(request) }
         router.get("/v1/deliveries/{id}") { request, context in
             try await show(request, context.parameters.get("id") ?? "")
@@ -76,8 +77,8 @@ package struct OperationsAPI: Sendable {
     private func list(_ request: Request) async throws -> Response {
         try access.check(request)
         var filter = try filter(request)
-        let limit = try number("limit", of: request, in: 1...Self.longestPage) ?? 50
-        if let cursor = try number("cursor", of: request, in: 1...Int.max) { filter.before = Int64(cursor) }
+        let limit = try request.number("limit", in: 1...Self.longestPage) ?? 50
+        if let cursor = try request.number("cursor", in: 1...Int.max) { filter.before = Int64(cursor) }
         let page = filter
         let (records, hindrances) = try await asked { () throws(StoreError) in
             (try await queue.deliveries(page, limit: limit + 1), try await queue.hindrances())
@@ -111,14 +112,6 @@ package struct OperationsAPI: Sendable {
         return filter
     }
 
-    private func number(_ name: String, of request: Request, in range: ClosedRange<Int>) throws(Problem) -> Int? {
-        guard let text = request.uri.queryParameters[name[...]].map(String.init) else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            throw .badQuery("\(name) is \(text): write a whole number from \(range.lowerBound) to \(range.upperBound).")
-        }
-        return number
-    }
-
     private func show(_ request: Request, _ text: String) async throws -> Response {
         try access.check(request)
         guard let id = Int64(text), let record = try await record(id) else { throw Problem.noDelivery(text) }
@@ -147,6 +140,7 @@ package struct OperationsAPI: Sendable {
 
     private func retry(_ request: Request, _ text: String) async throws -> Response {
         try access.check(request)
+        try await request.requireNoBody()
         guard let id = Int64(text), try await record(id) != nil else { throw Problem.noDelivery(text) }
         let count = try await asked { () throws(StoreError) in try await queue.retry(DeliveryFilter(ids: [id])) }
         guard count == 1 else { throw Problem.notRetried(text) }
@@ -156,6 +150,7 @@ package struct OperationsAPI: Sendable {
     /// Only the dead, unless the query says otherwise.
     private func retryMany(_ request: Request) async throws -> Response {
         try access.check(request)
+        try await request.requireNoBody()
         var filter = try filter(request)
         filter.state = filter.state ?? .dead
         let chosen = filter
@@ -200,6 +195,7 @@ package struct OperationsAPI: Sendable {
 
     private func set(_ word: DestinationState.Word?, _ request: Request, _ name: String) async throws -> Response {
         try access.check(request)
+        try await request.requireNoBody()
         let destination = try known(name)
         let state = word.map { DestinationState($0, since: Date()) }
         try await asked { () throws(StoreError) in try await queue.set(state, of: destination) }
@@ -215,6 +211,7 @@ package struct OperationsAPI: Sendable {
 
     private func sendPing(_ request: Request, _ name: String) async throws -> Response {
         try access.check(request)
+        try await request.requireNoBody()
         let result = await ping(try known(name))
         var json = JSONWriter()
         json.beginObject()

@@ -167,6 +167,52 @@ extension Problem {
             title: "The queue did not answer", detail: "\(error)", headers: [.retryAfter: "5"])
     }
 
+    init(_ refusal: HeadRefusal) {
+        let (status, code, detail): (HTTPResponse.Status, String, String) =
+            switch refusal {
+            case .hostMissing:
+                (.badRequest, "host-invalid", "The request has no Host field: HTTP/1.1 requires exactly one.")
+            case .hostRepeated:
+                (.badRequest, "host-invalid", "The request has several Host fields: send exactly one.")
+            case .hostInvalid:
+                (.badRequest, "host-invalid", "The Host field is not a host name or address with an optional port.")
+            case .targetInvalid:
+                (.badRequest, "target-invalid", "The request target is neither a path nor an http or https URL.")
+            case .framingAmbiguous:
+                (
+                    .badRequest, "framing-ambiguous",
+                    "Transfer-Encoding requires HTTP/1.1 and excludes Content-Length: send only one of them."
+                )
+            case .transferCodingUnsupported:
+                (
+                    .notImplemented, "transfer-coding-unsupported",
+                    "The only supported Transfer-Encoding is chunked: send the body as it is."
+                )
+            }
+        self.init(status: status, code: code, title: "The request was not accepted", detail: detail)
+    }
+
+    static func unknownParameter(_ name: String, known: [String]) -> Problem {
+        let name = String(name.prefix(100))
+        let hint =
+            if let near = Spelling.nearest(to: name, among: known) { "did you mean \(near)?" } else {
+                known.isEmpty ? "this address has none." : "known here: \(known.joined(separator: ", "))."
+            }
+        return Problem(
+            status: .badRequest, code: "parameter-unknown", title: "The request was not accepted",
+            detail: "Unknown query parameter \"\(name)\"; \(hint) Nothing was done.")
+    }
+
+    static func repeatedParameter(_ name: String) -> Problem {
+        Problem(
+            status: .badRequest, code: "parameter-repeated", title: "The request was not accepted",
+            detail: "The query parameter \(name) occurs more than once: send it once. Nothing was done.")
+    }
+
+    static let unexpectedBody = Problem(
+        status: .badRequest, code: "body-unexpected", title: "The request was not accepted",
+        detail: "This request has no body: put its parameters into the query. Nothing was done.")
+
     static func badQuery(_ detail: String) -> Problem {
         Problem(status: .badRequest, code: "query-malformed", title: "The request was not understood", detail: detail)
     }

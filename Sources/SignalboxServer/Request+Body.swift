@@ -26,11 +26,8 @@ extension HTTPRequest {
 }
 
 extension Request {
-    /// Bytes a second below which a body is not waited for.
-    private static let slowestRate = 32 * 1024
-
     /// The body as it came, all of it or a problem. `purse` pays for it as it arrives. `takesEncoded`: whether it may be
-    /// compressed, which it then still is.
+    /// compressed, which it then still is. ``RequestGuard`` demands a minimum rate of it.
     func wholeBody(
         upTo limit: Int, from purse: borrowing BodyBudget.Purse, takesEncoded: Bool = false
     ) async throws(Problem) -> [UInt8] {
@@ -39,12 +36,9 @@ extension Request {
         let length = headers[.contentLength].flatMap { Int($0) } ?? 0
         guard length <= limit else { throw .bodyTooLarge(limit: limit) }
         var bytes: [UInt8] = []
-        let deadline = ContinuousClock.now + .seconds(30 + max(length, limit / 8) / Self.slowestRate)
         var iterator = body.makeAsyncIterator()
         while let chunk = try await next(&iterator) {
             guard bytes.count + chunk.readableBytes <= limit else { throw .bodyTooLarge(limit: limit) }
-            // Between two pieces the idle timeout counts; this bounds how many slow pieces there may be.
-            guard ContinuousClock.now < deadline else { throw .slowBody }
             try purse.take(chunk.readableBytes)
             // What was announced is not believed beyond what is usual: nothing was paid for it yet.
             if bytes.isEmpty { bytes.reserveCapacity(max(min(length, 64 * 1024), chunk.readableBytes)) }
@@ -53,8 +47,25 @@ extension Request {
         return bytes
     }
 
+    /// Throws unless the body is empty or the empty JSON object, which some HTTP clients always send.
+    func requireNoBody() async throws(Problem) {
+        var bytes: [UInt8] = []
+        var iterator = body.makeAsyncIterator()
+        while let chunk = try await next(&iterator) {
+            bytes += chunk.readableBytesView.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+            guard "{}".utf8.starts(with: bytes) else { throw .unexpectedBody }
+        }
+        guard bytes.count != 1 else { throw .unexpectedBody }
+    }
+
     private func next(_ iterator: inout RequestBody.AsyncIterator) async throws(Problem) -> ByteBuffer? {
-        do { return try await iterator.next() } catch { throw .unreadableBody }
+        do {
+            return try await iterator.next()
+        } catch is SlowBody {
+            throw .slowBody
+        } catch {
+            throw .unreadableBody
+        }
     }
 }
 

@@ -27,14 +27,13 @@ package struct RoutesAPI: Sendable {
         self.access = access
     }
 
-    /// What may be asked of each address, as the `allow` header says it.
-    static let addresses: [(path: RouterPath, allow: String)] = [
-        ("/v1/routes", "GET, HEAD"), ("/v1/routes/test", "POST"),
+    static let endpoints = [
+        Endpoint("/v1/routes", "GET, HEAD"), Endpoint("/v1/routes/test", "POST", parameters: ["source"]),
     ]
 
-    func add(to router: Router<BasicRequestContext>) {
+    func add(to router: Router<GatewayRequestContext>) {
         router.get("/v1/routes") { request, _ in try list(request) }
-        router.post("/v1/routes/test") { request, _ in try await test(request) }
+        router.post("/v1/routes/test") { request, context in try await test(request, from: context.peer) }
     }
 
     /// Each route's figures, in the config's order: for the page of metrics.
@@ -76,11 +75,11 @@ package struct RoutesAPI: Sendable {
         return .json(.ok, json.bytes)
     }
 
-    private func test(_ request: Request) async throws -> Response {
+    private func test(_ request: Request, from peer: PeerAddress) async throws -> Response {
         try access.check(request)
         let source = request.uri.queryParameters["source"].map(String.init) ?? SourceName.default.name
         guard NameRule.allows(source) else { throw Problem.badQuery("source is no name: \(NameRule.words).") }
-        return try await budget.withPurse { purse in
+        return try await budget.withPurse(for: BodyHolder(source: nil, peer: peer)) { purse in
             let body = try await request.wholeBody(upTo: GatewayServer.bodyLimit, from: purse)
             let trial: RouteTrial
             do throws(Rejection) {

@@ -37,10 +37,10 @@ package struct WebhookReceiver: Service {
     }
 
     package func run() async throws {
-        let router = Router()
+        let router = Router(context: GatewayRequestContext.self)
         router.add(middleware: ProblemMiddleware())
-        router.post("/**") { request, _ in try await answer(request) }
-        router.post("/") { request, _ in try await answer(request) }
+        router.post("/**") { request, context in try await answer(request, from: context.peer) }
+        router.post("/") { request, context in try await answer(request, from: context.peer) }
         router.on("/**", method: .options) { request, _ in Self.permission(for: request) }
         router.on("/", method: .options) { request, _ in Self.permission(for: request) }
         try await http.run(router.buildResponder())
@@ -55,8 +55,8 @@ package struct WebhookReceiver: Service {
         return Response(status: .ok, headers: headers)
     }
 
-    private func answer(_ request: Request) async throws -> Response {
-        let body = try await budget.withPurse {
+    private func answer(_ request: Request, from peer: PeerAddress) async throws -> Response {
+        let body = try await budget.withPurse(for: BodyHolder(source: nil, peer: peer)) {
             try await request.wholeBody(upTo: Self.bodyLimit, from: $0, takesEncoded: true)
         }
         let message = Message(

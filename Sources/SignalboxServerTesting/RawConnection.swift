@@ -15,6 +15,23 @@ package enum RawConnection {
         return await reply
     }
 
+    /// Runs a Python program that opens connections to `port` of this machine, and `body` while it keeps them open.
+    package static func withClient(_ program: String, of url: String, _ body: () async throws -> Void) async throws {
+        let port = url.split(separator: ":").last.map { String($0.prefix { $0.isNumber }) } ?? ""
+        let start = "import socket, sys\nport = int(sys.argv[1])\n"
+        let end = "\nprint('ready', flush=True)\nsys.stdin.read()"
+        let process = try RunningBinary(
+            URL(fileURLWithPath: "/usr/bin/python3"), ["-c", start + program + end, port])
+        var isReady = false
+        for await line in process.output.stream {
+            isReady = line == "ready"
+            break
+        }
+        if isReady { try await body() }
+        process.send(Data())
+        guard await process.end() == 0, isReady else { throw Failed(errors: await process.errors.text()) }
+    }
+
     private static let script =
         "import socket, sys\n" + """
             connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=60)

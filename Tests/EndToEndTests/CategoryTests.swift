@@ -107,6 +107,31 @@ import Testing
         }
     }
 
+    @Test func theListIsPaged() async throws {
+        try await Gateway.run(config: Self.statics) { gateway, _, _ in
+            for number in 0..<4 {
+                let payload = String(decoding: Self.payload, as: UTF8.self).replacing("\"Map\"", with: "\"Map \(number)\"")
+                #expect(try await gateway.post(Data(payload.utf8)).status == 202)
+            }
+            let all = try await Self.ask(gateway)
+            #expect(all.identifiers.count == 5)
+            #expect(all.json["next"] == nil)
+            var (found, path) = ([String](), "/v1/categories?limit=2")
+            for size in [2, 2, 1] {
+                let page = try await Self.ask(gateway, path)
+                #expect(page.identifiers.count == size)
+                found += page.identifiers
+                path = "/v1/categories?limit=2&cursor=\(page.json["next"] as? String ?? "")"
+            }
+            #expect(found == all.identifiers)
+            for query in ["limit=0", "limit=501", "cursor=%25", "limit=x"] {
+                let refused = try await Self.ask(gateway, "/v1/categories?" + query)
+                #expect(refused.status == 400, "\(query)")
+                #expect(refused.json["code"] as? String == "query-malformed", "\(query)")
+            }
+        }
+    }
+
     @Test func theRegistryOutlivesTheProcess() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in

@@ -1,0 +1,47 @@
+import Foundation
+import SignalboxModel
+
+/// One page of the declared and the learnt categories, in the byte order of their identifiers.
+struct CategoryPage {
+    let records: [CategoryRecord]
+    /// The cursor of the next page; nil on the last one.
+    let next: String?
+
+    /// `dynamic`: one more than `limit` of those behind `identifier`, if there are so many. A declared category wins over a
+    /// learnt one of the same name. Ends before `bytes` are exceeded, but has at least one category.
+    init(
+        statics: [CategoryRecord], dynamic: [CategoryRecord], after identifier: String?, limit: Int, bytes: Int
+    ) {
+        let declared = Set(statics.map(\.identifier))
+        let following = statics.filter { record in
+            identifier.map { Self.isOrdered($0, record.identifier) } ?? true
+        }
+        let all = (following + dynamic.filter { !declared.contains($0.identifier) })
+            .sorted { Self.isOrdered($0.identifier, $1.identifier) }
+        var left = bytes
+        let count = all.prefix(limit).prefix { record in
+            left -= record.definition.count
+            return left >= 0
+        }.count
+        records = Array(all.prefix(max(1, count)))
+        next = records.count < all.count ? records.last.map { Self.cursor(after: $0.identifier) } : nil
+    }
+
+    /// As SQLite orders text.
+    private static func isOrdered(_ first: String, _ second: String) -> Bool {
+        first.utf8.lexicographicallyPrecedes(second.utf8)
+    }
+
+    /// Identifiers are any text; a cursor needs no escapes in a URL (base64url, RFC 4648, 5).
+    private static func cursor(after identifier: String) -> String {
+        Data(identifier.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
+            .replacing("=", with: "")
+    }
+
+    /// The identifier that a cursor stands for; nil when it is not a cursor.
+    static func identifier(of cursor: String) -> String? {
+        let padding = String(repeating: "=", count: (4 - cursor.utf8.count % 4) % 4)
+        let base64 = cursor.replacing("-", with: "+").replacing("_", with: "/") + padding
+        return Data(base64Encoded: base64).flatMap { String(bytes: $0, encoding: .utf8) }
+    }
+}

@@ -1,0 +1,21 @@
+import NIOCore
+
+/// The time by which the next bytes of a request body must arrive: a minimum rate with a grace period.
+///
+/// The grace period is not saved up. A client that sends most of a large body at once and then stalls has no more time
+/// than one that stalls at the start.
+struct BodyDeadline {
+    static let bytesPerSecond = 32 * 1024
+
+    private let grace: TimeAmount
+    private(set) var time: NIODeadline
+
+    init(grace: TimeAmount, now: NIODeadline) {
+        self.grace = grace
+        time = now + grace
+    }
+
+    mutating func receive(_ bytes: Int, at now: NIODeadline) {
+        time = min(now + grace, time + .nanoseconds(Int64(bytes) * 1_000_000_000 / Int64(Self.bytesPerSecond)))
+    }
+}

@@ -1,0 +1,63 @@
+import NIOCore
+
+/// Decides which connections stay open, by peer, so that no peer locks out the others.
+///
+/// A peer has at most half of all connections. When connections run out, the connection that has been idle longest is
+/// closed, of the peer that has the most. A connection with a request under way is never closed for another one.
+struct ConnectionLedger<ID: Hashable> {
+    enum Admission: Equatable {
+        case accepted
+        /// The connection stays open, and the other one is to be closed.
+        case acceptedInsteadOf(ID)
+        /// The peer has its share, and none of its connections is idle.
+        case refused
+    }
+
+    private let capacity: Int
+    private let share: Int
+    private var count = 0
+    private var peers: [PeerAddress: [ID: ConnectionActivity]] = [:]
+
+    /// `capacity`: from this many connections on, each new one takes the place of an idle one.
+    init(capacity: Int) {
+        self.capacity = capacity
+        share = max(1, capacity / 2)
+    }
+
+    mutating func open(_ id: ID, by peer: PeerAddress, _ activity: ConnectionActivity) -> Admission {
+        let own = peers[peer] ?? [:]
+        var evicted: ID?
+        if own.count >= share {
+            evicted = Self.longestIdle(of: own)?.id
+            if evicted == nil { return .refused }
+        } else if count >= capacity {
+            evicted = longestIdleOfLargestPeer()
+        }
+        peers[peer, default: [:]][id] = activity
+        count += 1
+        return evicted.map { .acceptedInsteadOf($0) } ?? .accepted
+    }
+
+    mutating func close(_ id: ID, by peer: PeerAddress) {
+        guard peers[peer]?.removeValue(forKey: id) != nil else { return }
+        count -= 1
+        if peers[peer]?.isEmpty == true { peers[peer] = nil }
+    }
+
+    private func longestIdleOfLargestPeer() -> ID? {
+        var found: (id: ID, connections: Int)?
+        for connections in peers.values where connections.count > found?.connections ?? 0 {
+            if let idle = Self.longestIdle(of: connections) { found = (idle.id, connections.count) }
+        }
+        return found?.id
+    }
+
+    private static func longestIdle(of connections: [ID: ConnectionActivity]) -> (id: ID, since: NIODeadline)? {
+        var found: (id: ID, since: NIODeadline)?
+        for (id, activity) in connections {
+            guard let since = activity.idleSince, found.map({ since < $0.since }) ?? true else { continue }
+            found = (id, since)
+        }
+        return found
+    }
+}

@@ -1,0 +1,39 @@
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOHTTP1
+
+/// An HTTP/1.1 connection with our limits, on which a ``DirectResponder`` may answer before there is a task for a request.
+struct GuardedChannel: ServerChildChannel {
+    let http: HTTP1Channel
+    let direct: DirectResponder?
+    let limits: ConnectionLimits
+    let table: ConnectionTable
+
+    func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
+        http.setup(channel: channel, logger: logger).flatMapThrowing { value in
+            // Small pieces, one at a time: what a client sends ahead, or does not read, stays with the system.
+            if let options = channel.syncOptions {
+                try options.setOption(.maxMessagesPerRead, value: 1)
+                try options.setOption(
+                    .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2048, maximum: 16_384))
+                try options.setOption(.writeBufferWaterMark, value: .init(low: 16_384, high: 32_768))
+            }
+            let pipeline = channel.pipeline.syncOperations
+            let gate = InputGate(heldLimit: limits.heldBytes)
+            try pipeline.addHandler(
+                RequestGuard(gate: gate, limits: limits, table: table),
+                position: .after(pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)))
+            try pipeline.addHandler(gate, position: .first)
+            if let direct {
+                // Behind what looks after idle and closing connections, so that it sees these requests too.
+                try pipeline.addHandler(
+                    DirectHandler(direct), position: .after(pipeline.handler(type: HTTPConnectionStateHandler.self)))
+            }
+            return value
+        }
+    }
+
+    func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
+}

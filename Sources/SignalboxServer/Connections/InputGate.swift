@@ -1,0 +1,103 @@
+import NIOCore
+
+/// Keeps received bytes from the HTTP parser until ``RequestWindow`` admits them, and stops reading meanwhile.
+final class InputGate: ChannelDuplexHandler {
+    typealias InboundIn = ByteBuffer
+    typealias InboundOut = ByteBuffer
+    typealias OutboundIn = IOData
+    typealias OutboundOut = IOData
+
+    // A class because the channel calls it, on its event loop and nowhere else.
+
+    /// ``RequestGuard`` keeps it up to date.
+    var window = RequestWindow()
+
+    /// Whether bytes wait for the window.
+    var isHolding: Bool { !held.isEmpty }
+
+    private let heldLimit: Int
+    private var held = CircularBuffer<ByteBuffer>()
+    private var heldBytes = 0
+    private var isPassing = false
+    private var isReadHeld = false
+    private var isInputClosed = false
+    private var context: ChannelHandlerContext?
+
+    init(heldLimit: Int) { self.heldLimit = heldLimit }
+
+    func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+    func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+    // MARK: In
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let bytes = unwrapInboundIn(data)
+        if held.isEmpty, !isPassing, bytes.readableBytes <= window.allowance, !window.isOver {
+            isPassing = true
+            context.fireChannelRead(data)
+            isPassing = false
+            return
+        }
+        held.append(bytes)
+        heldBytes += bytes.readableBytes
+        pass(context)
+        // NIO reads all that is left when a client ends its input, whether more was asked for or not.
+        if heldBytes > heldLimit { context.close(promise: nil) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        guard case .inputClosed? = event as? ChannelEvent, !held.isEmpty else {
+            return context.fireUserInboundEventTriggered(event)
+        }
+        isInputClosed = true
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        drop()
+        context.fireChannelInactive()
+    }
+
+    /// Passes on what the window admits by now.
+    func resume() {
+        guard let context, !held.isEmpty, !isPassing, window.isOver || window.allowance > 0 else { return }
+        pass(context)
+        context.fireChannelReadComplete()
+        guard held.isEmpty else { return }
+        if isInputClosed {
+            isInputClosed = false
+            context.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        }
+        if isReadHeld {
+            isReadHeld = false
+            context.read()
+        }
+    }
+
+    private func pass(_ context: ChannelHandlerContext) {
+        guard !isPassing else { return }
+        isPassing = true
+        defer { isPassing = false }
+        while var bytes = held.first {
+            if window.isOver { return drop() }
+            guard window.allowance > 0,
+                let piece = bytes.readSlice(length: min(window.allowance, bytes.readableBytes))
+            else { return }
+            heldBytes -= piece.readableBytes
+            if bytes.readableBytes == 0 { held.removeFirst() } else { held[held.startIndex] = bytes }
+            context.fireChannelRead(wrapInboundOut(piece))
+        }
+    }
+
+    private func drop() {
+        held.removeAll()
+        heldBytes = 0
+    }
+
+    // MARK: Out
+
+    func read(context: ChannelHandlerContext) {
+        guard held.isEmpty else { return isReadHeld = true }
+        context.read()
+    }
+}

@@ -1,0 +1,124 @@
+import NIOHTTP1
+import SignalboxModel
+
+/// What HTTP/1.1 demands of the head of a request and the parser does not check (RFC 9112, 3.2 and 6.1).
+struct RequestHeadRules {
+    /// With its target in origin form, and with `connection: close` when no request can follow.
+    let head: HTTPRequestHead
+    /// Bytes of the body; nil when it is chunked.
+    let bodyLength: Int?
+    let isLast: Bool
+
+    init(_ head: HTTPRequestHead) throws(HeadRefusal) {
+        let fields = Fields(head.headers)
+        try fields.check(version: head.version)
+        var head = head
+        if !head.uri.utf8.starts(with: "/".utf8) || head.uri.utf8.contains(UInt8(ascii: "#")) {
+            try Self.readTarget(of: &head)
+        }
+        // The parser stops behind a request to upgrade the connection, which is not supported here.
+        isLast = !head.isKeepAlive || fields.hasUpgrade || head.method == .CONNECT
+        if isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
+        bodyLength = fields.codings > 0 ? nil : fields.length
+        self.head = head
+    }
+
+    /// The fields that the rules are about.
+    private struct Fields {
+        var host: String?
+        var hosts = 0
+        var codings = 0
+        var isChunked = true
+        /// The parser has checked it.
+        var length = 0
+        var hasLength = false
+        var hasUpgrade = false
+
+        init(_ headers: HTTPHeaders) {
+            for (name, value) in headers {
+                if equals(name, "host") {
+                    host = value
+                    hosts += 1
+                } else if equals(name, "transfer-encoding") {
+                    codings += 1
+                    isChunked = equals(value, "chunked")
+                } else if equals(name, "content-length") {
+                    length = Int(value) ?? 0
+                    hasLength = true
+                } else if equals(name, "upgrade") {
+                    hasUpgrade = true
+                }
+            }
+        }
+
+        func check(version: HTTPVersion) throws(HeadRefusal) {
+            guard hosts <= 1 else { throw .hostRepeated }
+            guard host != nil || version.minor == 0 else { throw .hostMissing }
+            if let host, !host.isEmpty, !Authority.isValid(host[...]) { throw .hostInvalid }
+            guard codings > 0 else { return }
+            guard !hasLength, version.minor > 0 else { throw .framingAmbiguous }
+            guard codings == 1, isChunked else { throw .transferCodingUnsupported }
+        }
+    }
+
+    /// The authority of an absolute target replaces the Host field (RFC 9112, 3.2.2).
+    private static func readTarget(of head: inout HTTPRequestHead) throws(HeadRefusal) {
+        if head.method == .CONNECT || (head.method == .OPTIONS && head.uri == "*") { return }
+        let target = head.uri[...]
+        guard !target.utf8.contains(UInt8(ascii: "#")), let scheme = target.firstIndex(of: ":"),
+            ["http", "https"].contains(target[..<scheme].lowercased()),
+            target[scheme...].hasPrefix("://")
+        else { throw .targetInvalid }
+        let rest = target[scheme...].dropFirst(3)
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        guard Authority.isValid(authority) else { throw .targetInvalid }
+        let path = rest[authority.endIndex...]
+        head.uri = path.hasPrefix("/") ? String(path) : "/" + path
+        head.headers.replaceOrAdd(name: "host", value: String(authority))
+    }
+}
+
+/// `text`: ASCII letters in lower case and hyphens.
+private func equals(_ name: String, _ text: StaticString) -> Bool {
+    guard name.utf8.count == text.utf8CodeUnitCount else { return false }
+    return text.withUTF8Buffer { text in zip(name.utf8, text).allSatisfy { $0 | 0x20 == $1 } }
+}
+
+/// `uri-host [ ":" port ]`, as the Host field and absolute targets have it (RFC 9110, 7.2; RFC 3986, 3.2).
+private enum Authority {
+    static func isValid(_ text: Substring) -> Bool {
+        guard text.utf8.first == UInt8(ascii: "[") else {
+            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+            return isName(text[..<colon].utf8) && isPort(text[colon...])
+        }
+        guard let end = text.firstIndex(of: "]"),
+            IPAddress(String(text[..<end].dropFirst()))?.isIPv6 == true
+        else { return false }
+        return isPort(text[end...].dropFirst())
+    }
+
+    /// A registered name or an IPv4 address.
+    private static func isName(_ name: Substring.UTF8View) -> Bool {
+        var digitsDue = 0
+        for byte in name {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"):
+                digitsDue = max(0, digitsDue - 1)
+            case _ where digitsDue > 0: return false
+            case UInt8(ascii: "%"): digitsDue = 2
+            case UInt8(ascii: "g")...UInt8(ascii: "z"), UInt8(ascii: "G")...UInt8(ascii: "Z"): break
+            case _ where "-._~!$&'()*+,;=".utf8.contains(byte): break
+            default: return false
+            }
+        }
+        return digitsDue == 0 && !name.isEmpty
+    }
+
+    /// Nothing, or a colon and a port, which may be left out.
+    private static func isPort(_ text: Substring) -> Bool {
+        guard text.utf8.first == UInt8(ascii: ":") else { return text.isEmpty }
+        let digits = text.dropFirst()
+        return digits.isEmpty || (digits.utf8.count <= 5 && UInt16(digits) != nil)
+    }
+}

@@ -1,0 +1,68 @@
+/// Decides how many bytes of a connection the HTTP parser may see now.
+///
+/// Requests that a client pipelines wait as bytes: as parsed requests they take some thirty times the memory. So the
+/// parser gets small pieces, and none while a response is pending.
+struct RequestWindow {
+    /// Bytes in which at least one whole head of usual length fits.
+    static let step = 1024
+    /// Bytes of a chunked body, whose end cannot be known in advance.
+    static let chunkedStep = 4096
+
+    private enum Body {
+        case none
+        case counted(left: Int)
+        case chunked
+    }
+
+    private var body = Body.none
+    /// Requests without a complete response.
+    private(set) var unanswered = 0
+    /// Whether no request may follow (RFC 9112, 9.6).
+    private(set) var isLast = false
+    /// False while too much of the responses is unsent.
+    var isWritable = true
+
+    /// Whether a request body is incomplete.
+    var isReceiving: Bool {
+        if case .none = body { false } else { true }
+    }
+
+    /// Whether further bytes have no meaning.
+    var isOver: Bool { isLast && !isReceiving }
+
+    var isIdle: Bool { unanswered == 0 && !isReceiving }
+
+    /// Most bytes that the parser may get now.
+    var allowance: Int {
+        switch body {
+        case .none: unanswered == 0 && isWritable ? Self.step : 0
+        case .counted(let left): max(left, Self.step)
+        case .chunked: Self.chunkedStep
+        }
+    }
+
+    /// A head has arrived. `length`: of the body; nil when it is chunked.
+    mutating func begin(length: Int?, isLast: Bool) {
+        unanswered += 1
+        body = length.map { .counted(left: $0) } ?? .chunked
+        if isLast { self.isLast = true }
+    }
+
+    mutating func receive(_ bytes: Int) {
+        if case .counted(let left) = body { body = .counted(left: max(0, left - bytes)) }
+    }
+
+    /// A request has arrived to its end.
+    mutating func endRequest() { body = .none }
+
+    mutating func endResponse() {
+        // The response to bytes that are not a request has none.
+        unanswered = max(0, unanswered - 1)
+    }
+
+    /// The input cannot be used any further.
+    mutating func close() {
+        isLast = true
+        body = .none
+    }
+}

@@ -1,0 +1,61 @@
+import SignalboxModel
+import Testing
+
+@testable import SignalboxServer
+
+@Suite struct CategoryPageTests {
+    private static func record(_ identifier: String, bytes: Int = 2) -> CategoryRecord {
+        CategoryRecord(identifier: identifier, definition: [UInt8](repeating: 0x20, count: bytes))
+    }
+
+    /// Follows the cursors as a client does; the store is asked as the API asks it.
+    private static func pages(
+        statics: [CategoryRecord], dynamic: [CategoryRecord], limit: Int, bytes: Int = 1_000_000
+    ) throws -> [[String]] {
+        var pages: [[String]] = []
+        var former: String?
+        repeat {
+            let behind = dynamic.sorted { $0.identifier.utf8.lexicographicallyPrecedes($1.identifier.utf8) }
+                .filter { record in
+                    former.map { $0.utf8.lexicographicallyPrecedes(record.identifier.utf8) } ?? true
+                }
+            let page = CategoryPage(
+                statics: statics, dynamic: Array(behind.prefix(limit + 1)), after: former, limit: limit, bytes: bytes)
+            pages.append(page.records.map(\.identifier))
+            former = try page.next.map { try #require(CategoryPage.identifier(of: $0)) }
+        } while former != nil && pages.count < 100
+        return pages
+    }
+
+    @Test func pagesHoldEveryCategoryOnce() throws {
+        let dynamic = ["b", "d", "f", "\u{e4} &+%", "z/\u{1F600}"].map { Self.record($0) }
+        let statics = ["a", "d", "g"].map { Self.record($0) }
+        let all = ["a", "b", "d", "f", "g", "z/\u{1F600}", "\u{e4} &+%"]
+        for limit in 1...8 {
+            let pages = try Self.pages(statics: statics, dynamic: dynamic, limit: limit)
+            #expect(pages.flatMap { $0 } == all, "\(limit)")
+            #expect(pages.allSatisfy { $0.count <= limit })
+            #expect(pages.count == (all.count + limit - 1) / limit)
+        }
+    }
+
+    @Test func aDeclaredCategoryWins() {
+        let page = CategoryPage(
+            statics: [Self.record("a", bytes: 1)], dynamic: [Self.record("a", bytes: 3)], after: nil, limit: 5,
+            bytes: 100)
+        #expect(page.records.map(\.definition.count) == [1])
+        #expect(page.next == nil)
+    }
+
+    @Test func aPageEndsBeforeItIsTooLarge() throws {
+        let dynamic = (0..<5).map { Self.record("\($0)", bytes: 40) }
+        let pages = try Self.pages(statics: [], dynamic: dynamic, limit: 10, bytes: 100)
+        #expect(pages == [["0", "1"], ["2", "3"], ["4"]])
+        #expect(try Self.pages(statics: [], dynamic: dynamic, limit: 10, bytes: 1).count == 5)
+    }
+
+    @Test(arguments: ["", "%", "a b", "_-8"])
+    func aCursorIsTextInBase64(_ cursor: String) {
+        #expect(CategoryPage.identifier(of: cursor) == (cursor.isEmpty ? "" : nil))
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import Logging
+import NIOCore
+import SignalboxEgress
+import SignalboxModel
+import SignalboxServerTesting
+import SignalboxStore
+import Testing
+
+@testable import SignalboxServer
+
+/// On real connections.
+@Suite(.timeLimit(.minutes(1))) struct GuardedChannelTests {
+    private static let direct = DirectResponder(bodyLimit: 10) {
+        $0.path == "/direct" ? DirectSender(source: .default, config: 1) : nil
+    } respond: { request, eventLoop in
+        guard String(buffer: request.body) != "refused" else { return nil }
+        return eventLoop.makeSucceededFuture(DirectAnswer(StoredAnswer(status: 202, body: Array("at once".utf8))))
+    }
+
+    /// Answers from a task, after the whole body, or with a large body of its own for `/large`.
+    private static func router() -> RouterResponder<GatewayRequestContext> {
+        let router = Router(context: GatewayRequestContext.self)
+        router.add(middleware: ProblemMiddleware())
+        let budget = BodyBudget(bytes: 1_000_000)
+        router.get("/large") { _, _ in
+            Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(repeating: 0x20, count: 1_000_000)))
+        }
+        router.post("/**") { request, context in
+            try await budget.withPurse(for: BodyHolder(source: nil, peer: context.peer)) { purse in
+                _ = try await request.wholeBody(upTo: 100_000, from: purse)
+                return "by a task"
+            }
+        }
+        return router.buildResponder()
+    }
+
+    private static func serve(
+        _ limits: ConnectionLimits = ConnectionLimits(), _ body: (_ url: String) async throws -> Void
+    ) async throws {
+        let (addresses, listening) = AsyncStream.makeStream(of: ListenAddress.self)
+        let service = HTTPService(
+            address: ListenAddress(host: "127.0.0.1", port: 0), logger: Logger(label: "test"),
+            onListening: { listening.yield($0) }, limits: limits)
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await service.run(router(), direct: direct) }
+            var listened = addresses.makeAsyncIterator()
+            try await body("http://\(try #require(await listened.next()))")
+            group.cancelAll()
+        }
+    }
+
+    @Test func eachRequestIsAnsweredByWhoItIsFor() async throws {
+        let http = OutboundHTTP(policy: AddressPolicy(allow: [AddressRange("127.0.0.0/8")].compactMap { $0 }))
+        defer { http.stop() }
+        try await Self.serve { url in
+            for (path, body, answer) in [
+                ("/direct", "x", "at once"), ("/other", "x", "by a task"), ("/direct", "x", "at once"),
+                ("/direct", "refused", "by a task"), ("/direct", "more than ten", "by a task"),
+                ("/direct", "", "at once"),
+            ] {
+                let reply = try await http.send(OutboundRequest(url: url + path, body: Array(body.utf8)))
+                #expect(String(decoding: reply.excerpt, as: UTF8.self) == answer, "\(path) \(body)")
+            }
+        }
+    }
+
+    /// At both doors, with a known length and without.
+    @Test(
+        arguments: ["/direct", "/other"],
+        ["content-length: 10\r\n\r\n123", "transfer-encoding: chunked\r\n\r\n3\r\n123"])
+    func aStalledBodyIsAnswered408(path: String, rest: String) async throws {
+        var limits = ConnectionLimits()
+        limits.bodyGrace = .milliseconds(20)
+        try await Self.serve(limits) { url in
+            let request = "POST \(path) HTTP/1.1\r\nhost: a\r\n" + rest
+            let reply = try await RawConnection.exchange(Data(request.utf8), with: url, endsInput: false)
+            #expect(reply.hasPrefix("HTTP/1.1 408"))
+            #expect(reply.contains(#""code":"body-too-slow""#))
+            #expect(reply.contains("connection: close"))
+        }
+    }
+
+    @Test func aClientThatDoesNotReadIsDisconnected() async throws {
+        var limits = ConnectionLimits()
+        limits.readTime = .milliseconds(20)
+        let program = """
+            import select
+            connection = socket.create_connection(("127.0.0.1", port))
+            connection.sendall(b"GET /large HTTP/1.1\\r\\nhost: a\\r\\n\\r\\n" * 100)
+            poll = select.poll()
+            poll.register(connection, select.POLLRDHUP | select.POLLERR)
+            poll.poll()
+            """
+        try await Self.serve(limits) { url in
+            try await RawConnection.withClient(program, of: url) {}
+        }
+    }
+}
