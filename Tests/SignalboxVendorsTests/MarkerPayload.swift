@@ -77,7 +77,9 @@ extension CatalogueCondition.Test {
     /// A value of which this holds, as JSON.
     fileprivate var sample: String {
         switch self {
-        case .present, .filled, .text, .absent, .unset: #""x""#
+        case .present, .filled, .scalar, .text, .absent, .unset: #""x""#
+        case .integer: "7"
+        case .among(let words): words.first.map { #""\#($0)""# } ?? #""x""#
         case .object, .filledObject: #"{"k":"v"}"#
         case .list: #"["x"]"#
         case .isTrue: "true"

@@ -67,10 +67,12 @@ extension CatalogueCondition.Test {
         switch self {
         case .equals(let text), .equalsIgnoringCase(let text): Self.isSpecific(text)
         case .startsWith(let text): Self.isSpecific(text) || text == "@"
+        case .among(let words): words.allSatisfy(Self.isSpecific)
         case .host: true
         case .form(.uuid, _), .form(.ulid, _): true
         case .form(.hex, let length), .form(.digits, let length): length ?? 0 >= 16
         case .form(.url, _), .form(.alphanumeric, _), .form(.dateTime, _): false
+        case .scalar, .integer: false
         case .present, .absent, .unset, .filled, .text, .object, .filledObject, .list, .isTrue, .moreThan, .notAmong:
             false
         }
