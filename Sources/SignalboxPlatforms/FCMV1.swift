@@ -19,9 +19,12 @@ struct FCMV1: EnvelopeFormat {
             target: target, warnings: checks.warnings)
     }
 
-    /// A message that stands alone is known by a target or a platform's block that the legacy API does not have.
+    /// Apps have messages of their own, so that one of the service's keys must be in it. A message that stands alone is
+    /// known by a target or a platform's block that the legacy API does not have.
     private func message(in arrival: Arrival) -> JSONValue? {
-        if let message = arrival.root.block("message") { return message }
+        if let message = arrival.root.block("message") {
+            return message.isEmptyContainer || hasOwnKey(message) ? message : nil
+        }
         if arrival.root.block("android") != nil || arrival.root.block("apns") != nil
             || arrival.root.block("webpush") != nil
         {
@@ -29,6 +32,15 @@ struct FCMV1: EnvelopeFormat {
         }
         guard arrival.root["token"]?.isString == true || arrival.root["topic"]?.isString == true else { return nil }
         return arrival.root.block("data") != nil || arrival.root.block("notification") != nil ? arrival.root.value : nil
+    }
+
+    /// The fields of a message (REST reference of `projects.messages`).
+    private func hasOwnKey(_ message: JSONValue) -> Bool {
+        message.members.contains { key, _ in
+            key.equals("token") || key.equals("topic") || key.equals("condition") || key.equals("fid")
+                || key.equals("data") || key.equals("notification") || key.equals("android") || key.equals("apns")
+                || key.equals("webpush") || key.equals("fcm_options")
+        }
     }
 
     /// `android.data` wins over `data` (REST reference of `projects.messages`); the other platforms' keys come behind.

@@ -5,6 +5,8 @@ import SignalboxModel
 struct DeviceBlock {
     var title, subtitle, body, titleKey, titleArgs, bodyKey, bodyArgs: JSONValue?
     var sound, badge, image, tag, channel, click, link, category: JSONValue?
+    /// True when a device shows it, whatever else the push says.
+    private(set) var isShown = false
     private var flags: [JSONValue] = []
 
     /// The extras of an Android intent. A key `gcm.n.…` falls back to `gcm.notification.…`, its name before 2017; a tap
@@ -30,6 +32,7 @@ struct DeviceBlock {
             link = android ?? extras["gcm.n.link"] ?? extras["gcm.notification.link"]
         }
         flags = [extras["gcm.n.e"], extras["gcm.notification.e"]].compactMap(\.self)
+        isShown = !taken.isEmpty
     }
 
     /// `userInfo` of an iOS app: what `aps` cannot say stands in `gcm.notification.…`; of a push for the user's local time
@@ -55,6 +58,7 @@ struct DeviceBlock {
         link = userInfo["gcm.app_link"]
         readClick(userInfo["gcm.notification.click_action"], aps: aps)
         flags = [userInfo["gcm.n.e"]].compactMap(\.self)
+        isShown = hasText
     }
 
     /// On iOS a `click_action` is the category, unless it is a link.
@@ -66,11 +70,10 @@ struct DeviceBlock {
         }
     }
 
-    var hasText: Bool {
+    /// True when it has a text. The SDK shows such a push even when `aps` only wakes the app.
+    private var hasText: Bool {
         [title, subtitle, body, titleKey, bodyKey].contains { $0?.hasText == true }
     }
-
-    var isMarked: Bool { !flags.isEmpty }
 
     /// The values that have a field of their own in the event.
     var taken: [JSONValue] {
@@ -99,20 +102,6 @@ extension PushNotification {
         _ = add(block.image, as: .attachment)
         action = action ?? block.click.flatMap { .clicking($0) } ?? block.link.flatMap { .opening($0) }
         if let name = block.category?.text { category = Category(identifier: name, origin: .static, actions: []) }
-    }
-
-    /// Reads the extras of an intent.
-    mutating func readExtras(_ extras: JSONObject, in parser: JSONParser) {
-        let block = DeviceBlock(extras: extras)
-        read(block, in: parser)
-        kind = block.isMarked || content != .init() || !media.isEmpty ? .alert : .silent
-    }
-
-    /// Reads what stands beside `aps` of a push that came through FCM.
-    mutating func readUserInfo(_ userInfo: JSONValue, aps: JSONValue?, in parser: JSONParser) {
-        _ = add(userInfo["fcm_options"]?["image"], as: .attachment)
-        let block = DeviceBlock(userInfo: JSONObject(userInfo), aps: aps)
-        read(block, in: parser)
-        if kind == .silent, block.hasText { kind = .alert }
+        if kind == .silent, block.isShown { kind = .alert }
     }
 }

@@ -29,29 +29,25 @@ extension PlainReading {
     /// What nobody read of a payload's own keys; nil when there is nothing. `taken`: what a vendor read among them.
     static func leftover(of payload: borrowing PlatformPayload, besides taken: CatalogueTaken? = nil) -> Leftover? {
         guard let (object, shape) = own(payload) else { return nil }
-        if let block = deviceBlock(in: payload) {
-            let taken = CatalogueTaken.sorted(taken, and: block.taken)
-            guard Shape.Value.object(shape).leavesRest(of: object, in: payload.parser, besides: taken) else {
-                return nil
-            }
-            return Leftover(object: object, shape: shape, request: nil, block: taken)
-        }
+        let block = deviceBlock(in: payload).map { CatalogueTaken.sorted(taken, and: $0.taken) }
         let isRequest = payload.envelope == .fcmV1 && !object.isSamePlace(as: payload.root)
         let isAlone = !isRequest || !payload.root.members.contains { key, _ in !key.equals("message") }
         let isCovered = taken?.keepsReplacedTexts != true && shape.covers(object, in: payload.parser)
         guard !isAlone || !isCovered else { return nil }
-        if let taken, isAlone {
+        if let taken = block ?? taken, isAlone {
             let whole = Shape.Value.object(shape)
             guard whole.leavesRest(of: object, in: payload.parser, besides: taken) else { return nil }
         }
-        return Leftover(object: object, shape: shape, request: isAlone ? nil : payload.root)
+        return Leftover(object: object, shape: shape, request: isAlone ? nil : payload.root, block: block)
     }
 
-    private static func deviceBlock(in payload: borrowing PlatformPayload) -> DeviceBlock? {
+    /// What is read of the display block beside what its shape names.
+    static func deviceBlock(in payload: borrowing PlatformPayload) -> DeviceBlock? {
         switch payload.envelope {
         case .fcmExtras: DeviceBlock(extras: JSONObject(payload.root))
         case .apnsThroughFCM: DeviceBlock(userInfo: JSONObject(payload.root), aps: payload.aps)
         case .fcmWrapper: DeviceBlock(wrapper: payload.root)
+        case .fcmV1 where payload.root["message"] == nil: DeviceBlock(adminMessage: payload.root)
         default: nil
         }
     }

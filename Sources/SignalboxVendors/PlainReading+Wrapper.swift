@@ -11,7 +11,6 @@ extension DeviceBlock {
         let apple = block?["apple"] ?? block?["ios"]
         let web = block?["web"]
         func open(_ key: StaticString) -> Bool { block?[key]?.isSpelled != true }
-        func first(_ values: JSONValue?...) -> JSONValue? { values.lazy.compactMap(\.self).first { $0.isSpelled } }
         subtitle = open("subtitle") ? apple?["subtitle"] : nil
         titleKey = open("title_loc_key") ? first(block?["titleLocKey"]) : nil
         titleArgs = block?["titleLocArgs"]
@@ -26,4 +25,26 @@ extension DeviceBlock {
         click = first(android?["clickAction"])
         if click == nil { link = first(android?["link"], web?["link"], wrapper["fcmOptions"]?["link"]) }
     }
+
+    /// A message as the Admin SDK for Node takes it, which spells the keys of two words otherwise than the service does
+    /// (firebase-admin-node, messaging-api.ts). It holds only what the service's own keys leave open.
+    init(adminMessage message: JSONValue) {
+        let android = message["android"]?["notification"]
+        let common = message["notification"]
+        let apple = message["apns"]?["fcmOptions"]
+        let hasImage = first(android?["image"], common?["image"], message["apns"]?["fcm_options"]?["image"]) != nil
+        titleKey = android?["title_loc_key"] == nil ? first(android?["titleLocKey"]) : nil
+        titleArgs = android?["titleLocArgs"]
+        bodyKey = android?["body_loc_key"] == nil ? first(android?["bodyLocKey"]) : nil
+        bodyArgs = android?["bodyLocArgs"]
+        badge = android?["notification_count"] == nil ? first(android?["notificationCount"]) : nil
+        image = hasImage ? nil : first(android?["imageUrl"], common?["imageUrl"], apple?["imageUrl"])
+        channel = android?["channel_id"] == nil ? first(android?["channelId"]) : nil
+        guard android?["click_action"] == nil, message["webpush"]?["fcm_options"]?["link"] == nil else { return }
+        click = first(android?["clickAction"])
+        if click == nil { link = first(message["webpush"]?["fcmOptions"]?["link"]) }
+    }
 }
+
+/// The first value that spells something.
+private func first(_ values: JSONValue?...) -> JSONValue? { values.lazy.compactMap(\.self).first { $0.isSpelled } }

@@ -13,15 +13,12 @@ enum PlainReading {
         case .apns: notification.readAPS(payload.aps, in: payload.parser)
         case .apnsThroughFCM:
             notification.readAPS(payload.aps, in: payload.parser)
-            notification.readUserInfo(payload.root, aps: payload.aps, in: payload.parser)
+            _ = notification.add(payload.root["fcm_options"]?["image"], as: .attachment)
         case .fcmV1: notification.readMessage(payload)
-        case .fcmExtras: notification.readExtras(JSONObject(payload.root), in: payload.parser)
-        case .fcmWrapper:
-            notification.readBlocks(payload.notifications, in: payload.parser)
-            notification.read(DeviceBlock(wrapper: payload.root), in: payload.parser)
-        case .fcmLegacy, .fcmData, .adm, .other, .inApp:
+        case .fcmLegacy, .fcmData, .fcmExtras, .fcmWrapper, .adm, .other, .inApp:
             notification.readBlocks(payload.notifications, in: payload.parser)
         }
+        if let block = deviceBlock(in: payload) { notification.read(block, in: payload.parser) }
         keepLeftover(of: payload, &notification)
     }
 

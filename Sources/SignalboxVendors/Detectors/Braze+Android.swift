@@ -44,6 +44,7 @@ extension Braze {
     ) -> JSONValue? {
         guard let value = payload["extra"] else { return nil }
         if let extra = payload.parser.object(value) { return extra }
+        if value.utf8?.isEmpty == true { return nil }
         notification.warn(
             "braze.extra-not-an-object", "The extra is not the JSON text of an object.", at: value, in: payload.parser)
         return nil

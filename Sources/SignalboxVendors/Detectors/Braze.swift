@@ -7,8 +7,8 @@ struct Braze: VendorDetector {
     var looksFor: String {
         """
         `_ab` that is `true`, an object `ab` with `c`, `att`, `c_items` or a key that begins with `ab_`, or beside another \
-        key of Braze's, `appboy_uninstall_tracking`, `ab_sync_geos` or `ab_push_fetch_test_triggers_key`, or in-app \
-        messages with their triggers
+        key of Braze's, `appboy_uninstall_tracking`, `ab_sync_geos` or `ab_push_fetch_test_triggers_key`, the attribute \
+        `brazeActivityId` of a Live Activity, or in-app messages with their triggers
         """
     }
     var looksAt: [StaticString] { ["_ab", "ab", "ab_uri", "triggers", "trigger_condition"] }
@@ -20,7 +20,7 @@ struct Braze: VendorDetector {
             guard marker.androidFlag else { return nil }
             return Detection(.proof, evidence: [payload.pointer(to: marker)])
         }
-        if let marker = appleMarker(in: payload) ?? inAppEvidence(in: payload) {
+        if let marker = appleMarker(in: payload) ?? activityMarker(in: payload) ?? inAppEvidence(in: payload) {
             return Detection(.signature, evidence: [payload.pointer(to: marker)])
         }
         if let body = webPush(payload) {
@@ -71,10 +71,17 @@ extension Braze {
 
     /// What asks the SDK alone for something, with or without `ab`.
     private func housekeepingMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
-        for key in ["appboy_uninstall_tracking", "ab_sync_geos", "ab_push_fetch_test_triggers_key"] as [StaticString] {
-            if let flag = payload[key], flag.appleFlag { return flag }
-        }
+        if let flag = payload["appboy_uninstall_tracking"], flag.appleFlag { return flag }
+        if let flag = payload["ab_sync_geos"], flag.appleFlag { return flag }
+        if let flag = payload["ab_push_fetch_test_triggers_key"], flag.appleFlag { return flag }
         return nil
+    }
+
+    /// The attribute by which the SDK knows a Live Activity that Braze starts (braze-docs, "Live Activities",
+    /// `BrazeLiveActivityAttributes`).
+    private func activityMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
+        guard let marker = payload.aps?["attributes"]?["brazeActivityId"], marker.isString else { return nil }
+        return marker
     }
 
     /// The body of a web push has no marker: the campaign's identifier beside title and text must do, in an envelope
