@@ -29,9 +29,9 @@ struct TokenMask {
     func masked(_ json: JSONText) -> JSONText {
         guard mayHoldToken(json.bytes) else { return json }
         var limits = Normalizer.payloadLimits
-        // A kept text can be longer than the payload that it comes from, and is nested one level deeper.
+        // A kept text can be longer than its payload, and nested deeper where a JSON text in a string was opened.
         limits.bytes *= 8
-        limits.depth *= 2
+        limits.depth *= 8
         limits.documents = Self.mostTexts
         let parser = JSONParser(limits: limits)
         return withExtendedLifetime(parser) {

@@ -42,7 +42,7 @@ import Testing
     private static let saidOtherwise: Set<String> = [
         "", "0", "1", "true", "TRUE", "false", "null", "no", "0.0", "-1",
         "Synerise", "com.sourse.notification", "xnpe_platform", "DENGAGE", "intercom_sdk", "SFMC", "sfmc", "Sfmc",
-        "static-content", "dynamic-content", "stream.chat", "single-image", "carousel", "PORTRAIT", "LANDSCAPE",
+        "static-content", "dynamic-content", "stream.chat", "open", "single-image", "carousel", "PORTRAIT", "LANDSCAPE",
         "d", "jpg", "png", "gif", "mp3", "mp4", "image", "text", "none", "custom", "textInput", "silent_push",
     ]
 
@@ -52,6 +52,7 @@ import Testing
     /// Keys of what never leaves the gateway as it came.
     private static let secrets: Set<String> = [
         "token", "to", "fid", "live_activity_token", "registration_ids", "authorization", "Authorization",
+        "accessToken",
     ]
 }
 
