@@ -3,7 +3,7 @@ import SignalboxModel
 
 /// Replaces device tokens inside JSON texts by their keyed hashes.
 struct TokenMask {
-    /// A shorter text can be equal to a token by chance. It is replaced only under the key at which the vendor keeps tokens.
+    /// A shorter text can be equal to a token by chance. It is replaced only under the key of a token.
     static let shortestUnique = 16
     /// JSON texts inside strings that are opened: more than a payload of 4 KiB can hold.
     private static let mostTexts = 4096

@@ -125,6 +125,39 @@ import Testing
         #expect(read.custom?.string == custom)
     }
 
+    @Test(arguments: [
+        (#""is":"scalar""#, ["7", #""x""#, "true"], ["\"\"", "{}", "[1]", "null"]),
+        (#""is":"integer""#, ["7", #""7""#, #""5e3""#], ["7.5", #""x""#, "true", "{}"]),
+        (#""among":["a","7"]"#, [#""a""#, "7", #""7""#], [#""A""#, #""b""#, "{}"]),
+    ])
+    func aConditionHoldsOfItsValuesOnly(_ test: String, _ good: [String], _ bad: [String]) throws {
+        let chain = try chain(#"[{"vendor":"acme","markers":[{"strength":"signature","at":"/k",\#(test)}]}]"#)
+        for value in good + bad {
+            let read = try Normalised(Array(#"{"aps":{},"k":\#(value)}"#.utf8), by: chain).notification
+            #expect(read.vendor.name == (good.contains(value) ? "acme" : "unknown"), "\(value)")
+        }
+    }
+
+    @Test func anEntryReadsTagsAndLiveUpdatesAndDropsButtons() throws {
+        let entry = #"""
+            [{"vendor": "acme", "markers": [{"strength": "signature", "at": "/acme"}],
+              "fields": {"tag": "/acme/tag", "liveActivity": [{"at": "/acme/live", "is": "true"}],
+                         "tokens": ["/acme/device", "/acme/devices/*"],
+                         "buttons": {"list": "/acme/buttons", "title": "/t",
+                                     "drops": [{"at": "/off"}, {"all": [{"at": "/k", "equals": "url"}, {"at": "/u", "is": "absent"}]}]}}}]
+            """#
+        let payload = #"""
+            {"acme":{"tag":"order-17","live":true,"device":"d","devices":["e","f"],
+             "buttons":[{"t":"A"},{"t":"B","off":1},{"t":"C","k":"url"},{"t":"D","k":"url","u":"x"}]}}
+            """#
+        let read = try Normalised(Array(payload.utf8), by: chain(entry)).notification
+        #expect(read.tag == "order-17")
+        #expect(read.kind == .liveActivity)
+        #expect(read.category?.actions.map(\.title) == ["A", "D"])
+        #expect(read.deviceTokens.map { String(decoding: $0.text, as: UTF8.self) } == ["d", "e", "f"])
+        #expect(read.deviceTokens.map { String(decoding: $0.key, as: UTF8.self) } == ["device", "devices", "devices"])
+    }
+
     // MARK: Hostile payloads
 
     @Test func manyKeysWithAPrefixAskOnce() throws {
