@@ -8,7 +8,7 @@ struct WellFormedness {
     let parser: JSONParser
     private(set) var warnings: [Warning] = []
 
-    /// Starts with what any payload may get wrong: keys that stand twice in one object, and an event instead of a payload.
+    /// Starts with what any payload may get wrong: repeated keys, and an event instead of a payload.
     init(of arrival: Arrival) {
         parser = arrival.parser
         checkKeys(of: arrival.root.value, hasRepeats: arrival.root.hasRepeats)

@@ -10,8 +10,8 @@ struct BodyHolder: Hashable {
 
 /// Divides the memory for request bodies, so that no source and no peer can hold all of it.
 ///
-/// A source may hold as much as is left free, and a peer twice as much, since a proxy brings the requests of all sources.
-/// So there is always some left for others: one greedy source leaves half, two leave a third.
+/// A source may hold as much as is left free. A peer may hold twice as much, since a proxy brings the requests of all
+/// sources. So some is always left for others: one greedy source leaves half, two leave a third.
 struct BodyShares {
     private(set) var left: Int
     private var sources: [SourceName: Int] = [:]
@@ -19,7 +19,8 @@ struct BodyShares {
 
     init(bytes: Int) { left = bytes }
 
-    /// False when the holder's share or the whole has no room. `holder`: nil for what is held only while it is committed.
+    /// Returns false when the holder's share or the whole has no room. `holder`: nil for a body that is held only while
+    /// it is committed.
     mutating func take(_ count: Int, for holder: BodyHolder?) -> Bool {
         let rest = left - count
         guard rest >= 0 else { return false }

@@ -7,8 +7,8 @@ struct CategoryPage {
     /// The cursor of the next page; nil on the last one.
     let next: String?
 
-    /// `dynamic`: one more than `limit` of those behind `identifier`, if there are so many. A declared category wins over a
-    /// learnt one of the same name. Ends before `bytes` are exceeded, but has at least one category.
+    /// `dynamic`: one more than `limit` of those behind `identifier`, if there are so many. A declared category replaces
+    /// a learnt one of the same name. The page ends before it exceeds `bytes`, but has at least one category.
     init(
         statics: [CategoryRecord], dynamic: [CategoryRecord], after identifier: String?, limit: Int, bytes: Int
     ) {

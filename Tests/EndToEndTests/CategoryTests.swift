@@ -110,7 +110,8 @@ import Testing
     @Test func theListIsPaged() async throws {
         try await Gateway.run(config: Self.statics) { gateway, _, _ in
             for number in 0..<4 {
-                let payload = String(decoding: Self.payload, as: UTF8.self).replacing("\"Map\"", with: "\"Map \(number)\"")
+                let payload = String(decoding: Self.payload, as: UTF8.self).replacing(
+                    "\"Map\"", with: "\"Map \(number)\"")
                 #expect(try await gateway.post(Data(payload.utf8)).status == 202)
             }
             let all = try await Self.ask(gateway)

@@ -4,7 +4,7 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// An HTTP/1.1 connection with our limits, on which a ``DirectResponder`` may answer before there is a task for a request.
+/// An HTTP/1.1 connection with our limits, on which a ``DirectResponder`` may answer before a request has a task.
 struct GuardedChannel: ServerChildChannel {
     let http: HTTP1Channel
     let direct: DirectResponder?
@@ -16,8 +16,8 @@ struct GuardedChannel: ServerChildChannel {
             // Small pieces, one at a time: what a client sends ahead, or does not read, stays with the system.
             if let options = channel.syncOptions {
                 try options.setOption(.maxMessagesPerRead, value: 1)
-                try options.setOption(
-                    .recvAllocator, value: AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2048, maximum: 16_384))
+                let pieces = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2048, maximum: 16_384)
+                try options.setOption(.recvAllocator, value: pieces)
                 try options.setOption(.writeBufferWaterMark, value: .init(low: 16_384, high: 32_768))
             }
             let pipeline = channel.pipeline.syncOperations

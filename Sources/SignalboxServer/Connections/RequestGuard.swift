@@ -4,8 +4,8 @@ import NIOHTTP1
 /// A request body arrives more slowly than the minimum rate.
 struct SlowBody: Error {}
 
-/// Holds a connection to its limits: valid heads, one request after the other, a minimum rate for bodies, and a client that
-/// reads its responses.
+/// Holds a connection to its limits: valid heads, one request after the other, a minimum rate for bodies, and a client
+/// that reads its responses.
 final class RequestGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
