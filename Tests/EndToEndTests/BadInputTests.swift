@@ -52,6 +52,27 @@ import Testing
         }
     }
 
+    /// Not even a route that matches everything gets it.
+    @Test func rejectsAPayloadThatIsTooCostlyToRoute() async throws {
+        try await withTemporaryDirectory { directory in
+            let routes = (0..<1_000).map { number in
+                #"{"name":"r\#(number)","to":["i"],"match":{"data":{"content":{"body":[{"wildcard":"*a*\#(number)*b*"}]}}}}"#
+            }
+            let all = #"{"name":"all","to":["i"],"match":{}}"#
+            let config =
+                #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[\#((routes + [all]).joined(separator: ","))]}"#
+            let gateway = try await Gateway.start(in: directory, config: config)
+            let numbers = (0..<1_000).map { "\($0)" }.joined()
+            let text = String(repeating: "a" + numbers, count: 350)
+            let (status, problem) = try await gateway.post(Data(#"{"aps":{"alert":{"body":"\#(text)"}}}"#.utf8))
+            #expect(status == 422)
+            #expect(problem["code"] as? String == "payload-too-costly")
+            #expect(await gateway.stop() == 0)
+            let left = try await binary.run(["deliveries", "list", "--json"], in: directory)
+            #expect(left.output.isEmpty)
+        }
+    }
+
     @Test func oddButSoundInputIsTaken() async throws {
         try await withTemporaryDirectory { directory in
             let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))

@@ -60,6 +60,14 @@ import Testing
             #"{ "destinations": { "crm": { "url": "https://a.example/", "secret": "env:NOT_SET_ANYWHERE" } } }"#,
             "NOT_SET_ANYWHERE"
         ),
+        (
+            #"{ "routes": [ { "name": "a", "match": { "a": { "b": [1] }, "a": ["x"] }, "to": [] } ] }"#,
+            "/routes/0/match/a: this field stands here twice"
+        ),
+        (
+            #"{ "routes": [ { "name": "a", "match": \#(String(repeating: #"{"a":"#, count: 300)), "to": [] } ] }"#,
+            "routes.json:1:"
+        ),
     ])
     func aBadFileLeavesTheOldOneInForceAndIsToldWithItsPlace(_ config: String, _ words: String) async throws {
         try await run { gateway, receiver in
@@ -69,6 +77,22 @@ import Testing
             #expect(lines.contains { $0.contains(words) }, "\(lines)")
             #expect(try await gateway.post(Self.payload).status == 202)
             #expect(await receiver.next().first?.path == "/hooks")
+        }
+    }
+
+    /// One way of the pattern asks for a value and for a field below it.
+    @Test func acceptsAValueBesideFieldsBelowIt() async throws {
+        try await run { gateway, receiver in
+            let match = #"{ "data": { "custom": { "a": { "b": ["y"] }, "$or": [ { "a": ["x"] }, { "c": ["x"] } ] } } }"#
+            let config = Gateway.config(to: receiver.url + "/new").replacing(
+                #""match": {}"#, with: "\"match\": \(match)")
+            try Self.write(config, in: gateway.directory)
+            _ = await Self.log(of: gateway, until: Self.inForce)
+            let neither = try await gateway.post(Data(#"{"aps":{"alert":"x"},"a":{"b":"y"}}"#.utf8))
+            #expect(neither.json["routes"] as? [String] == [])
+            let both = try await gateway.post(Data(#"{"aps":{"alert":"x"},"a":["x",{"b":"y"}]}"#.utf8))
+            #expect(both.json["routes"] as? [String] == ["everything"])
+            #expect(await receiver.next().first?.path == "/hooks/new")
         }
     }
 
