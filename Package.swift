@@ -52,7 +52,7 @@ let package = Package(
             resources: [
                 .embedInCode("Catalogue/catalogue-values.json"), .embedInCode("Catalogue/catalogue-keys.json"),
                 .embedInCode("Catalogue/catalogue-more-keys.json"), .embedInCode("Catalogue/catalogue-nested.json"),
-                .embedInCode("Catalogue/detector-1.json"),
+                .embedInCode("Catalogue/catalogue-more-nested.json"), .embedInCode("Catalogue/detector-1.json"),
             ],
             swiftSettings: strict),
         .target(

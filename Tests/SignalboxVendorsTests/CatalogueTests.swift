@@ -113,6 +113,14 @@ import Testing
             #"{"to":"t","notification":{"title":"A"},"data":{"zeta":{"title":"T"}}}"#,
             #"{"fcm":{"notification":{"title":"A"}}}"#
         ),
+        (
+            #"{"gcm.n.e":"1","gcm.n.title":"A","gcm.n.body":"B","zeta":"{\"title\":\"T\"}"}"#,
+            #"{"fcm":{"gcm.n.title":"A"}}"#
+        ),
+        (
+            #"{"message":{"notification":{"title":"A"},"data":{"zeta":"{\"title\":\"T\"}"},"apns":{"payload":{"aps":{"alert":"C"}}}}}"#,
+            #"{"fcm":{"notification":{"title":"A"},"apns":{"payload":{"aps":{"alert":"C"}}}}}"#
+        ),
         (#"{"aps":{"alert":"T"},"zeta":{"title":"T"}}"#, nil),
     ])
     func keepsTextsThatTheVendorsReplace(_ payload: String, _ custom: String?) throws {

@@ -16,6 +16,14 @@ import Testing
             differences.map(\.field) == (known?.fields ?? []), "\(sample.file): \(differences.map(\.description))")
     }
 
+    @Test(arguments: try Sample.all())
+    func bringsNoWarningOfACatalogueVendor(_ sample: Sample) throws {
+        let vendors = Set(Catalogue.builtIn.portraits.map(\.vendor.name))
+        let warnings = try Normalised(sample.payload).notification.warnings
+        let own = warnings.map(\.code).filter { vendors.contains(String($0.prefix { $0 != "." })) }
+        #expect(own.isEmpty)
+    }
+
     /// In the index they are links like others.
     @Test(arguments: [("mce/action_dial.apns.json", "dial"), ("mce/action_passbook.apns.json", "passbook")])
     func dialAndPassbookAreActionsOfTheirOwn(_ file: String, _ type: String) throws {

@@ -165,6 +165,7 @@ extension Catalogue {
         [
             PackageResources.catalogue_values_json, PackageResources.catalogue_keys_json,
             PackageResources.catalogue_more_keys_json, PackageResources.catalogue_nested_json,
+            PackageResources.catalogue_more_nested_json,
         ]
     }
 

@@ -182,10 +182,11 @@ extension JSONValue {
 extension PlatformPayload {
     /// Title, subtitle and body as the push service would show them without the vendor's SDK.
     fileprivate var shownTexts: [JSONValue] {
-        guard let alert = aps?["alert"] else {
-            return notifications.first.map { $0.texts } ?? []
-        }
-        return alert.isString ? [alert] : alert.texts
+        if let block = notifications.first { return block.texts }
+        if let alert = aps?["alert"] { return alert.isString ? [alert] : alert.texts }
+        return [
+            root["gcm.n.title"], root["gcm.n.body"], root["gcm.notification.title"], root["gcm.notification.body"],
+        ].compactMap { $0 }
     }
 }
 
