@@ -139,7 +139,7 @@ struct MediaFiles: AsyncParsableCommand {
             if let bytes { retention.bytes = Int64(bytes) }
             let cleanup = MediaCleanup(queue, store, retention: retention)
             // Who has the directory keeps files meanwhile, perhaps the very ones that leave.
-            guard let directory = try? DataDirectory(path: MediaFiles.directory(options)) else {
+            guard let directory = try MediaFiles.unlessInUse(MediaFiles.directory(options)) else {
                 let count = try await cleanup.forget()
                 print("\(count) files are forgotten; the gateway that is running removes them within the hour.")
                 return
@@ -148,6 +148,17 @@ struct MediaFiles: AsyncParsableCommand {
             defer { withExtendedLifetime(directory) {} }
             let count = try await cleanup.run()
             print("\(count) files are removed.")
+        }
+    }
+
+    /// The lock of a data directory; nil while another process has it.
+    private static func unlessInUse(_ path: String) throws(ExitCode) -> DataDirectory? {
+        do throws(StoreError) {
+            return try DataDirectory(path: path)
+        } catch .inUse {
+            return nil
+        } catch {
+            throw refuse("\(error)")
         }
     }
 
