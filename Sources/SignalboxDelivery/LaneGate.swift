@@ -204,7 +204,7 @@ final class LaneGate: Sendable {
     func isIdle(at now: Duration) -> Bool {
         state.withLock { state in
             state.sending == 0 && state.unsettled == 0 && !state.isClosed && !state.isRetired && state.breaker.isClosed
-                && state.bucket == nil && (state.handshake?.isGiven ?? true)
+                && (state.bucket?.isUnused(for: .seconds(5), at: now) ?? true) && (state.handshake?.isGiven ?? true)
                 && (state.quietUntil.map { $0 <= now } ?? true)
         }
     }

@@ -25,6 +25,9 @@ struct TokenBucket: Sendable, Equatable {
 
     mutating func giveBack(_ count: Int) { tokens = min(capacity, tokens + Double(count)) }
 
+    /// Whether an attempt might have begun this long before a time, and did not.
+    func isUnused(for time: Duration, at now: Duration) -> Bool { wait + time <= now - filledAt }
+
     /// How long until there is one.
     var wait: Duration { .seconds(max(0, 1 - tokens) / perSecond) }
 }

@@ -37,6 +37,23 @@ import Testing
         #expect(gate.takePlaces(at: .milliseconds(500)) == .free(1), "what found nothing costs nothing")
     }
 
+    /// A lane with a rate is idle once it leaves unused what its rate allows.
+    @Test func aLaneWithARateIsIdleWhenItDoesNotUseIt() {
+        let gate = gate(perSecond: 2)
+        #expect(gate.takePlaces(at: .zero) == .free(2))
+        gate.giveBack(2, at: .zero)
+        #expect(!gate.isIdle(at: .seconds(4)))
+        #expect(gate.isIdle(at: .seconds(5)))
+        #expect(gate.takePlaces(at: .seconds(5)) == .free(2))
+        gate.giveBack(0, at: .seconds(5))
+        for _ in 0..<2 {
+            gate.sent()
+            _ = gate.settled()
+        }
+        #expect(!gate.isIdle(at: .seconds(10)), "the next one is allowed half a second later")
+        #expect(gate.isIdle(at: .seconds(11)))
+    }
+
     @Test func whoAsksForQuietIsLeftAlone() {
         let gate = gate()
         gate.keepQuiet(until: .seconds(60))
