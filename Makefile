@@ -19,6 +19,7 @@ BINARY := .build/release/signalbox
 help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
 	@echo "make test    install what is missing, build, run every test"
+	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
 	@echo "make model   check the model of a delivery's states, and that it finds each rule that is broken"
 	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway or media for one of its parts"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
@@ -54,6 +55,13 @@ test: deps-test
 	    Tests/SignalboxRoutingTests/Fixtures/configs/good/*.json --bad Tests/SignalboxRoutingTests/Fixtures/configs/bad
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
 	.build/test-venv/bin/python Tests/verify-calendars.py .build/calendars.ndjson
+
+# Each round damages a queue with other random numbers, which a failure names.
+ROUNDS ?= 5
+.PHONY: damage
+damage: deps-test
+	swift build --build-tests
+	SIGNALBOX_DAMAGE_ROUNDS=$(ROUNDS) swift test --skip-build --filter DamageTests
 
 model:
 	/usr/bin/python3 docs/model/delivery.py

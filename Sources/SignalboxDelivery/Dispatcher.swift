@@ -121,14 +121,29 @@ package struct Dispatcher: Service {
                 if Task.isCancelled { return }
                 if outage.begins() { logger.error("The queue cannot be read.", metadata: ["error": "\(error)"]) }
             }
+            reportDamage()
             do { try await clock.sleep(for: Self.tick) } catch { return }
         }
+    }
+
+    /// Reports once that the file is damaged, whoever found it.
+    private func reportDamage() {
+        guard let damage = queue.fileHealth.takeUnreportedDamage() else { return }
+        logger.critical(
+            "The queue is damaged; new events are refused, and what can be read is delivered.",
+            metadata: ["error": "\(damage)"])
     }
 }
 
 extension Dispatcher {
     /// Sees lanes that could deliver and do not, says so once, and wakes them.
     private func look(_ watchdog: inout Watchdog) async {
+        for lane in roster.lanes {
+            guard let reading = watchdog.stuckReading(lane.name, queue.readingNumber(of: lane.name)) else { continue }
+            logger.critical(
+                "A destination's read of the queue has not ended; its deliveries wait.",
+                metadata: ["destination": "\(lane.name)", "reading": "\(reading)"])
+        }
         let gauges: [DestinationName: SQLiteQueue.Gauges]
         do {
             gauges = try await queue.gauges()

@@ -41,10 +41,14 @@ package struct Janitor: Service {
             let removed = try await queue.remove(beyond: retention()) {
                 do { try await clock.sleep(for: Self.breath) } catch { return }
             }
+            if queue.fileHealth.record(.retention, failure: nil) == .recovers {
+                logger.notice("Old events can be removed again.")
+            }
             if removed > 0 { logger.info("Old events were removed.", metadata: ["events": "\(removed)"]) }
         } catch {
             // Cut short by our own stop.
             if Task.isCancelled { return }
+            guard queue.fileHealth.record(.retention, failure: "\(error)") == .fails else { return }
             logger.error("Old events cannot be removed.", metadata: ["error": "\(error)"])
         }
     }

@@ -8,8 +8,18 @@ struct Watchdog: Sendable {
     /// Seconds.
     private static let patience = 60.0
 
+    /// The read of the queue that each lane had under way at the last look.
+    private var readings: [DestinationName: Int] = [:]
     private var suspects: Set<DestinationName> = []
     private var reported: Set<DestinationName> = []
+
+    /// The read of a lane, once, when it was under way at the last look already. `reading`: nil for none.
+    mutating func stuckReading(_ lane: DestinationName, _ reading: Int?) -> Int? {
+        let former = readings[lane]
+        // Negative once it was reported.
+        readings[lane] = reading.map { former == $0 || former == -$0 ? -$0 : $0 }
+        return former == reading ? reading : nil
+    }
 
     /// True once for each time that a lane stops. `overdue`: for how many seconds something has been due; nil for nothing.
     mutating func isStalled(_ lane: DestinationName, overdue: Double?, isIdle: Bool) -> Bool {

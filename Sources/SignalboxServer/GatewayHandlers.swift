@@ -36,7 +36,7 @@ struct GatewayHandlers: Sendable {
         router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
         router.get("/readyz") { _, _ in
             switch await readiness.verdict() {
-            case .ready: Self.status(.ok, "ready")
+            case .ready: Self.status(.ok, "ready", failing: surface.operations.queue.fileHealth.failing)
             case .notReady(let error):
                 Self.status(.serviceUnavailable, "the queue cannot be written", reason: Problem.words(error))
             }
@@ -95,8 +95,9 @@ struct GatewayHandlers: Sendable {
 
     // MARK: Everything else
 
+    /// `failing`: upkeep that fails while events are accepted and delivered all the same.
     private static func status(
-        _ status: HTTPResponse.Status, _ text: String, reason: String? = nil
+        _ status: HTTPResponse.Status, _ text: String, reason: String? = nil, failing: [StoreHealth.Upkeep] = []
     ) -> Response {
         var json = JSONWriter()
         json.beginObject()
@@ -105,6 +106,10 @@ struct GatewayHandlers: Sendable {
         if let reason {
             json.key("reason")
             json.string(reason)
+        }
+        if !failing.isEmpty {
+            json.key("failing")
+            json.strings(failing.map(\.rawValue))
         }
         json.endObject()
         return .json(status, json.bytes)

@@ -21,7 +21,7 @@ package struct OperationsAPI: Sendable {
         }
     }
 
-    private let queue: SQLiteQueue
+    let queue: SQLiteQueue
     private let access: AdminAccess
     private let destinations: [DestinationName]
     private let limited: Set<DestinationName>

@@ -95,7 +95,8 @@ extension Problem {
     static func words(_ error: StoreError) -> String {
         switch error {
         case .unavailable, .stalled, .undecided: "\(error)"
-        case .directory, .inUse, .missing, .damaged: "The queue cannot be used until somebody has looked after it."
+        case .directory, .inUse, .missing, .lost, .damaged:
+            "The queue cannot be used until somebody has looked after it."
         }
     }
 

@@ -40,6 +40,29 @@ package struct QueueFile: Sendable {
         guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
     }
 
+    /// Overwrites the first leaf of a table that has several, while no process has the file open.
+    package func damageLeaf(of table: String) async throws {
+        let process = try python(
+            """
+            file.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            size = file.execute("PRAGMA page_size").fetchone()[0]
+            root = file.execute("SELECT rootpage FROM sqlite_master WHERE name = ?", [sys.argv[2]]).fetchone()[0]
+            file.close()
+            with open(sys.argv[1], "r+b") as pages:
+                pages.seek((root - 1) * size)
+                page = pages.read(size)
+                # https://www.sqlite.org/fileformat.html, 1.6: an interior page of a table, and the left child of its
+                # first cell.
+                assert page[0] == 5, page[0]
+                cell = int.from_bytes(page[12:14], "big")
+                leaf = int.from_bytes(page[cell:cell + 4], "big")
+                pages.seek((leaf - 1) * size)
+                pages.write(b"\\xa5" * size)
+            """, table)
+        process.send(Data())
+        guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
+    }
+
     private func python(_ script: String, _ arguments: String...) throws -> RunningBinary {
         let opening = "import shutil, sqlite3, sys\nfile = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
         return try RunningBinary(

@@ -8,19 +8,20 @@ struct AppendedRows {
     private var events = BulkInsert<NewEvent>()
     private var deliveries = BulkInsert<NewDelivery>()
     private var lasting: RowStatement?
-    private var lastEvent: Int64?
-    private var lastDelivery: Int64?
+    /// The last numbers that were given; nil where none was.
+    private(set) var lastEvent: Int64?
+    private(set) var lastDelivery: Int64?
 
     /// The number that the next event gets.
     mutating func nextEvent(in db: Database) throws -> Int64 {
-        let last = try lastEvent ?? Int64.fetchOne(db.cachedStatement(sql: "SELECT max(seq) FROM events")) ?? 0
+        let last = try lastEvent ?? StoredNumbers.lastEvent(in: db)
         lastEvent = last
         return last + 1
     }
 
     /// As above, of deliveries.
     mutating func nextDelivery(in db: Database) throws -> Int64 {
-        let last = try lastDelivery ?? Int64.fetchOne(db.cachedStatement(sql: "SELECT max(id) FROM deliveries")) ?? 0
+        let last = try lastDelivery ?? StoredNumbers.lastDelivery(in: db)
         lastDelivery = last
         return last + 1
     }

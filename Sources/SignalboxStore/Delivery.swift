@@ -15,10 +15,12 @@ package struct Lease: Sendable {
     package let payload: [UInt8]?
     /// From then on it is not sent any more.
     package let notAfter: Date?
+    /// Deliveries with the same key go out one after the other.
+    let orderKey: String?
 
     package init(
         delivery: Int64, event: String, destination: DestinationName, attempts: Int, earlier: Int? = nil,
-        body: [UInt8], payload: [UInt8]? = nil, notAfter: Date? = nil
+        body: [UInt8], payload: [UInt8]? = nil, notAfter: Date? = nil, orderKey: String? = nil
     ) {
         self.delivery = delivery
         self.event = event
@@ -28,6 +30,7 @@ package struct Lease: Sendable {
         self.body = body
         self.payload = payload
         self.notAfter = notAfter
+        self.orderKey = orderKey
     }
 
     /// Of what it keeps in memory.

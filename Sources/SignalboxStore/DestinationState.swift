@@ -31,10 +31,9 @@ extension DestinationState {
 
     static func all(in db: Database) throws -> [DestinationName: DestinationState] {
         var states: [DestinationName: DestinationState] = [:]
-        for row in try Row.fetchAll(db, sql: "SELECT name, state, reason, since FROM destinations") {
-            guard let word = Word(rawValue: row[1]) else { continue }
-            states[DestinationName(row[0])] = DestinationState(
-                word, reason: row[2], since: Date(milliseconds: row[3]))
+        for row in try StoredRow.fetchAll(db, sql: "SELECT name, state, reason, since FROM destinations") {
+            states[DestinationName(try row.text(0))] = DestinationState(
+                try row.word(1), reason: try row.optionalText(2), since: try row.date(3))
         }
         return states
     }

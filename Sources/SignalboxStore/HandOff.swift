@@ -28,8 +28,10 @@ struct HandOff {
 
     struct Lane {
         private(set) var fresh: Deque<Lease> = []
-        /// Leased, fresh, or about to be committed: not to be read from the file.
+        /// Leased, fresh, about to be committed, or unreadable: not to be read from the file.
         private(set) var held: Set<Int64> = []
+        /// Order keys of what is leased.
+        private(set) var heldKeys: Set<String> = []
         /// One after the other among equals: only the file knows who is first, so that nothing is handed over in memory.
         let isOrdered: Bool
         /// Whether the file may hold due deliveries that are not held.
@@ -42,7 +44,9 @@ struct HandOff {
         /// Of the events that are fresh or about to be committed.
         fileprivate private(set) var bytes = 0
         private var claimsSinceRead = 0
-        private var isReading = false
+        /// The read that is under way.
+        private(set) var reading: Int?
+        private var readings = 0
         /// Nothing is handed over in memory any more.
         fileprivate var isClosing = false
 
@@ -76,6 +80,9 @@ struct HandOff {
         lanes[destination]?.held.contains(delivery) ?? false
     }
 
+    /// Order keys whose next delivery must wait until the one before it is settled.
+    func heldKeys(of destination: DestinationName) -> Set<String> { lanes[destination]?.heldKeys ?? [] }
+
     /// Whether a delivery of this size can be handed over in memory: there is a lane, and it and all together have room.
     func hasRoom(for bytes: Int, to destination: DestinationName) -> Bool {
         let size = bytes + Self.overhead
@@ -99,12 +106,22 @@ struct HandOff {
 
     enum Claim {
         case leases([Lease])
-        /// Read the file, but for what is held.
-        case read
+        /// Read the file, but for what is held, and end the reading in any case.
+        case read(Reading)
+    }
+
+    /// The right to read the file for one lane; nobody else reads for it meanwhile.
+    struct Reading: Equatable {
+        let destination: DestinationName
+        fileprivate let number: Int
     }
 
     mutating func claim(from destination: DestinationName, upTo limit: Int) -> Claim {
-        change(destination) { $0.claim(upTo: limit) } ?? .leases([])
+        switch change(destination, { $0.claim(upTo: limit) }) {
+        case .leases(let leases): .leases(leases)
+        case .read(let number): .read(Reading(destination: destination, number: number))
+        case nil: .leases([])
+        }
     }
 
     /// All that is fresh, to be given back.
@@ -117,17 +134,21 @@ struct HandOff {
     }
 
     /// Takes what was leased from the file. `isWhole`: whether there was no more. `nextDue`: the earliest that was not due
-    /// yet. `lastKey`: the last order key that had its turn, where there are any.
+    /// yet. `lastKey`: the last order key that had its turn, where there are any. `unreadable`: damaged deliveries,
+    /// which are not read again.
     mutating func finishReading(
-        _ found: [Lease], of destination: DestinationName, isWhole: Bool, nextDue: Date?, lastKey: String? = nil
+        _ found: [Lease], of destination: DestinationName, isWhole: Bool, nextDue: Date?, lastKey: String? = nil,
+        unreadable: [Int64] = []
     ) {
         lanes[destination]?.finishReading(found, isWhole: isWhole, nextDue: nextDue, lastKey: lastKey)
+        lanes[destination]?.hold(unreadable)
     }
 
-    /// After a read that failed.
-    mutating func abandonReading(of destination: DestinationName) {
-        finishReading([], of: destination, isWhole: false, nextDue: nil)
-    }
+    /// Ends a reading, however it went. One that was not finished leaves the file to be read again.
+    mutating func end(_ reading: Reading) { lanes[reading.destination]?.end(reading.number) }
+
+    /// The number of the reading that is under way for a destination; nil when none is.
+    func readingNumber(of destination: DestinationName) -> Int? { lanes[destination]?.reading }
 
     /// After the outcome was committed. `due`: when it is to be tried again.
     mutating func release(_ lease: Lease, due: Date?) { lanes[lease.destination]?.release(lease, due: due) }
@@ -174,13 +195,19 @@ extension HandOff.Lane {
 
     fileprivate mutating func expect(_ due: Date) { note(due) }
 
-    fileprivate mutating func claim(upTo limit: Int) -> HandOff.Claim {
+    fileprivate enum Claim {
+        case leases([Lease])
+        case read(Int)
+    }
+
+    fileprivate mutating func claim(upTo limit: Int) -> Claim {
         let isFilesTurn = fresh.isEmpty || claimsSinceRead >= HandOff.freshClaims
-        if mayHaveMore, isFilesTurn, !isReading {
+        if mayHaveMore, isFilesTurn, reading == nil {
             mayHaveMore = false
-            isReading = true
+            readings += 1
+            reading = readings
             claimsSinceRead = 0
-            return .read
+            return .read(readings)
         }
         claimsSinceRead += 1
         return .leases(takeFresh(upTo: limit))
@@ -196,13 +223,23 @@ extension HandOff.Lane {
     fileprivate mutating func finishReading(_ found: [Lease], isWhole: Bool, nextDue due: Date?, lastKey key: String?) {
         lastKey = key
         held.formUnion(found.map(\.delivery))
-        isReading = false
+        heldKeys.formUnion(found.compactMap(\.orderKey))
+        reading = nil
         if !isWhole { mayHaveMore = true }
         note(due)
     }
 
+    fileprivate mutating func hold(_ unreadable: [Int64]) { held.formUnion(unreadable) }
+
+    fileprivate mutating func end(_ number: Int) {
+        guard reading == number else { return }
+        reading = nil
+        mayHaveMore = true
+    }
+
     fileprivate mutating func release(_ lease: Lease, due: Date?) {
         held.remove(lease.delivery)
+        if let key = lease.orderKey { heldKeys.remove(key) }
         // Whoever stood behind it is first now.
         if isOrdered { mayHaveMore = true }
         note(due)

@@ -14,6 +14,24 @@ final class Lanes: Sendable {
         handOff.withLock { body(&$0) }
     }
 
+    /// Claims from memory, or by `read` when it is the turn of the file. However `read` ends, its reading ends with it,
+    /// so that no lane stops because one failed.
+    func claim(
+        from destination: DestinationName, upTo limit: Int,
+        orRead read: () async throws(StoreError) -> [Lease]
+    ) async throws(StoreError) -> [Lease] {
+        while true {
+            switch handOff.withLock({ $0.claim(from: destination, upTo: limit) }) {
+            case .leases(let leases): return leases
+            case .read(let reading):
+                defer { handOff.withLock { $0.end(reading) } }
+                let found = try await read()
+                // The file's turn, but there was nothing: then it is the turn of what is in memory.
+                if !found.isEmpty { return found }
+            }
+        }
+    }
+
     func open(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void) {
         handOff.withLock { $0.open(destination, isOrdered: isOrdered) }
         wakers.withLock { $0[destination] = wake }

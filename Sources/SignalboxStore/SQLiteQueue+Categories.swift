@@ -26,23 +26,23 @@ extension SQLiteQueue {
         limit: Int, after identifier: String? = nil, upTo count: Int = .max
     ) async throws(StoreError) -> [CategoryRecord] {
         try await read { db in
-            try Row.fetchAll(
+            try StoredRow.fetchAll(
                 db,
                 sql: """
                     SELECT identifier, definition FROM (
                         SELECT identifier, definition FROM categories ORDER BY last_seen DESC, identifier LIMIT ?1
                     ) WHERE ?2 IS NULL OR identifier > ?2 ORDER BY identifier LIMIT ?3
                     """, arguments: [limit, identifier, count]
-            ).map { CategoryRecord($0) }
+            ).map { try CategoryRecord($0) }
         }
     }
 
     /// One of them; nil when there is none of this name.
     package func category(_ identifier: String) async throws(StoreError) -> CategoryRecord? {
         try await read { db in
-            try Row.fetchOne(
+            try StoredRow.fetchOne(
                 db, sql: "SELECT identifier, definition FROM categories WHERE identifier = ?", arguments: [identifier]
-            ).map { CategoryRecord($0) }
+            ).map { try CategoryRecord($0) }
         }
     }
 
@@ -77,8 +77,7 @@ extension SQLiteQueue {
 }
 
 extension CategoryRecord {
-    fileprivate init(_ row: Row) {
-        let definition: Data = row[1]
-        self.init(identifier: row[0], definition: Array(definition))
+    fileprivate init(_ row: StoredRow) throws {
+        self.init(identifier: try row.text(0), definition: try row.bytes(1))
     }
 }

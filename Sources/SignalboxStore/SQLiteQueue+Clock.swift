@@ -45,7 +45,13 @@ extension SQLiteQueue {
             return shift != nil
         }
         guard isUnderWay else { return }
-        while try await moveSome() {}
+        do throws(StoreError) {
+            while try await moveSome() {}
+        } catch {
+            guard case .damaged = error else { throw error }
+            // It would fail for ever, and hold up all deliveries. The times stay as they are.
+            clockShift.withLock { $0 = nil }
+        }
         lookAgain()
     }
 
@@ -64,7 +70,7 @@ extension SQLiteQueue {
                 return true
             }
         } catch {
-            throw StoreError(error, path: path)
+            throw failure(error)
         }
     }
 
@@ -100,7 +106,7 @@ extension SQLiteQueue {
                 ])
             }
         }
-        return ids.last
+        return try ids.last?.advanced(beyond: shift.place, in: "deliveries")
     }
 
     /// As above, downloads that are to be tried again.
@@ -113,7 +119,7 @@ extension SQLiteQueue {
         for id in ids where !spared.contains(id) {
             try statement.execute(arguments: [shift.milliseconds, id])
         }
-        return ids.last
+        return try ids.last?.advanced(beyond: shift.place, in: "media")
     }
 }
 

@@ -24,6 +24,11 @@ extension SQLiteQueue {
     /// Whether a destination takes events, as far as this process knows.
     package func isActive(_ destination: DestinationName) -> Bool { lanes.state(of: destination) == nil }
 
+    /// The number of the read of the file that a destination's lane has under way; nil when it has none.
+    package func readingNumber(of destination: DestinationName) -> Int? {
+        lanes.withHandOff { $0.readingNumber(of: destination) }
+    }
+
     func readDestinationStates() async throws(StoreError) {
         lanes.set(try await destinationStates())
     }

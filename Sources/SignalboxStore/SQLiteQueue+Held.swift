@@ -1,6 +1,7 @@
 package import Foundation
 import GRDB
 package import SignalboxModel
+import Synchronization
 
 /// Deliveries that wait for files.
 extension SQLiteQueue {
@@ -12,17 +13,26 @@ extension SQLiteQueue {
     package func heldDeliveries(upTo limit: Int) async throws(StoreError) -> [HeldDelivery] {
         try await followClock()
         let now = now().milliseconds
+        var former: [HeldSearch.Ended] = []
         while true {
-            let (held, ended) = try await read { db in
+            let skipped = unreadableHeld.withLock(\.self)
+            let search = try await read { [path] db in
                 var search = HeldSearch(now: now, bytes: Self.heldBytes)
-                for id in try HeldSearch.ids(upTo: limit, by: now, in: db) {
-                    guard try search.add(id, in: db) else { break }
-                }
-                return (search.held, search.ended)
+                let ids = try HeldSearch.ids(upTo: limit + skipped.count, by: now, in: db)
+                try search.run(ids.filter { !skipped.contains($0) }.prefix(limit), path: path, in: db)
+                return search
             }
-            if !ended.isEmpty { try await endWaits(of: ended) }
+            if let damage = search.damage {
+                fileHealth.note(damage)
+                unreadableHeld.withLock { $0.formUnion(search.unreadable) }
+            }
+            if !search.ended.isEmpty { try await endWaits(of: search.ended) }
             // Those that have ended are gone from the line now, and others may stand behind them.
-            if !held.isEmpty || ended.isEmpty { return held }
+            if !search.held.isEmpty || (search.ended.isEmpty && search.damage == nil) { return search.held }
+            guard search.damage != nil || search.ended != former else {
+                throw failure(DamagedValue("waits for files cannot be removed"))
+            }
+            former = search.ended
         }
     }
 
@@ -41,7 +51,7 @@ extension SQLiteQueue {
 }
 
 /// Reads deliveries that are held, with what is known of their files.
-struct HeldSearch {
+struct HeldSearch: Sendable {
     let now: Int64
     private var bytes: Int
     private(set) var held: [HeldDelivery] = []
@@ -50,7 +60,11 @@ struct HeldSearch {
     /// What is known of the files of the last event, by whether the time is over.
     private var last: (event: Int64, isOver: Bool, media: [String: MediaState])?
 
-    struct Ended: Sendable {
+    /// Those that cannot be read, and why the first of them cannot.
+    private(set) var unreadable: [Int64] = []
+    private(set) var damage: StoreError?
+
+    struct Ended: Sendable, Equatable {
         let delivery: Int64
         let event: Int64
     }
@@ -75,9 +89,23 @@ struct HeldSearch {
         WHERE e.event = ?
         """
 
+    /// Adds those for which there is room. A damaged one holds up no other.
+    mutating func run(_ ids: some Sequence<Int64>, path: String, in db: Database) throws {
+        for id in ids {
+            do {
+                guard try add(id, in: db) else { return }
+            } catch {
+                let reason = StoreError(error, path: path)
+                guard case .damaged = reason else { throw error }
+                unreadable.append(id)
+                damage = damage ?? reason
+            }
+        }
+    }
+
     /// Adds one; false when there is no room for it.
-    mutating func add(_ id: Int64, in db: Database) throws -> Bool {
-        let row = try Row.fetchOne(
+    private mutating func add(_ id: Int64, in db: Database) throws -> Bool {
+        let row = try StoredRow.fetchOne(
             db.cachedStatement(
                 sql: """
                     SELECT w.event, w.until, d.destination, coalesce(v.body, e.body), w.shape
@@ -87,26 +115,26 @@ struct HeldSearch {
                     WHERE w.delivery = ?
                     """), arguments: [id])
         guard let row else { return true }
-        let event: Int64 = row[0]
-        guard let destination: String = row[2], let body: Data = row[3] else {
+        let event = try row.number(0)
+        guard let destination = try row.optionalText(2), let body = try row.optionalBytes(3) else {
             ended.append(Ended(delivery: id, event: event))
             return true
         }
         guard held.isEmpty || body.count <= bytes else { return false }
         bytes -= body.count
-        let isOver = row[1] <= now
+        let isOver = try row.number(1) <= now
         held.append(
             HeldDelivery(
-                delivery: id, event: event, destination: DestinationName(destination), body: Array(body),
-                media: try media(of: event, isOver: isOver, in: db), shape: row[4]))
+                delivery: id, event: event, destination: DestinationName(destination), body: body,
+                media: try media(of: event, isOver: isOver, in: db), shape: try row.optionalText(4)))
         return true
     }
 
     private mutating func media(of event: Int64, isOver: Bool, in db: Database) throws -> [String: MediaState] {
         if let last, last.event == event, last.isOver == isOver { return last.media }
         var media: [String: MediaState] = [:]
-        for row in try Row.fetchAll(db.cachedStatement(sql: Self.states), arguments: [event]) {
-            media[row[0]] = MediaState(row, isOver: isOver)
+        for row in try StoredRow.fetchAll(db.cachedStatement(sql: Self.states), arguments: [event]) {
+            media[try row.text(0)] = try MediaState(row, isOver: isOver)
         }
         last = (event, isOver, media)
         return media
@@ -115,15 +143,15 @@ struct HeldSearch {
 
 extension MediaState {
     /// Of a row of `HeldSearch.states`. What was settled since the event waits for it counts, though it be wanted again.
-    fileprivate init(_ row: Row, isOver: Bool) {
-        let (state, isDone): (String, Bool) = (row[1], row[2])
-        let isWanted = state == "wanted" || state == "resting"
+    fileprivate init(_ row: StoredRow, isOver: Bool) throws {
+        let (state, isDone) = (try row.word(1, as: MediaURLRecord.State.self), try row.flag(2))
+        let isWanted = state == .wanted || state == .resting
         self = .pending
         guard !isWanted || isDone || isOver else { return }
-        if let file = MediaFile(row) {
-            self = .stored(file, remarks: [MediaRemark](codes: row[6]))
+        if let file = try MediaFile(row) {
+            self = .stored(file, remarks: [MediaRemark](codes: try row.optionalText(6)))
         } else if isDone || !isWanted {
-            let (reason, words): (String?, String?) = (row[4], row[5])
+            let (reason, words) = (try row.optionalText(4), try row.optionalText(5))
             guard let code = reason.flatMap({ MediaFailure.Code(rawValue: $0) }) else { return }
             self = .failed(MediaFailure(code, words ?? ""))
         }
@@ -132,9 +160,12 @@ extension MediaState {
 
 extension MediaFile {
     /// Of a row of `HeldSearch.states`; nil where there is no file.
-    fileprivate init?(_ row: Row) {
-        guard let sha256: String = row[3], let bytes: Int = row[7], let type: String = row[8] else { return nil }
+    fileprivate init?(_ row: StoredRow) throws {
+        guard let sha256 = try row.optionalText(3), let bytes = try row.optionalCount(7),
+            let type = try row.optionalText(8)
+        else { return nil }
         self.init(
-            sha256: sha256, bytes: bytes, contentType: type, width: row[9], height: row[10], milliseconds: row[11])
+            sha256: sha256, bytes: bytes, contentType: type, width: try row.optionalCount(9),
+            height: try row.optionalCount(10), milliseconds: try row.optionalCount(11))
     }
 }

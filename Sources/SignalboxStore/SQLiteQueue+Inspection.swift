@@ -8,33 +8,33 @@ extension SQLiteQueue {
     package func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord] {
         let (condition, arguments) = filter.sql
         return try await read { db in
-            try Row.fetchAll(
+            try StoredRow.fetchAll(
                 db,
                 sql: """
-                    SELECT d.id, e.id AS event, e.subject, d.destination, d.state, d.attempts, d.due, d.not_before,
-                        d.not_after, e.accepted_at, d.started_at, d.duration, d.status, d.error, d.reason, d.remote,
-                        d.excerpt, d.begun > d.attempts AS in_progress,
-                        (SELECT until FROM media_waits WHERE delivery = d.id AND d.begun = 0) AS media_until,
+                    SELECT d.id, e.id, e.subject, d.destination, d.state, d.attempts, d.due, d.not_before, d.not_after,
+                        e.accepted_at, d.begun > d.attempts,
+                        (SELECT until FROM media_waits WHERE delivery = d.id AND d.begun = 0),
                         (SELECT min(id) FROM deliveries WHERE state = 'waiting' AND d.state = 'waiting'
-                            AND destination = d.destination AND order_key = d.order_key AND id < d.id) AS predecessor
+                            AND destination = d.destination AND order_key = d.order_key AND id < d.id),
+                        \(AttemptRecord.columns)
                     FROM deliveries d JOIN events e ON e.seq = d.event WHERE \(condition) ORDER BY d.id DESC LIMIT ?
                     """, arguments: arguments + [limit]
-            ).map { DeliveryRecord($0) }
+            ).map { try DeliveryRecord($0) }
         }
     }
 
     /// All attempts of a delivery in their order.
     package func attempts(of delivery: Int64) async throws(StoreError) -> [AttemptRecord] {
         try await read { db in
-            let columns = "started_at, duration, status, error, reason, remote, excerpt"
-            return try Row.fetchAll(
+            let columns = AttemptRecord.columns
+            return try StoredRow.fetchAll(
                 db,
                 sql: """
-                    SELECT number AS attempts, \(columns) FROM attempts WHERE delivery = :id
+                    SELECT number, \(columns) FROM attempts WHERE delivery = :id
                     UNION ALL SELECT attempts, \(columns) FROM deliveries WHERE id = :id AND attempts > 0
                     ORDER BY 1
                     """, arguments: ["id": delivery]
-            ).compactMap { AttemptRecord($0) }
+            ).compactMap { try AttemptRecord(number: $0.count(0), $0, from: 1) }
         }
     }
 
@@ -62,21 +62,21 @@ extension SQLiteQueue {
         let now = now().milliseconds
         return try await read { db in
             var gauges: [DestinationName: Gauges] = [:]
-            for row in try Row.fetchAll(db, sql: "SELECT destination, accepted FROM ledger") {
-                gauges[DestinationName(row[0]), default: Gauges()].accepted = row[1]
+            for row in try StoredRow.fetchAll(db, sql: "SELECT destination, accepted FROM ledger") {
+                gauges[DestinationName(try row.text(0)), default: Gauges()].accepted = try row.count(1)
             }
             let waiting = """
                 SELECT destination, count(*), min(due) FROM deliveries WHERE state = 'waiting' GROUP BY destination
                 """
-            for row in try Row.fetchAll(db, sql: waiting) {
-                let name = DestinationName(row[0])
-                gauges[name, default: Gauges()].waiting = row[1]
-                let due: Int64 = row[2]
+            for row in try StoredRow.fetchAll(db, sql: waiting) {
+                let name = DestinationName(try row.text(0))
+                gauges[name, default: Gauges()].waiting = try row.count(1)
+                let due = try row.number(2)
                 if due <= now { gauges[name]?.oldestDue = Date(milliseconds: due) }
             }
             let dead = "SELECT destination, count(*) FROM deliveries WHERE state = 'dead' GROUP BY destination"
-            for row in try Row.fetchAll(db, sql: dead) {
-                gauges[DestinationName(row[0]), default: Gauges()].dead = row[1]
+            for row in try StoredRow.fetchAll(db, sql: dead) {
+                gauges[DestinationName(try row.text(0)), default: Gauges()].dead = try row.count(1)
             }
             return gauges
         }
@@ -86,11 +86,11 @@ extension SQLiteQueue {
     package func counts() async throws(StoreError) -> [DestinationName: [DeliveryRecord.State: Int]] {
         try await read { db in
             var counts: [DestinationName: [DeliveryRecord.State: Int]] = [:]
-            let rows = try Row.fetchAll(
+            let rows = try StoredRow.fetchAll(
                 db, sql: "SELECT destination, state, count(*) FROM deliveries GROUP BY destination, state")
             for row in rows {
-                guard let state = DeliveryRecord.State(rawValue: row[1]) else { continue }
-                counts[DestinationName(row[0]), default: [:]][state] = row[2]
+                let state = try row.word(1, as: DeliveryRecord.State.self)
+                counts[DestinationName(try row.text(0)), default: [:]][state] = try row.count(2)
             }
             return counts
         }
@@ -111,18 +111,16 @@ extension SQLiteQueue {
     package func event(_ id: String) async throws(StoreError) -> StoredEvent? {
         try await read { db in
             guard
-                let row = try Row.fetchOne(
+                let row = try StoredRow.fetchOne(
                     db.cachedStatement(sql: "SELECT seq, source, subject, body, payload FROM events WHERE id = ?"),
                     arguments: [id])
             else { return nil }
             let variants = try Data.fetchAll(
                 db.cachedStatement(sql: "SELECT body FROM variants WHERE event = ? AND NOT plain ORDER BY id"),
-                arguments: [row[0] as Int64])
-            let body: Data = row[3]
-            let payload: Data? = row[4]
+                arguments: [try row.number(0)])
             return StoredEvent(
-                source: SourceName(row[1]), subject: row[2], body: Array(body), payload: payload.map { Array($0) },
-                variants: variants.map { Array($0) })
+                source: SourceName(try row.text(1)), subject: try row.text(2), body: try row.bytes(3),
+                payload: try row.optionalBytes(4), variants: variants.map { Array($0) })
         }
     }
 
@@ -146,7 +144,7 @@ extension SQLiteQueue {
     }
 
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        do { return try await pool.read(body) } catch { throw StoreError(error, path: path) }
+        do { return try await pool.read(body) } catch { throw failure(error) }
     }
 
     func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
@@ -163,8 +161,37 @@ extension SQLiteQueue {
                 return result
             }
         } catch {
-            throw StoreError(error, path: path)
+            throw failure(error)
         }
+    }
+
+    /// Carries all that was committed into the file, unless a reader keeps it from that.
+    package func carryOver() async throws(StoreError) {
+        do {
+            _ = try await pool.writeWithoutTransaction { try $0.checkpoint(.passive) }
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    /// What is due, as far as it can be read, once the file is known to be damaged; nil while it is not.
+    func searchAroundDamage(
+        _ destination: DestinationName, upTo limit: Int
+    ) async throws(StoreError) -> DueSearch? {
+        guard fileHealth.damage != nil else { return nil }
+        let now = now().milliseconds
+        return try await read { [lanes, path] db in
+            var search = DueSearch(of: destination, by: now, limit: limit, lanes)
+            try search.runAroundDamage(in: db, path: path)
+            return search
+        }
+    }
+
+    /// SQLite's error in our terms. Damage is remembered.
+    func failure(_ error: any Error) -> StoreError {
+        let reason = StoreError(error, path: path)
+        fileHealth.note(reason)
+        return reason
     }
 }
 
@@ -201,33 +228,30 @@ extension DeliveryFilter {
 }
 
 extension DeliveryRecord {
-    fileprivate init(_ row: Row) {
-        let state: String = row["state"]
-        let notBefore: Int64? = row["not_before"]
-        let notAfter: Int64? = row["not_after"]
+    /// Of the columns that ``SQLiteQueue/deliveries(_:limit:)`` asks for.
+    fileprivate init(_ row: StoredRow) throws {
         self.init(
-            id: row["id"], event: row["event"], subject: row["subject"],
-            destination: DestinationName(row["destination"]), state: State(rawValue: state) ?? .waiting,
-            attempts: row["attempts"], due: Date(milliseconds: row["due"]),
-            notBefore: notBefore.map { Date(milliseconds: $0) }, notAfter: notAfter.map { Date(milliseconds: $0) },
-            acceptedAt: Date(milliseconds: row["accepted_at"]), last: AttemptRecord(row))
-        isInProgress = row["in_progress"]
-        mediaUntil = (row["media_until"] as Int64?).map { Date(milliseconds: $0) }
-        predecessor = row["predecessor"]
+            id: try row.number(0), event: try row.eventID(1), subject: try row.text(2),
+            destination: DestinationName(try row.text(3)), state: try row.word(4), attempts: try row.count(5),
+            due: try row.date(6), notBefore: try row.optionalDate(7), notAfter: try row.optionalDate(8),
+            acceptedAt: try row.date(9), last: try AttemptRecord(number: try row.count(5), row, from: 13))
+        isInProgress = try row.flag(10)
+        mediaUntil = try row.optionalDate(11)
+        predecessor = try row.optionalNumber(12)
     }
 }
 
 extension AttemptRecord {
-    /// Nil before the first attempt, unless something kept it from being made.
-    fileprivate init?(_ row: Row) {
-        let number: Int = row["attempts"]
-        let reason: String? = row["reason"]
+    /// The columns of an attempt, in the order in which ``init(number:_:from:)`` reads them.
+    fileprivate static let columns = "started_at, duration, status, error, reason, remote, excerpt"
+
+    /// Of ``columns`` that begin at `first`. Nil before the first attempt, unless something kept it from being made.
+    fileprivate init?(number: Int, _ row: StoredRow, from first: Int) throws {
+        let reason = try row.optionalText(first + 4)
         guard number > 0 || reason != nil else { return nil }
-        let startedAt: Int64? = row["started_at"]
-        let excerpt: Data? = row["excerpt"]
         self.init(
-            number: number, startedAt: startedAt.map { Date(milliseconds: $0) }, duration: row["duration"],
-            status: row["status"], error: row["error"], reason: reason, remote: row["remote"],
-            excerpt: excerpt.map { Array($0) } ?? [])
+            number: number, startedAt: try row.optionalDate(first), duration: try row.optionalCount(first + 1),
+            status: try row.optionalCount(first + 2), error: try row.optionalText(first + 3), reason: reason,
+            remote: try row.optionalText(first + 5), excerpt: try row.optionalBytes(first + 6) ?? [])
     }
 }

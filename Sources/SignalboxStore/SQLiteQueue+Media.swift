@@ -101,6 +101,7 @@ struct MediaSearch {
     private mutating func search(behind start: String, upTo end: String?, in db: Database) throws {
         var place = start
         while jobs.count < limit, let host = try Self.host(behind: place, upTo: end, in: db) {
+            guard host > place else { throw DamagedValue("the index of hosts is out of order") }
             place = host
             let places = min(perHost - busy[host, default: 0], limit - jobs.count)
             if places > 0 { try take(places, of: host, in: db) }
@@ -112,16 +113,16 @@ struct MediaSearch {
     }
 
     private mutating func take(_ places: Int, of host: String, in db: Database) throws {
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: Self.line), arguments: [host])
+        let rows = try StoredRow.fetchCursor(db.cachedStatement(sql: Self.line), arguments: [host])
         var left = places
         while left > 0, let row = try rows.next() {
-            let id: Int64 = row[0]
+            let id = try row.number(0)
             guard !excluding.contains(id) else { continue }
-            let validators = MediaValidators(etag: row[3], lastModified: row[4])
-            let isKnown: Bool = row[5]
+            let validators = MediaValidators(etag: try row.optionalText(3), lastModified: try row.optionalText(4))
+            let isKnown = try row.flag(5)
             jobs.append(
                 MediaJob(
-                    id: id, url: row[1], host: host, attempts: row[2],
+                    id: id, url: try row.text(1), host: host, attempts: try row.count(2),
                     validators: isKnown && validators != MediaValidators() ? validators : nil))
             left -= 1
             last = host

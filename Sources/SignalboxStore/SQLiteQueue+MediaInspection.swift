@@ -65,8 +65,8 @@ extension SQLiteQueue {
             gauges.wanted = try count(.wanted) + count(.resting)
             gauges.stored = try count(.stored)
             gauges.failed = try count(.failed)
-            if let row = try Row.fetchOne(db, sql: "SELECT count(*), coalesce(sum(bytes), 0) FROM files") {
-                (gauges.files, gauges.bytes) = (row[0], row[1])
+            if let row = try StoredRow.fetchOne(db, sql: "SELECT count(*), coalesce(sum(bytes), 0) FROM files") {
+                (gauges.files, gauges.bytes) = (try row.count(0), try row.number(1))
             }
             gauges.held = try Int.fetchOne(db, sql: "SELECT count(*) FROM media_waits") ?? 0
             return gauges
@@ -78,7 +78,7 @@ extension SQLiteQueue {
         after: MediaFileRecord? = nil, limit: Int
     ) async throws(StoreError) -> [MediaFileRecord] {
         try await read { db in
-            try Row.fetchAll(
+            try StoredRow.fetchAll(
                 db,
                 sql: """
                     SELECT id, sha256, bytes, type, width, height, duration, kept_at, used_at FROM files
@@ -87,8 +87,8 @@ extension SQLiteQueue {
             ).map { row in
                 let urls = try String.fetchAll(
                     db.cachedStatement(sql: "SELECT url FROM media WHERE sha256 = ? LIMIT 5"),
-                    arguments: [row[1] as String])
-                return MediaFileRecord(row, urls: urls.sorted())
+                    arguments: [try row.text(1)])
+                return try MediaFileRecord(row, urls: urls.sorted())
             }
         }
     }
@@ -99,42 +99,42 @@ extension SQLiteQueue {
     ) async throws(StoreError) -> [MediaURLRecord] {
         let words = states.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
         return try await read { db in
-            try Row.fetchAll(
+            try StoredRow.fetchAll(
                 db,
                 sql: """
                     SELECT id, url, state, attempts, due, wanted_at, checked_at, reason, words, sha256, remarks
                     FROM media WHERE state IN (\(words)) AND id < ? ORDER BY id DESC LIMIT ?
                     """, arguments: [before ?? .max, limit]
-            ).map { MediaURLRecord($0) }
+            ).map { try MediaURLRecord($0) }
         }
     }
 }
 
 extension MediaFile {
-    fileprivate init(inspected row: Row) {
+    fileprivate init(inspected row: StoredRow) throws {
         self.init(
-            sha256: row[1], bytes: row[2], contentType: row[3], width: row[4], height: row[5], milliseconds: row[6])
+            sha256: try row.text(1), bytes: try row.count(2), contentType: try row.text(3),
+            width: try row.optionalCount(4), height: try row.optionalCount(5), milliseconds: try row.optionalCount(6))
     }
 }
 
 extension MediaFileRecord {
-    fileprivate init(_ row: Row, urls: [String]) {
+    fileprivate init(_ row: StoredRow, urls: [String]) throws {
         self.init(
-            id: row[0], file: MediaFile(inspected: row), urls: urls, keptAt: Date(milliseconds: row[7]),
-            usedAt: Date(milliseconds: row[8]))
+            id: try row.number(0), file: try MediaFile(inspected: row), urls: urls, keptAt: try row.date(7),
+            usedAt: try row.date(8))
     }
 }
 
 extension MediaURLRecord {
-    fileprivate init(_ row: Row) {
-        let checkedAt: Int64? = row[6]
-        let (reason, words): (String?, String?) = (row[7], row[8])
+    fileprivate init(_ row: StoredRow) throws {
+        let (reason, words) = (try row.optionalText(7), try row.optionalText(8))
         let code = reason.flatMap { MediaFailure.Code(rawValue: $0) }
         self.init(
-            id: row[0], url: row[1], state: State(rawValue: row[2]) ?? .wanted, attempts: row[3],
-            due: Date(milliseconds: row[4]), wantedAt: Date(milliseconds: row[5]),
-            checkedAt: checkedAt.map { Date(milliseconds: $0) }, failure: code.map { MediaFailure($0, words ?? "") },
-            sha256: row[9], remarks: [MediaRemark](codes: row[10]))
+            id: try row.number(0), url: try row.text(1), state: try row.word(2), attempts: try row.count(3),
+            due: try row.date(4), wantedAt: try row.date(5), checkedAt: try row.optionalDate(6),
+            failure: code.map { MediaFailure($0, words ?? "") }, sha256: try row.optionalText(9),
+            remarks: [MediaRemark](codes: try row.optionalText(10)))
     }
 }
 

@@ -157,11 +157,13 @@ struct MediaRemoval: Sendable {
 
     /// Looks at the files behind a place, those first whose use is longest ago.
     mutating func run(behind start: Place, in db: Database) throws {
-        let rows = try Row.fetchAll(
+        let rows = try StoredRow.fetchAll(
             db.cachedStatement(sql: Self.files), arguments: [start.usedAt, start.id, step])
         var place = start
         for row in rows {
-            let (id, sha256, bytes, usedAt): (Int64, String, Int64, Int64) = (row[0], row[1], row[2], row[3])
+            let (id, sha256, bytes) = (try row.number(0), try row.text(1), try row.number(2))
+            let usedAt = try row.number(3)
+            guard (usedAt, id) > (place.usedAt, place.id) else { throw DamagedValue("the files are out of order") }
             guard usedAt < usedBefore || surplus > 0 else { return next = nil }
             switch try forget(id, sha256, in: db) {
             case .named: return next = place
@@ -177,24 +179,24 @@ struct MediaRemoval: Sendable {
 
     private func forget(_ id: Int64, _ sha256: String, in db: Database) throws -> Finding {
         // Those that wait are likely to be the newest.
-        let events = try Row.fetchAll(
+        let events = try StoredRow.fetchAll(
             db.cachedStatement(
                 sql: """
                     SELECT event, EXISTS (SELECT 1 FROM deliveries d WHERE d.event = f.event AND d.state = 'waiting')
                     FROM event_files f WHERE file = ? ORDER BY event DESC LIMIT ?
                     """), arguments: [id, step])
-        let urls = try Row.fetchAll(
+        let urls = try StoredRow.fetchAll(
             db.cachedStatement(
                 sql: """
                     SELECT id, EXISTS (SELECT 1 FROM media_events WHERE media = m.id) FROM media m
                     WHERE sha256 = ? LIMIT ?
                     """), arguments: [sha256, step])
-        if (events + urls).contains(where: { $0[1] }) { return .needed }
+        if try (events + urls).contains(where: { try $0.flag(1) }) { return .needed }
         for row in events {
             try db.cachedStatement(sql: "DELETE FROM event_files WHERE file = ? AND event = ?")
-                .execute(arguments: [id, row[0] as Int64])
+                .execute(arguments: [id, try row.number(0)])
         }
-        for row in urls { try Self.forget(url: row[0], in: db) }
+        for row in urls { try Self.forget(url: try row.number(0), in: db) }
         if events.count == step || urls.count == step { return .named }
         try db.cachedStatement(sql: "DELETE FROM files WHERE id = ?").execute(arguments: [id])
         return .removed

@@ -96,8 +96,9 @@ extension SQLiteQueue {
 extension WithheldPermission {
     static func all(in db: Database) throws -> [DestinationName: WithheldPermission] {
         var all: [DestinationName: WithheldPermission] = [:]
-        for row in try Row.fetchAll(db, sql: "SELECT destination, reason, since FROM withheld") {
-            all[DestinationName(row[0])] = WithheldPermission(reason: row[1], since: Date(milliseconds: row[2]))
+        for row in try StoredRow.fetchAll(db, sql: "SELECT destination, reason, since FROM withheld") {
+            all[DestinationName(try row.text(0))] = WithheldPermission(
+                reason: try row.text(1), since: try row.date(2))
         }
         return all
     }

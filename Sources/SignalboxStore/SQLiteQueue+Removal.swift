@@ -79,7 +79,7 @@ extension SQLiteQueue {
     ) async throws(StoreError) -> (removed: Int, next: Int64?, last: Date?) {
         let latest = max(ended, dead)
         return try await write { db in
-            let rows = try Row.fetchAll(
+            let rows = try StoredRow.fetchAll(
                 db,
                 sql: """
                     SELECT seq, accepted_at,
@@ -87,27 +87,27 @@ extension SQLiteQueue {
                         EXISTS (SELECT 1 FROM deliveries WHERE event = seq AND state = 'dead')
                     FROM events WHERE seq > ? ORDER BY seq LIMIT ?
                     """, arguments: [place, Self.step])
-            let old = rows.filter { row in
-                let (accepted, waits, isDead): (Int64, Bool, Bool) = (row[1], row[2], row[3])
+            let old = try rows.filter { row in
+                let (accepted, waits, isDead) = (try row.number(1), try row.flag(2), try row.flag(3))
                 return !waits && accepted < (isDead ? dead : ended).milliseconds
             }
-            try Self.remove(old.map { $0[0] }, in: db)
-            let mayHaveMore = rows.count == Self.step && rows.contains { $0[1] < latest.milliseconds }
+            if !old.isEmpty { try StoredNumbers.keep(in: db) }
+            try Self.remove(old.map { try $0.number(0) }, in: db)
+            let mayHaveMore = try rows.count == Self.step && rows.contains { try $0.number(1) < latest.milliseconds }
             guard mayHaveMore, let last = rows.last else { return (old.count, nil, nil) }
-            return (old.count, last[0], Date(milliseconds: last[1]))
+            return (old.count, try last.number(0).advanced(beyond: place, in: "events"), try last.date(1))
         }
     }
 
     private static func remove(_ events: [Int64], in db: Database) throws {
         for event in events {
-            for row in try Row.fetchAll(
+            for row in try StoredRow.fetchAll(
                 db.cachedStatement(sql: "SELECT id, destination, state FROM deliveries WHERE event = ?"),
                 arguments: [event])
             {
-                let state: String = row[2]
-                try book(state, of: row[1], in: db)
+                try book(row.word(2), of: row.text(1), in: db)
                 try db.cachedStatement(sql: "DELETE FROM attempts WHERE delivery = ?").execute(arguments: [
-                    row[0] as Int64
+                    try row.number(0)
                 ])
             }
             try db.cachedStatement(sql: "DELETE FROM deliveries WHERE event = ?").execute(arguments: [event])
@@ -131,8 +131,9 @@ extension SQLiteQueue {
     }
 
     /// Counts a delivery that is removed, so that an audit can tell how many there must be.
-    private static func book(_ state: String, of destination: String, in db: Database) throws {
-        guard let state = DeliveryRecord.State(rawValue: state) else { return }
+    private static func book(
+        _ state: DeliveryRecord.State, of destination: String, in db: Database
+    ) throws {
         let column = state.rawValue
         try db.cachedStatement(
             sql: """
@@ -163,22 +164,23 @@ extension SQLiteQueue {
         var place: Int64? = 0
         while let start = place {
             let step = try await write { [lanes] db in
-                let rows = try Row.fetchAll(
+                let rows = try StoredRow.fetchAll(
                     db,
                     sql: """
                         SELECT d.id, d.destination, d.state, d.event FROM deliveries d
                         WHERE \(condition) AND d.id > ? AND NOT (d.state = 'waiting' AND (d.begun > d.attempts OR ?))
                         ORDER BY d.id LIMIT ?
                         """, arguments: arguments + [start, sparingWaiting, Self.step])
-                let free = rows.filter { row in
-                    let destination = DestinationName(row[1])
-                    return lanes.withHandOff { !$0.isHeld(row[0], of: destination) }
+                let free = try rows.filter { row in
+                    let (id, destination) = (try row.number(0), DestinationName(try row.text(1)))
+                    return lanes.withHandOff { !$0.isHeld(id, of: destination) }
                 }
+                if !free.isEmpty { try StoredNumbers.keep(in: db) }
                 for row in free {
-                    try Self.book(row[2], of: row[1], in: db)
-                    let state: String = row[2]
-                    if state == "waiting" { try Self.noteUndelivered(row[1], at: now, in: db) }
-                    let (id, event): (Int64, Int64) = (row[0], row[3])
+                    let state: DeliveryRecord.State = try row.word(2)
+                    try Self.book(state, of: row.text(1), in: db)
+                    if state == .waiting { try Self.noteUndelivered(row.text(1), at: now, in: db) }
+                    let (id, event) = (try row.number(0), try row.number(3))
                     try db.cachedStatement(sql: "DELETE FROM attempts WHERE delivery = ?").execute(arguments: [id])
                     try db.cachedStatement(sql: "DELETE FROM deliveries WHERE id = ?").execute(arguments: [id])
                     try SQLiteWriter.endWait(of: id, event: event, in: db)
@@ -187,7 +189,8 @@ extension SQLiteQueue {
                         arguments: [event])
                     if hasOthers == false { try Self.remove(event, in: db) }
                 }
-                return (count: free.count, next: rows.count == Self.step ? rows.last?[0] as Int64? : nil)
+                let last = rows.count == Self.step ? try rows.last?.number(0) : nil
+                return (count: free.count, next: try last?.advanced(beyond: start, in: "deliveries"))
             }
             purged += step.count
             place = step.next

@@ -18,7 +18,13 @@ package final class SQLiteQueue: Sendable {
     let commits: CommitGroup<SQLiteWriter.Write, SQLiteWriter.Output>
     private let health = CommitHealth()
     let knownCategories = KnownCategories()
-    private let lastVersion = Mutex<Int?>(nil)
+    /// Of the file, when this process last read what others may change.
+    private let lastVersion: Mutex<Int?>
+    /// What was found wrong with the file.
+    package let fileHealth = StoreHealth()
+    let record = QueueRecordKeeper()
+    /// Held deliveries that are damaged: they are not released.
+    let unreadableHeld = Mutex<Set<Int64>>([])
     let elapsed: @Sendable () -> Duration
     let clockNotes: ClockNotes
     let checkpointer: Checkpointer
@@ -26,10 +32,10 @@ package final class SQLiteQueue: Sendable {
     let clockShift = Mutex<ClockShift?>(nil)
 
     /// Opens or makes the queue in a data directory. `now`: the clock that decides what is due. `elapsed`: time that only
-    /// ever passes, counted from any start, by which it is noticed that the clock was set. `delayed`: calls what checks
-    /// the deadlines of commits.
+    /// ever passes, counted from any start, by which it is noticed that the clock was set. `mustExist`: throws for a
+    /// file without a queue, instead of making one there. `delayed`: calls what checks the deadlines of commits.
     package init(
-        in directory: String, now: @escaping @Sendable () -> Date = { Date() },
+        in directory: String, mustExist: Bool = false, now: @escaping @Sendable () -> Date = { Date() },
         elapsed: @escaping @Sendable () -> Duration = SQLiteQueue.sinceStart, delayed: DelayedCall = .onQueue
     ) throws(StoreError) {
         path = directory + "/queue.db"
@@ -38,15 +44,17 @@ package final class SQLiteQueue: Sendable {
         clockNotes = ClockNotes(now: now, elapsed: elapsed)
         checkpointer = Checkpointer(path: path)
         do {
-            pool = try Self.open(path)
+            pool = try Self.open(path, mustExist: mustExist)
+            // First of all: what another process changes from here on is seen at the first tick.
+            lastVersion = Mutex(try pool.writeWithoutTransaction { try Self.version(in: $0) })
             lanes.set(try pool.read { try DestinationState.all(in: $0) })
             lanes.setWithheld(try pool.read { Set(try WithheldPermission.all(in: $0).keys) })
         } catch {
             throw StoreError(error, path: path)
         }
         let writer = SQLiteWriter(
-            pool: pool, path: path, lanes: lanes, now: now, health: health, known: knownCategories,
-            media: mediaWaker, clockNotes: clockNotes, checkpointer: checkpointer)
+            pool: pool, path: path, lanes: lanes, now: now, health: health, fileHealth: fileHealth, record: record,
+            known: knownCategories, media: mediaWaker, clockNotes: clockNotes, checkpointer: checkpointer)
         let start = ContinuousClock.now
         commits = CommitGroup(limit: 512, patience: Self.patience, delayed: delayed, now: { start + elapsed() }) {
             (writes) throws(CommitFailure) in try writer.commit(writes)
@@ -66,7 +74,7 @@ package final class SQLiteQueue: Sendable {
     /// Once, before SQLite is used; where somebody else has used it already, it goes on counting.
     private static let countsNoMemory: Void = { _ = sb_sqlite_count_no_memory() }()
 
-    private static func open(_ path: String) throws -> DatabasePool {
+    private static func open(_ path: String, mustExist: Bool) throws -> DatabasePool {
         countsNoMemory
         var configuration = Configuration()
         configuration.busyMode = .timeout(10)
@@ -81,6 +89,8 @@ package final class SQLiteQueue: Sendable {
             try db.execute(sql: "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL")
         }
         let pool = try DatabasePool(path: path, configuration: configuration)
+        let isEmpty = mustExist ? try pool.read { try SQLiteSchema.migrator.appliedIdentifiers($0).isEmpty } : false
+        if isEmpty { throw StoreError.lost(directory: directory(of: path), reason: QueueLoss.emptied.words) }
         // GRDB sets NORMAL, under which a power cut may take the last commits with it. SQLite's own checkpoints are for
         // writes of which the checkpointer is not told.
         try pool.writeWithoutTransaction { db in
@@ -95,13 +105,7 @@ package final class SQLiteQueue: Sendable {
         return pool
     }
 
-    /// Opens the queue of a gateway that may be running; fails when there is none.
-    package static func existing(in directory: String) throws(StoreError) -> SQLiteQueue {
-        guard FileManager.default.fileExists(atPath: directory + "/queue.db") else {
-            throw .missing(path: directory)
-        }
-        return try SQLiteQueue(in: directory)
-    }
+    private static func version(in db: Database) throws -> Int? { try Int.fetchOne(db, sql: "PRAGMA data_version") }
 
     /// Takes events with all their deliveries. Durable when it returns. When it throws, nothing was taken, unless it throws
     /// ``StoreError/undecided(after:)``: then that is not known. `request`: the request that brought them, where its
@@ -111,6 +115,7 @@ package final class SQLiteQueue: Sendable {
         _ events: [RoutedEvent], of request: IdempotentRequest? = nil
     ) async throws(StoreError) -> AppendResult {
         guard !events.isEmpty || request != nil else { return .appended(duplicates: [:]) }
+        if let damage = fileHealth.damage { throw damage }
         guard case .appended(let result) = try await commits.write(.append(events, request), hasDeadline: true)
         else {
             preconditionFailure("An append was answered as something else.")
@@ -124,6 +129,7 @@ package final class SQLiteQueue: Sendable {
         _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
     ) {
         guard !events.isEmpty else { return done(.success([:])) }
+        if let damage = fileHealth.damage { return done(.failure(damage)) }
         commits.submit(.append(events, nil), hasDeadline: true) { result in
             done(
                 result.map { output in
@@ -173,7 +179,7 @@ package final class SQLiteQueue: Sendable {
     /// Finds out whether the queue can take events, by how the last commits went and by a small durable write of its own;
     /// throws why it cannot.
     package func probe() async throws(StoreError) {
-        if let failure = health.recentFailure { throw failure }
+        if let failure = fileHealth.damage ?? health.recentFailure { throw failure }
         try checkDisk()
         do {
             try await pool.writeWithoutTransaction { db in
@@ -181,7 +187,7 @@ package final class SQLiteQueue: Sendable {
                 try db.execute(sql: "PRAGMA user_version = \(version &+ 1 & 0xFFFF)")
             }
         } catch {
-            throw StoreError(error, path: path)
+            throw failure(error)
         }
     }
 
@@ -216,15 +222,14 @@ package final class SQLiteQueue: Sendable {
     /// disabled. From memory where possible.
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
         guard limit > 0, lanes.state(of: destination) == nil else { return [] }
-        switch lanes.withHandOff({ $0.claim(from: destination, upTo: limit) }) {
-        case .leases(let leases): return leases
-        case .read:
+        return try await lanes.claim(from: destination, upTo: limit) { () throws(StoreError) in
             try await followClock()
-            guard case .claimed(let found) = try await commits.write(.claim(destination, upTo: limit)) else {
+            let search = try await searchAroundDamage(destination, upTo: limit)
+            let claim = SQLiteWriter.Write.claim(destination, upTo: limit, of: search)
+            guard case .claimed(let found) = try await commits.write(claim) else {
                 preconditionFailure("A claim was answered as something else.")
             }
-            // The file's turn, but there was nothing: then it is the turn of what is in memory.
-            return found.isEmpty ? try await claim(from: destination, upTo: limit) : found
+            return found
         }
     }
 
@@ -235,11 +240,11 @@ package final class SQLiteQueue: Sendable {
     package func tick() async throws(StoreError) {
         let version: Int?
         do {
-            version = try await pool.writeWithoutTransaction { try Int.fetchOne($0, sql: "PRAGMA data_version") }
+            version = try await pool.writeWithoutTransaction { try Self.version(in: $0) }
         } catch {
-            throw StoreError(error, path: path)
+            throw failure(error)
         }
-        let isChanged = lastVersion.withLock { $0 != nil && $0 != version }
+        let isChanged = lastVersion.withLock { $0 != version }
         let now = now()
         if isChanged {
             lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
@@ -267,17 +272,19 @@ package final class SQLiteQueue: Sendable {
         let overdue: [SQLiteWriter.Overdue]
         do {
             overdue = try await pool.read { db in
-                try Row.fetchAll(
+                try StoredRow.fetchAll(
                     db.cachedStatement(
                         sql: """
                             SELECT id, destination FROM deliveries
                             WHERE state = 'waiting' AND not_after IS NOT NULL AND not_after <= ? ORDER BY not_after
                             LIMIT 1000
                             """), arguments: [now.milliseconds]
-                ).map { SQLiteWriter.Overdue(delivery: $0[0], destination: DestinationName($0[1])) }
+                ).map { row in
+                    try SQLiteWriter.Overdue(delivery: row.number(0), destination: DestinationName(row.text(1)))
+                }
             }
         } catch {
-            throw StoreError(error, path: path)
+            throw failure(error)
         }
         let free = lanes.withHandOff { handOff in
             overdue.filter { !handOff.isHeld($0.delivery, of: $0.destination) }
@@ -287,8 +294,12 @@ package final class SQLiteQueue: Sendable {
 }
 
 extension Date {
-    /// Since 1970, rounded down.
-    var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded(.down)) }
+    /// Since 1970, rounded down; a date that the file cannot hold becomes the nearest one that it can.
+    var milliseconds: Int64 {
+        let exact = (timeIntervalSince1970 * 1000).rounded(.down)
+        let limits = StoredRow.numbers
+        return exact.isNaN ? 0 : Int64(min(max(exact, Double(limits.lowerBound)), Double(limits.upperBound)))
+    }
 
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 }

@@ -12,6 +12,7 @@ enum SQLiteSchema {
         migrator.registerMigration("media") { try $0.execute(sql: media) }
         migrator.registerMigration("undelivered") { try $0.execute(sql: undelivered) }
         migrator.registerMigration("backoffs") { try $0.execute(sql: backoffs) }
+        migrator.registerMigration("identity") { try $0.execute(sql: identity) }
         return migrator
     }
 
@@ -135,6 +136,16 @@ enum SQLiteSchema {
             reason TEXT NOT NULL, -- of the last time
             since INTEGER NOT NULL
         ) WITHOUT ROWID;
+        """
+
+    /// One row. Numbers of what was removed are kept, so that none is given again.
+    private static let identity = """
+        CREATE TABLE identity (
+            id TEXT NOT NULL, -- random
+            last_event INTEGER NOT NULL, -- the largest `events.seq` when something was last removed
+            last_delivery INTEGER NOT NULL -- the same of `deliveries.id`
+        );
+        INSERT INTO identity VALUES (lower(hex(randomblob(16))), 0, 0);
         """
 
     private static let categories = """

@@ -103,15 +103,13 @@ extension SQLiteWriter {
     // MARK: Repeats
 
     private func answer(to request: IdempotentRequest, in db: Database) throws -> AppendResult? {
-        let row = try Row.fetchOne(
+        let row = try StoredRow.fetchOne(
             db.cachedStatement(
                 sql: "SELECT digest, status, answer FROM requests WHERE source = ? AND key = ? AND at > ?"),
             arguments: [request.source.name, request.key, request.since.milliseconds])
         guard let row else { return nil }
-        let digest: Data = row[0]
-        guard Array(digest) == request.digest else { return .conflicting }
-        let body: Data = row[2]
-        return .repeated(StoredAnswer(status: row[1], body: Array(body)))
+        guard try row.bytes(0) == request.digest else { return .conflicting }
+        return .repeated(StoredAnswer(status: try row.httpStatus(1), body: try row.bytes(2)))
     }
 
     private func remember(

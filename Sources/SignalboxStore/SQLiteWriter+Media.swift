@@ -104,7 +104,7 @@ extension SQLiteWriter {
         _ url: String, in db: Database, _ transaction: inout Transaction
     ) throws -> KnownMedia {
         let now = transaction.now.milliseconds
-        let row = try Row.fetchOne(
+        let row = try StoredRow.fetchOne(
             db.cachedStatement(sql: "SELECT id, state, checked_at, fresh_until FROM media WHERE url = ?"),
             arguments: [url])
         guard let row else {
@@ -112,13 +112,13 @@ extension SQLiteWriter {
                 .execute(arguments: [url, MediaJob.host(of: url), now, now])
             return KnownMedia(id: db.lastInsertedRowID, isSettled: false)
         }
-        let (id, state): (Int64, String) = (row[0], row[1])
-        if state == "wanted" || state == "resting" { return KnownMedia(id: id, isSettled: false) }
-        let checked: Int64 = row[2] ?? 0
-        let freshUntil: Int64 = row[3] ?? 0
+        let (id, state) = (try row.number(0), try row.word(1, as: MediaURLRecord.State.self))
+        if state == .wanted || state == .resting { return KnownMedia(id: id, isSettled: false) }
+        let checked = try row.optionalNumber(2) ?? 0
+        let freshUntil = try row.optionalNumber(3) ?? 0
         // What was checked by a clock that was ahead would stay fresh for as long as that.
         let isFresh = freshUntil > now && checked <= now + Self.failureMemory
-        let counts = state == "stored" ? isFresh : abs(now - checked) < Self.failureMemory
+        let counts = state == .stored ? isFresh : abs(now - checked) < Self.failureMemory
         if counts { return KnownMedia(id: id, isSettled: true) }
         try db.cachedStatement(
             sql: "UPDATE media SET state = 'wanted', due = :now, attempts = 0, wanted_at = :now WHERE id = :id"

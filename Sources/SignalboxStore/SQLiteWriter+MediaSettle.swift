@@ -9,13 +9,13 @@ extension SQLiteWriter {
 
     func settle(_ settlement: MediaSettlement, in db: Database, _ transaction: inout Transaction) throws {
         transaction.media.urls = [:]
-        let row = try Row.fetchOne(
+        let row = try StoredRow.fetchOne(
             db.cachedStatement(
                 sql: "SELECT EXISTS (SELECT 1 FROM files f WHERE f.sha256 = m.sha256) FROM media m WHERE m.id = ?"),
             arguments: [settlement.job])
         // Forgotten meanwhile: then nobody waits for it either.
         guard let row else { return }
-        let isKept: Bool = row[0]
+        let isKept = try row.flag(0)
         switch settlement.end {
         case .stored(let file, let freshness, let remarks):
             try keep(file, in: db, &transaction)

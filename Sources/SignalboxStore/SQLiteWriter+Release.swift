@@ -47,7 +47,7 @@ extension SQLiteWriter {
     }
 
     private func held(_ delivery: Int64, in db: Database) throws -> Held? {
-        try Row.fetchOne(
+        try StoredRow.fetchOne(
             db.cachedStatement(
                 sql: """
                     SELECT d.event, d.destination, d.state = 'waiting' AND d.begun = 0, d.variant,
@@ -57,8 +57,8 @@ extension SQLiteWriter {
                     """), arguments: [delivery]
         ).map { row in
             Held(
-                event: row[0], destination: DestinationName(row[1]), isWaiting: row[2], variant: row[3],
-                isPlain: row[4], notBefore: row[5])
+                event: try row.number(0), destination: DestinationName(try row.text(1)), isWaiting: try row.flag(2),
+                variant: try row.optionalNumber(3), isPlain: try row.flag(4), notBefore: try row.optionalNumber(5))
         }
     }
 

@@ -39,7 +39,16 @@ extension SQLiteWriter {
         ).execute(arguments: [lease.delivery])
     }
 
-    /// Its time is over. What nobody holds and was begun all the same was begun by a process that is no more.
+    /// Ends a delivery whose time is over by `now`, which is checked again here: it may have changed since it was found.
+    /// Begun without a lease: a previous process ended during the attempt.
+    func expire(_ delivery: Int64, by now: Date, in db: Database) throws {
+        let isOver = try Bool.fetchOne(
+            db.cachedStatement(sql: "SELECT state = 'waiting' AND not_after <= ? FROM deliveries WHERE id = ?"),
+            arguments: [now.milliseconds, delivery])
+        if isOver == true { try expire(delivery, in: db) }
+    }
+
+    /// Ends a delivery that is known to be over.
     func expire(_ delivery: Int64, in db: Database) throws {
         let begun = try Int.fetchOne(
             db.cachedStatement(

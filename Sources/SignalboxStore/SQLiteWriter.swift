@@ -10,7 +10,8 @@ struct SQLiteWriter: Sendable {
     enum Write: Sendable {
         case append([RoutedEvent], IdempotentRequest?)
         case settle(Settlement)
-        case claim(DestinationName, upTo: Int)
+        /// `of`: what a search that was made before found.
+        case claim(DestinationName, upTo: Int, of: DueSearch?)
         /// Ends deliveries whose time is over.
         case expire([Overdue])
         /// Takes back what was handed over in memory and never begun.
@@ -36,6 +37,8 @@ struct SQLiteWriter: Sendable {
     let lanes: Lanes
     let now: @Sendable () -> Date
     let health: CommitHealth
+    let fileHealth: StoreHealth
+    let record: QueueRecordKeeper
     let known: KnownCategories
     let media: MediaWaker
     let clockNotes: ClockNotes
@@ -58,9 +61,11 @@ struct SQLiteWriter: Sendable {
             undoInMemory(transaction, writes)
             let failure = CommitFailure(error, path: path)
             health.failed(failure)
+            fileHealth.note(failure.reason)
             throw failure
         }
         health.succeeded()
+        record.note(event: transaction.rows.lastEvent, delivery: transaction.rows.lastDelivery)
         settleInMemory(transaction)
         return outputs
     }
@@ -109,6 +114,8 @@ struct SQLiteWriter: Sendable {
         let nextDue: Date?
         /// The last order key that had its turn.
         let lastKey: String?
+        /// Found, but damaged.
+        let unreadable: [Int64]
     }
 
     private func perform(_ write: Write, in db: Database, _ transaction: inout Transaction) throws -> Output {
@@ -121,14 +128,14 @@ struct SQLiteWriter: Sendable {
         case .append: break
         case .settle(let settlement):
             try settle(settlement, in: db, &transaction)
-        case .claim(let destination, let limit):
-            return .claimed(try claim(from: destination, upTo: limit, in: db, &transaction))
+        case .claim(let destination, let limit, let found):
+            return .claimed(try claim(from: destination, upTo: limit, of: found, in: db, &transaction))
         case .expire(let deliveries):
             // What is held ends with its attempt.
             let free = lanes.withHandOff { handOff in
                 deliveries.filter { !handOff.isHeld($0.delivery, of: $0.destination) }
             }
-            for overdue in free { try expire(overdue.delivery, in: db) }
+            for overdue in free { try expire(overdue.delivery, by: transaction.now, in: db) }
         case .giveBack(let leases):
             for lease in leases { try giveBack(lease, in: db) }
             transaction.released += leases.map { ($0, transaction.now) }
@@ -161,7 +168,7 @@ struct SQLiteWriter: Sendable {
             for claim in transaction.claimed {
                 handOff.finishReading(
                     claim.leases, of: claim.destination, isWhole: claim.isWhole, nextDue: claim.nextDue,
-                    lastKey: claim.lastKey)
+                    lastKey: claim.lastKey, unreadable: claim.unreadable)
             }
         }
         for (destination, state) in transaction.disabled { lanes.set(state, of: destination) }
@@ -175,11 +182,10 @@ struct SQLiteWriter: Sendable {
             for lease in transaction.fresh { handOff.forget(lease) }
             for write in writes {
                 switch write {
-                case .claim(let destination, _): handOff.abandonReading(of: destination)
                 // The file goes on saying that they were begun, which counts an attempt too many and loses nothing.
                 case .giveBack(let leases):
                     for lease in leases { handOff.release(lease, due: transaction.now) }
-                case .append, .settle, .expire, .settleMedia, .release: break
+                case .append, .settle, .claim, .expire, .settleMedia, .release: break
                 }
             }
         }

@@ -8,6 +8,8 @@ package enum StoreError: Error, Sendable, Equatable {
     case inUse(path: String, by: String?)
     /// There is no queue here yet.
     case missing(path: String)
+    /// The queue that was kept in this directory is gone, or the file is older than what was accepted.
+    case lost(directory: String, reason: String)
     /// The database file is no database or is damaged.
     case damaged(path: String, reason: String)
     /// Nothing was written; the same call may succeed once there is room or the disk is back.
@@ -27,6 +29,9 @@ extension StoreError: CustomStringConvertible {
             "The data directory \(path) is in use by another signalbox\(owner.map { " (process \($0))" } ?? ""). "
                 + "Stop it, or choose another with --data-dir."
         case .missing(let path): "There is no queue in \(path). Name the gateway's directory with --data-dir."
+        case .lost(let directory, let reason):
+            "The queue in \(directory) lost events: \(reason). Put the missing file or a backup back. To go on without "
+                + "the lost events, start once with: signalbox serve --accept-queue-loss."
         case .damaged(let path, let reason):
             "The queue \(path) cannot be read: \(reason). Restore it from a backup, or move it away to start anew."
         case .unavailable(let reason): "The queue cannot be written: \(reason)."
@@ -41,12 +46,22 @@ extension StoreError: CustomStringConvertible {
 extension StoreError {
     /// SQLite's error in our terms.
     init(_ error: any Error, path: String) {
-        guard let error = error as? DatabaseError else {
-            self = .unavailable(reason: String(describing: error))
-            return
+        switch error {
+        case let error as DatabaseError: self.init(sqlite: error, path: path)
+        case let error as StoreError: self = error
+        case let error as DamagedValue: self = .damaged(path: path, reason: error.reason)
+        case is RowDecodingError: self = .damaged(path: path, reason: "a value has another type than its column")
+        default: self = .unavailable(reason: String(describing: error))
         }
+    }
+
+    /// Our statements are fixed: one that names a table that is not there, or reads a value too large, met damage.
+    private init(sqlite error: DatabaseError, path: String) {
         switch error.resultCode {
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB: self = .damaged(path: path, reason: error.message ?? "damaged")
+        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_TOOBIG:
+            self = .damaged(path: path, reason: error.message ?? "damaged")
+        case .SQLITE_ERROR where error.message?.hasPrefix("no such ") == true:
+            self = .damaged(path: path, reason: error.message ?? "damaged")
         case .SQLITE_FULL: self = .unavailable(reason: "the disk is full")
         case .SQLITE_READONLY: self = .unavailable(reason: "the file system or the file is read-only")
         case .SQLITE_CANTOPEN: self = .unavailable(reason: "\(path) cannot be opened")

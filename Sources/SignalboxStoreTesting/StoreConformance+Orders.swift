@@ -38,6 +38,21 @@ extension StoreConformance {
             try await queue.settle(second, .expired)
             #expect(try await bench.claimNumbers(queue) == [2])
         },
+        Self("aRetriedHeadWaitsForItsSuccessorThatIsUnderWay") { bench in
+            let queue = try bench.open(isOrdered: true)
+            try await queue.append(["a", "a", "b"].enumerated().map { bench.event($0, under: $1) })
+            let first = try await bench.claimOne(queue)
+            try await queue.settle(first, .refused)
+            let second = try await bench.claimOne(queue)
+            #expect((first.number, second.number) == (0, 2), "keys take turns")
+            try await queue.settle(second, .delivered(status: 200))
+            let successor = try await bench.claimOne(queue)
+            #expect(successor.number == 1)
+            #expect(try await queue.retry(DeliveryFilter(ids: [first.delivery])) == 1)
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            try await queue.settle(successor, .delivered(status: 200))
+            #expect(try await bench.claimNumbers(queue) == [0])
+        },
         Self("aLongLineStarvesNoOther") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append((0..<400).map { bench.event($0, under: "a") })

@@ -33,6 +33,24 @@ extension StoreConformance {
             #expect(account.removed.filter { $0.value > 0 } == [.delivered: 1, .expired: 1, .dead: 1])
             #expect(try await queue.audit().isRight)
         },
+        Self("noNumberIsGivenAgainAfterARemoval") { bench in
+            var queue = try bench.open()
+            var numbers: [Int64] = []
+            for removal in 0..<3 {
+                try await queue.append([bench.event(removal)])
+                let lease = try await bench.claimOne(queue)
+                numbers.append(lease.delivery)
+                try await queue.settle(lease, .delivered(status: 200))
+                if removal == 0 {
+                    #expect(try await queue.purge(DeliveryFilter(state: .delivered)) == 1)
+                } else {
+                    bench.clock.advance(by: 8 * day)
+                    #expect(try await queue.remove(beyond: retention) == 1)
+                }
+                queue = try bench.open()
+            }
+            #expect(Set(numbers).count == 3, "\(numbers)")
+        },
         Self("theFileShrinksWithWhatIsRemoved") { bench in
             let queue = try bench.open()
             for start in stride(from: 0, to: 2000, by: 250) {

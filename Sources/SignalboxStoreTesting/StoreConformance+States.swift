@@ -19,6 +19,12 @@ extension StoreConformance {
                 try await queue.set(nil, of: bench.crm)
                 #expect(try await bench.claimNumbers(queue).sorted() == [1, 2])
             },
+            Self("aDestinationThatIs\(word.rawValue.capitalized)BeforeTheFirstTickIsSeenThen") { bench in
+                let queue = try bench.open()
+                try await bench.open().set(DestinationState(word, since: bench.clock.now), of: bench.crm)
+                try await queue.tick()
+                #expect(!queue.isActive(bench.crm))
+            },
             Self("aDestinationThatIs\(word.rawValue.capitalized)ByAnotherProcessIsSeenAtTheNextTick") { bench in
                 let queue = try bench.open()
                 let other = try bench.open()

@@ -24,16 +24,19 @@ struct Gateway: Sendable {
 
     /// Puts a gateway together, or says on standard error why it cannot. `show` gets what built-in inboxes show.
     init(
-        _ options: GatewayOptions, config: GatewayConfig, logger: Logger, show: @escaping @Sendable (String) -> Void
+        _ options: GatewayOptions, acceptsQueueLoss: Bool = false, config: GatewayConfig, logger: Logger,
+        show: @escaping @Sendable (String) -> Void
     ) throws(ExitCode) {
         // What is in the queue is nobody else's business on this machine.
         umask(0o077)
         path = options.configPath
         do throws(StoreError) {
             directory = try DataDirectory(path: options.dataDirectory(file: config.gateway.dataDirectory))
+            // Before the key, which is a sign that there was a queue.
+            let queue = try SQLiteQueue(of: directory, acceptsLoss: acceptsQueueLoss)
             let key = try directory.key("token.key") { randomBytes(32) }
             foundations = GatewayPlan.Foundations(
-                queue: try SQLiteQueue(in: directory.path), media: MediaStore(directory: directory.path + "/media"),
+                queue: queue, media: MediaStore(directory: directory.path + "/media"),
                 tokens: TokenHash(key: key), counts: RouteCounts(), show: show)
         } catch {
             throw refuse("\(error)")
@@ -50,7 +53,7 @@ struct Gateway: Sendable {
             foundations.queue, plan.downloads, room: room,
             cancel: { for ways in formerWays.value + [current.value.ways] { ways.stopSeparate() } }, logger: logger)
         fileJanitor = MediaJanitor(
-            room,
+            room, health: foundations.queue.fileHealth,
             work: .init(foundations.queue, foundations.media) { current.value.config.media.retention }, logger: logger)
         self.current = current
         self.formerWays = formerWays
@@ -79,6 +82,16 @@ struct Gateway: Sendable {
     /// Ends all that is under way to others; nothing is sent any more.
     func stopSending() {
         for ways in formerWays.value + [plan.ways] { ways.stop() }
+    }
+
+    /// Carries all commits into the queue's file, to be called once nobody writes any more. What fails here is in the
+    /// write-ahead log, as before.
+    func carryOver(logger: Logger) async {
+        do throws(StoreError) {
+            try await queue.carryOver()
+        } catch {
+            logger.notice("Checkpoint failed; commits stay in queue.db-wal.", metadata: ["error": "\(error)"])
+        }
     }
 
     /// To be called before anything is delivered.

@@ -57,6 +57,7 @@ struct QueueReplay {
         case .success: if !session.interruption.happened { dispatcher.drain() }
         }
         await delivering
+        await gateway.carryOver(logger: command.options.makeLogger())
         try session.end(isComplete: (try? reading.get()) ?? false)
         let (after, scheduledAfter) = try await counts()
         let outcomes = DeliveryOutcomes(

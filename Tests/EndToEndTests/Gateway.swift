@@ -54,11 +54,12 @@ struct Gateway {
     /// Writes a config into a directory and starts a gateway there, on a port of its own. `behind`: a command that becomes
     /// the gateway.
     static func start(
-        in directory: String, config: String? = nil, environment: [String: String] = [:], behind command: [String] = []
+        in directory: String, config: String? = nil, arguments: [String] = [], environment: [String: String] = [:],
+        behind command: [String] = []
     ) async throws -> Gateway {
         if let config { try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json")) }
         let process = try binary.start(
-            ["serve", "--listen", "127.0.0.1:0"], in: directory,
+            ["serve", "--listen", "127.0.0.1:0"] + arguments, in: directory,
             environment: environment.merging(["WEBHOOK_SECRET": secret]) { $1 }, behind: command)
         let url = try #require(await process.listeningURL())
         return Gateway(directory: directory, process: process, url: url)

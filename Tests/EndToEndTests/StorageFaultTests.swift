@@ -119,7 +119,78 @@ import Testing
         }
     }
 
+    /// What is on other pages is delivered, nothing new is accepted, and a stop ends.
+    @Test func aDamagedPageIsReportedAndHoldsUpNoStop() async throws {
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                var gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
+                #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)
+                let text = String(repeating: "a", count: 3000)
+                for _ in 0..<20 {
+                    _ = try await gateway.post(Data(#"{"aps":{"alert":"\#(text)"}}"#.utf8))
+                }
+                #expect(await gateway.stop() == 0)
+                try await QueueFile(directory + "/data/queue.db").damageLeaf(of: "events")
+
+                gateway = try await Gateway.start(in: directory)
+                while try await gateway.get("/readyz").status != 503 { await Task.yield() }
+                for await line in gateway.process.errors.stream where line.contains("The queue is damaged") { break }
+                let refused = try await gateway.post(payload)
+                #expect(refused.status == 503)
+                #expect(refused.json["code"] as? String == "queue-unavailable")
+                #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/resume").status == 200)
+                _ = await receiver.next(10)
+                #expect(await gateway.stop() == 0)
+                let audit = try await binary.run(["audit"], in: directory)
+                #expect(audit.status == 1)
+                #expect(audit.errors.contains("The file is damaged"))
+            }
+        }
+    }
+
     // MARK: At the start
+
+    @Test func aLostQueueIsNotTakenForANewOne() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [] }"#
+            var gateway = try await Gateway.start(in: directory, config: config)
+            #expect(try await gateway.post(payload).status == 202)
+            #expect(await gateway.stop() == 0)
+            for name in ["queue.db", "queue.db-wal"] {
+                try FileManager.default.removeItem(atPath: directory + "/data/" + name)
+            }
+            for command in [["serve", "--listen", "127.0.0.1:0"], ["audit"]] {
+                let refused = try await binary.run(command, in: directory)
+                #expect(refused.status == 2)
+                #expect(refused.errors.contains("queue.id is there, but queue.db is missing or empty"))
+                #expect(refused.errors.contains("--accept-queue-loss"))
+            }
+            gateway = try await Gateway.start(in: directory, arguments: ["--accept-queue-loss"])
+            #expect(try await gateway.post(payload).status == 202)
+            #expect(await gateway.stop() == 0)
+            gateway = try await Gateway.start(in: directory)
+            #expect(await gateway.stop() == 0)
+            #expect(try await binary.run(["audit"], in: directory).status == 0)
+        }
+    }
+
+    /// Only a lock says that a gateway is running.
+    @Test func aPruneSaysWhyTheDirectoryCannotBeUsed() async throws {
+        try await withTemporaryDirectory { directory in
+            let config = #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [] }"#
+            let gateway = try await Gateway.start(in: directory, config: config)
+            let running = try await binary.run(["media", "prune"], in: directory)
+            #expect(running.status == 0)
+            #expect(running.output.contains("the gateway that is running"))
+            #expect(await gateway.stop() == 0)
+            try FileManager.default.removeItem(atPath: directory + "/data/lock")
+            try FileManager.default.createDirectory(
+                atPath: directory + "/data/lock", withIntermediateDirectories: false)
+            let refused = try await binary.run(["media", "prune"], in: directory)
+            #expect(refused.status == 2)
+            #expect(refused.errors.contains("cannot be used: Is a directory"))
+        }
+    }
 
     @Test(.enabled("needs a file system of its own") { await Namespace.isAllowed })
     func aDiskThatIsFullOrReadOnlyKeepsItFromStarting() async throws {

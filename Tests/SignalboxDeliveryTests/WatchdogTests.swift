@@ -28,6 +28,17 @@ import Testing
                 == Array(repeating: false, count: 7))
     }
 
+    /// Numbers of the reads that are under way at one look after the other.
+    @Test(
+        arguments: [
+            ([1, 1, 1, 2], [nil, 1, nil, nil]), ([1, 2, 3], [nil, nil, nil]), ([1, nil, 1], [nil, nil, nil]),
+            ([1, 1, 2, 2], [nil, 1, nil, 2]), ([nil, nil], [nil, nil]),
+        ] as [([Int?], [Int?])])
+    func aReadThatDoesNotEndIsReportedOnce(_ looks: [Int?], _ reports: [Int?]) {
+        var watchdog = Watchdog()
+        #expect(looks.map { watchdog.stuckReading(crm, $0) } == reports)
+    }
+
     @Test func eachLaneIsWatchedForItself() {
         var watchdog = Watchdog()
         let looks = [crm, DestinationName("other"), crm].map { watchdog.isStalled($0, overdue: 61, isIdle: true) }

@@ -66,10 +66,7 @@ import Testing
             try await queue.append([event(1)])
             // How long to wait for a lock is not what is tested.
             try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
-            var configuration = Configuration()
-            configuration.allowsUnsafeTransactions = true
-            let other = try DatabaseQueue(path: directory + "/queue.db", configuration: configuration)
-            try other.inDatabase { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+            let other = try lock(directory)
             await #expect(throws: StoreError.unavailable(reason: "database is locked")) {
                 try await queue.append([event(2)])
             }
@@ -81,6 +78,38 @@ import Testing
             #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[3]])
             #expect(try await queue.audit().isRight)
         }
+    }
+
+    /// A backlog is in the file, and another process locks the file when the clock is set: the claim cannot follow it.
+    @Test(arguments: [3600, -3600] as [TimeInterval]) func aLaneClaimsAgainAfterAClaimThatFailed(
+        by jump: TimeInterval
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            try await open(directory).append([event(1)])
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            queue.openLane(crm) {}
+            try await queue.tick()
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
+            let other = try lock(directory)
+            clock.set(by: jump)
+            for _ in 0..<3 {
+                await #expect(throws: StoreError.unavailable(reason: "database is locked")) {
+                    try await queue.claim(from: crm, upTo: 5)
+                }
+            }
+            try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+            try await queue.tick()
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[1]])
+        }
+    }
+
+    private func lock(_ directory: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: directory + "/queue.db", configuration: configuration)
+        try other.inDatabase { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        return other
     }
 
     /// Whoever may write anywhere, as root may, meets no such thing.

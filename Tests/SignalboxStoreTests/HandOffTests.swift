@@ -88,6 +88,34 @@ import Testing
         #expect(handOff.reserved == 0)
     }
 
+    private func read(_ handOff: inout HandOff) throws -> HandOff.Reading {
+        guard case .read(let reading) = handOff.claim(from: inbox, upTo: 1) else { throw NothingGiven() }
+        return reading
+    }
+
+    @Test func aReadingThatFailsLetsTheNextOneBegin() throws {
+        var handOff = HandOff()
+        handOff.open(inbox)
+        let first = try read(&handOff)
+        guard case .leases = handOff.claim(from: inbox, upTo: 1) else { throw NothingGiven() }
+        handOff.end(first)
+        #expect(handOff.readingNumber(of: inbox) == nil)
+        let second = try read(&handOff)
+        handOff.end(first)
+        #expect(handOff.readingNumber(of: inbox) != nil, "the first has ended already")
+        handOff.finishReading([], of: inbox, isWhole: true, nextDue: nil)
+        handOff.end(second)
+        #expect(handOff.lanes[inbox]?.mayHaveMore == false, "it was finished")
+    }
+
+    @Test func anUnreadableDeliveryIsNotReadAgain() throws {
+        var handOff = HandOff()
+        handOff.open(inbox)
+        _ = try read(&handOff)
+        handOff.finishReading([], of: inbox, isWhole: false, nextDue: nil, unreadable: [7])
+        #expect(handOff.held(of: inbox) == [7])
+    }
+
     /// However fast new ones come, what waits in the file gets its turn.
     @Test func looksAtTheFileAlthoughThereIsAlwaysSomethingFresh() {
         var handOff = HandOff()

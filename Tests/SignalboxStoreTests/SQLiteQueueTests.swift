@@ -162,7 +162,7 @@ import Testing
         }
     }
 
-    /// But for the books, and for who is paused, disabled, withheld or left alone: one row for each destination.
+    /// Except the ledger, the queue's identity, and destinations that are paused, disabled, withheld or backing off.
     @Test func noTableGrowsForEver() async throws {
         try await withTemporaryDirectory { directory in
             let clock = ManualDate()
@@ -201,7 +201,7 @@ import Testing
                 beyond: .init(ended: .seconds(7 * 86_400), dead: .seconds(30 * 86_400), bytes: .max))
             _ = try await queue.removeMedia(beyond: .init(unused: .seconds(86_400), bytes: .max)) { _ in }
             let left = try await rows(of: queue)
-            #expect(left.filter { $0.value > 0 }.keys.sorted() == ["grdb_migrations", "ledger"])
+            #expect(left.filter { $0.value > 0 }.keys.sorted() == ["grdb_migrations", "identity", "ledger"])
         }
     }
 
@@ -226,6 +226,20 @@ import Testing
     private func limitPages(of queue: SQLiteQueue, to count: Int) async throws {
         try await queue.pool.writeWithoutTransaction { db in
             _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")
+        }
+    }
+
+    /// A number that was found may name another delivery when it is written.
+    @Test func expiresOnlyWhatIsOver() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            let orders = [nil, clock.now.addingTimeInterval(1), clock.now].map { DeliveryOrder(to: crm, notAfter: $0) }
+            try await queue.append(
+                orders.map { RoutedEvent(event: makeEvent([1], at: clock.now), routes: [], deliveries: [$0]) })
+            try await queue.commit(.expire((1...4).map { SQLiteWriter.Overdue(delivery: $0, destination: crm) }))
+            let expired = try await queue.deliveries(DeliveryFilter(state: .expired), limit: 10)
+            #expect(expired.map(\.id) == [3])
         }
     }
 

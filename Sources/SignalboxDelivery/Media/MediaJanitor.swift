@@ -1,5 +1,6 @@
 package import Logging
 import ServiceLifecycle
+package import SignalboxStore
 
 /// Removes files that events point to: at the start and once an hour those that have been kept long enough, and as soon as
 /// there are too many bytes those whose last use is longest ago.
@@ -37,6 +38,7 @@ package struct MediaJanitor: Service {
     }
 
     private let room: MediaRoom
+    private let health: StoreHealth
     private let work: Work
     private let logger: Logger
     private let clock: any Clock<Duration>
@@ -49,10 +51,12 @@ package struct MediaJanitor: Service {
 
     /// `clock` and `elapsed` go equally fast.
     package init(
-        _ room: MediaRoom, work: Work, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
+        _ room: MediaRoom, health: StoreHealth = StoreHealth(), work: Work, logger: Logger,
+        clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart
     ) {
         self.room = room
+        self.health = health
         self.work = work
         self.logger = logger
         self.clock = clock
@@ -101,26 +105,37 @@ package struct MediaJanitor: Service {
                 isDone = left <= room.limit() || removal == Removal()
             } while !isDone && !Task.isCancelled
             room.made(left: left)
+            noteSuccess(of: .media)
             return young > 0
         } catch {
             room.made(left: nil)
-            note(error)
+            note(error, of: .media)
             return false
         }
     }
 
     private func sweep() async {
-        do { note(try await work.sweep()) } catch { note(error) }
+        do {
+            note(try await work.sweep())
+            noteSuccess(of: .sweep)
+        } catch {
+            note(error, of: .sweep)
+        }
     }
 
     private func note(_ removed: Int) {
         if removed > 0 { logger.info("Old files were removed.", metadata: ["files": "\(removed)"]) }
     }
 
-    private func note(_ error: any Error) {
+    private func note(_ error: any Error, of upkeep: StoreHealth.Upkeep) {
         // Cut short by our own stop.
         if Task.isCancelled { return }
+        guard health.record(upkeep, failure: "\(error)") == .fails else { return }
         logger.error("Old files cannot be removed.", metadata: ["error": "\(error)"])
+    }
+
+    private func noteSuccess(of upkeep: StoreHealth.Upkeep) {
+        if health.record(upkeep, failure: nil) == .recovers { logger.notice("Old files can be removed again.") }
     }
 }
 

@@ -47,7 +47,9 @@ extension Audit {
         }
         if orphans > 0 { lines.append("\(orphans) deliveries belong to no event.") }
         if strayWaits > 0 { lines.append("\(strayWaits) waits for files belong to no delivery.") }
+        if let loss { lines.append("The queue lost events: \(loss).") }
         lines += damage.map { "The file is damaged: \($0)." }
+        if !damage.isEmpty { lines.append("Deliveries on damaged pages are not made. Restore a backup.") }
         return lines
     }
 }

@@ -24,6 +24,9 @@ struct Serve: AsyncParsableCommand {
     @Option(help: "Address to listen on (SIGNALBOX_LISTEN; default: 127.0.0.1:8080).")
     var listen: String?
 
+    @Flag(help: "Start although the queue of the data directory is missing, or behind what was accepted.")
+    var acceptQueueLoss = false
+
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         // Beyond a limit on the size of files a write shall fail like any other.
@@ -34,7 +37,7 @@ struct Serve: AsyncParsableCommand {
         let logger = options.makeLogger()
         let config = try options.loadConfig()
         let address = try listenAddress(config)
-        let gateway = try Gateway(options, config: config, logger: logger) { text in
+        let gateway = try Gateway(options, acceptsQueueLoss: acceptQueueLoss, config: config, logger: logger) { text in
             Terminal.show(text)
         }
         let queue = gateway.queue
@@ -57,6 +60,7 @@ struct Serve: AsyncParsableCommand {
         ]
         let interrupted = try await ServiceRun(services: services, logger: logger).run()
         gateway.stopSending()
+        await gateway.carryOver(logger: logger)
         let isShown = Terminal.finish()
         if interrupted { throw ExitCode.interrupted }
         if !isShown { throw ExitCode.incomplete }

@@ -1,0 +1,117 @@
+import Foundation
+import GRDB
+
+/// What happened to the queue that was kept in a data directory.
+enum QueueLoss: Equatable {
+    case missing(sign: String)
+    case emptied
+    case replaced
+    /// Numbers of events.
+    case behind(last: Int64, accepted: Int64)
+
+    /// As a clause.
+    var words: String {
+        switch self {
+        case .missing(let sign): "\(sign) is there, but queue.db is missing or empty"
+        case .emptied: "queue.db holds no queue any more; perhaps queue.db-wal was removed"
+        case .replaced: "queue.db is another queue than the one that queue.id describes"
+        case .behind(let last, let accepted):
+            "queue.db ends at number \(last), but \(accepted) was accepted; queue.db-wal was removed, or queue.db "
+                + "was replaced by an older copy"
+        }
+    }
+
+    /// What can be said before SQLite looks at the file, which it makes when it is missing.
+    init?(beforeOpening directory: String) {
+        guard Self.size(directory + "/queue.db") == 0, let sign = Self.sign(in: directory) else { return nil }
+        self = .missing(sign: sign)
+    }
+
+    /// Compares a queue with its record. Nil where both agree, and where the directory has no record: an earlier version
+    /// made it.
+    init?(_ record: QueueRecord?, identity: String, event: Int64, delivery: Int64) {
+        guard let record else { return nil }
+        if record.identity != identity {
+            self = .replaced
+        } else if event < record.event {
+            self = .behind(last: event, accepted: record.event)
+        } else if delivery < record.delivery {
+            self = .behind(last: delivery, accepted: record.delivery)
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether there must be a queue in a directory.
+    static func isExpected(in directory: String) -> Bool { sign(in: directory) != nil }
+
+    /// The file that tells of a former queue. The gateway makes it after the queue.
+    private static func sign(in directory: String) -> String? {
+        ["queue.id", "token.key", "queue.db-wal"].first { size(directory + "/" + $0) > 0 }
+    }
+
+    /// 0 for a file that is not there.
+    private static func size(_ path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+}
+
+extension SQLiteQueue {
+    /// Opens the queue of a gateway that may be running; fails when there is none.
+    package static func existing(in directory: String) throws(StoreError) -> SQLiteQueue {
+        if let loss = QueueLoss(beforeOpening: directory) {
+            throw .lost(directory: directory, reason: loss.words)
+        }
+        guard FileManager.default.fileExists(atPath: directory + "/queue.db") else {
+            throw .missing(path: directory)
+        }
+        return try SQLiteQueue(in: directory, mustExist: QueueLoss.isExpected(in: directory))
+    }
+
+    static func directory(of path: String) -> String { String(path.dropLast("/queue.db".count)) }
+
+    /// Where the file is.
+    var directory: String { Self.directory(of: path) }
+
+    /// Opens the queue of a data directory for its owner, or makes it. Throws ``StoreError/lost(directory:reason:)``
+    /// when a former queue is gone or the file is behind what was accepted, unless `acceptsLoss`.
+    package convenience init(
+        of directory: DataDirectory, acceptsLoss: Bool = false
+    ) throws(StoreError) {
+        let path = directory.path
+        if !acceptsLoss, let loss = QueueLoss(beforeOpening: path) {
+            throw .lost(directory: path, reason: loss.words)
+        }
+        let former = QueueRecord(in: path)
+        try self.init(in: path, mustExist: !acceptsLoss && QueueLoss.isExpected(in: path))
+        let record: QueueRecord
+        do {
+            record = try pool.read { try QueueRecord(of: $0) }
+        } catch {
+            let reason = failure(error)
+            guard case .damaged = reason else { throw reason }
+            // No event is accepted until the file is repaired; the record stays for then. What can be read is delivered.
+            return
+        }
+        if !acceptsLoss, let loss = QueueLoss(former, of: record) {
+            throw .lost(directory: path, reason: loss.words)
+        }
+        try self.record.begin(record, in: path)
+    }
+}
+
+extension QueueRecord {
+    /// What the file itself says.
+    init(of db: Database) throws {
+        self.init(
+            identity: try StoredNumbers.identity(in: db), event: try StoredNumbers.lastEvent(in: db),
+            delivery: try StoredNumbers.lastDelivery(in: db))
+    }
+}
+
+extension QueueLoss {
+    init?(_ former: QueueRecord?, of record: QueueRecord) {
+        self.init(former, identity: record.identity, event: record.event, delivery: record.delivery)
+    }
+}

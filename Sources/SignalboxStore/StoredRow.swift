@@ -1,0 +1,128 @@
+import Foundation
+import GRDB
+
+/// A row of the file, whose values may be damaged. Every read checks type and bounds, and throws ``DamagedValue``
+/// instead of trapping as GRDB's subscripts do.
+///
+/// The row is a copy: it stays valid after its statement has moved on.
+struct StoredRow: FetchableRecord {
+    private let row: Row
+
+    init(row: Row) { self.row = row.copy() }
+
+    /// Numbers beyond this are damage: the gateway writes none, and sums of smaller ones cannot overflow.
+    static let numbers: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
+
+    // MARK: Numbers
+
+    func number(_ column: Int) throws -> Int64 { try required(column, optionalNumber(column), "a number") }
+
+    func optionalNumber(_ column: Int) throws -> Int64? {
+        switch try storage(column) {
+        case .null: return nil
+        case .int64(let number) where Self.numbers.contains(number): return number
+        default: throw damage(column, "a number")
+        }
+    }
+
+    /// A number that is not negative.
+    func count(_ column: Int) throws -> Int { try required(column, optionalCount(column), "a count") }
+
+    func optionalCount(_ column: Int) throws -> Int? {
+        guard let number = try optionalNumber(column) else { return nil }
+        guard number >= 0 else { throw damage(column, "a count") }
+        return Int(number)
+    }
+
+    /// Of an HTTP response.
+    func httpStatus(_ column: Int) throws -> Int {
+        let status = try count(column)
+        guard (100...599).contains(status) else { throw damage(column, "an HTTP status") }
+        return status
+    }
+
+    func flag(_ column: Int) throws -> Bool { try number(column) != 0 }
+
+    func date(_ column: Int) throws -> Date { Date(milliseconds: try number(column)) }
+
+    func optionalDate(_ column: Int) throws -> Date? {
+        try optionalNumber(column).map { Date(milliseconds: $0) }
+    }
+
+    // MARK: Texts and bytes
+
+    func text(_ column: Int) throws -> String { try required(column, optionalText(column), "a text") }
+
+    func optionalText(_ column: Int) throws -> String? {
+        switch try storage(column) {
+        case .null: return nil
+        case .string(let text): return text
+        default: throw damage(column, "a text")
+        }
+    }
+
+    /// One of the values of an enumeration.
+    func word<Word: RawRepresentable<String>>(_ column: Int, as: Word.Type = Word.self) throws -> Word {
+        guard let word = Word(rawValue: try text(column)) else { throw damage(column, "a known word") }
+        return word
+    }
+
+    func bytes(_ column: Int) throws -> [UInt8] { try required(column, optionalBytes(column), "bytes") }
+
+    func optionalBytes(_ column: Int) throws -> [UInt8]? {
+        switch try storage(column) {
+        case .null: return nil
+        case .blob(let data): return Array(data)
+        case .string(let text): return Array(text.utf8)
+        default: throw damage(column, "bytes")
+        }
+    }
+
+    /// The text form of an event's id. It becomes a header of requests, so only characters of such an id pass.
+    func eventID(_ column: Int) throws -> String {
+        let text = try text(column)
+        let isID =
+            text.utf8.count <= 64
+            && text.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "-") || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+            }
+        guard isID, !text.isEmpty else { throw damage(column, "an event id") }
+        return text
+    }
+
+    private func storage(_ column: Int) throws -> DatabaseValue.Storage {
+        try row.decode(DatabaseValue.self, atIndex: column).storage
+    }
+
+    private func required<Value>(_ column: Int, _ value: Value?, _ expected: String) throws -> Value {
+        guard let value else { throw damage(column, expected) }
+        return value
+    }
+
+    private func damage(_ column: Int, _ expected: String) -> DamagedValue {
+        DamagedValue("column \(Array(row.columnNames)[column]) does not hold \(expected)")
+    }
+}
+
+/// Something in the file is not what the gateway writes. The reason never repeats the value.
+struct DamagedValue: Error {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+}
+
+extension Int64 {
+    /// A number from the file that the gateway goes on counting from.
+    func trusted(as name: String) throws(DamagedValue) -> Int64 {
+        guard StoredRow.numbers.contains(self) else { throw DamagedValue("\(name) is out of range") }
+        return self
+    }
+
+    /// The place at which a walk through a table goes on. Throws when it does not advance, as in a table whose pages
+    /// are out of order: the walk would never end.
+    func advanced(beyond place: Int64, in table: String) throws(DamagedValue) -> Int64 {
+        guard self > place else { throw DamagedValue("the rows of \(table) are out of order") }
+        return self
+    }
+}

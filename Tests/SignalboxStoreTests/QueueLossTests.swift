@@ -1,0 +1,166 @@
+import Foundation
+import GRDB
+import SignalboxModel
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxStore
+
+/// A data directory whose queue is gone, emptied or older than what was accepted is not taken for a new one.
+@Suite(.timeLimit(.minutes(1))) struct QueueLossTests {
+    private let crm = DestinationName("crm")
+
+    private func event(_ number: UInt8) -> RoutedEvent {
+        let now = Date()
+        return RoutedEvent(
+            event: Event(
+                id: EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
+                acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [], body: [number]),
+            routes: [], deliveries: [DeliveryOrder(to: crm)])
+    }
+
+    /// Opens the queue as the gateway does, appends one event, and calls `body` while it is open.
+    private func append(
+        _ number: UInt8, in path: String, acceptsLoss: Bool = false,
+        _ body: (SQLiteQueue) async throws -> Void = { _ in }
+    ) async throws {
+        let directory = try DataDirectory(path: path)
+        let queue = try SQLiteQueue(of: directory, acceptsLoss: acceptsLoss)
+        try await queue.append([event(number)])
+        try await body(queue)
+        try await queue.carryOver()
+        withExtendedLifetime(directory) {}
+    }
+
+    private func remove(_ names: String..., in path: String) throws {
+        for name in names where FileManager.default.fileExists(atPath: path + "/" + name) {
+            try FileManager.default.removeItem(atPath: path + "/" + name)
+        }
+    }
+
+    /// Expects that neither the gateway nor a command opens the queue, and that the reason names something.
+    private func expectLoss(of path: String, naming word: String) throws {
+        #expect {
+            let directory = try DataDirectory(path: path)
+            _ = try SQLiteQueue(of: directory)
+        } throws: { error in
+            guard case .lost(path, let reason) = error as? StoreError else { return false }
+            return reason.contains(word)
+        }
+    }
+
+    @Test(arguments: ["queue.id", "token.key"]) func refusesAMissingQueueBesideASign(_ sign: String) async throws {
+        try await withTemporaryDirectory { path in
+            try await append(1, in: path)
+            try remove("queue.db", "queue.db-wal", "queue.db-shm", "queue.id", in: path)
+            try Data("something".utf8).write(to: URL(fileURLWithPath: path + "/" + sign))
+            try expectLoss(of: path, naming: sign)
+            #expect(!FileManager.default.fileExists(atPath: path + "/queue.db"), "the attempt leaves no queue")
+            #expect { try SQLiteQueue.existing(in: path) } throws: {
+                if case .lost = $0 as? StoreError { true } else { false }
+            }
+            try await append(2, in: path, acceptsLoss: true)
+            try await append(3, in: path) { queue throws in #expect(try await queue.eventCount() == 2) }
+        }
+    }
+
+    @Test func refusesAnEmptiedQueue() async throws {
+        try await withTemporaryDirectory { path in
+            try await append(1, in: path)
+            try remove("queue.db-wal", "queue.db-shm", in: path)
+            try Data().write(to: URL(fileURLWithPath: path + "/queue.db"))
+            try expectLoss(of: path, naming: "missing or empty")
+        }
+    }
+
+    /// What an earlier version left: all that it wrote may have been in the log.
+    @Test func refusesAQueueWithoutTablesWhereAKeyIs() async throws {
+        try await withTemporaryDirectory { path in
+            try await append(1, in: path)
+            try remove("queue.db", "queue.db-wal", "queue.db-shm", "queue.id", in: path)
+            try Data("key".utf8).write(to: URL(fileURLWithPath: path + "/token.key"))
+            try makeEmptyDatabase(at: path + "/queue.db")
+            try expectLoss(of: path, naming: "queue.db-wal")
+        }
+    }
+
+    @Test func refusesAQueueWhoseLogWasRemoved() async throws {
+        try await withTemporaryDirectory { path in
+            try await append(1, in: path)
+            try await append(2, in: path) { queue throws in
+                // As a crash leaves it, but without the log.
+                try FileManager.default.createDirectory(atPath: path + "/crash", withIntermediateDirectories: false)
+                for name in ["queue.db", "queue.id"] {
+                    try FileManager.default.copyItem(atPath: path + "/" + name, toPath: path + "/crash/" + name)
+                }
+                try expectLoss(of: path + "/crash", naming: "ends at number 1, but 2 was accepted")
+                let audit = try await SQLiteQueue.existing(in: path + "/crash").audit()
+                #expect(!audit.isRight)
+                #expect(audit.loss?.contains("ends at number 1, but 2 was accepted") == true)
+                #expect(try await SQLiteQueue.existing(in: path).audit().loss == nil, "while it runs")
+            }
+        }
+    }
+
+    @Test func refusesAnotherQueue() async throws {
+        try await withTemporaryDirectory { path in
+            try await append(1, in: path + "/a")
+            try await append(1, in: path + "/b")
+            try remove("queue.db", "queue.db-wal", "queue.db-shm", in: path + "/a")
+            try FileManager.default.copyItem(atPath: path + "/b/queue.db", toPath: path + "/a/queue.db")
+            try expectLoss(of: path + "/a", naming: "another queue")
+            try await append(2, in: path + "/a", acceptsLoss: true)
+            try await append(3, in: path + "/a")
+        }
+    }
+
+    @Test func aPurgeIsNoLoss() async throws {
+        try await withTemporaryDirectory { path in
+            try await append(1, in: path)
+            try await append(2, in: path) { queue throws in
+                #expect(try await queue.purge(DeliveryFilter(state: .waiting)) == 2)
+            }
+            try await append(3, in: path) { queue throws in #expect(try await queue.audit().isRight) }
+        }
+    }
+
+    @Test(arguments: ["", "nonsense", "a b c", String(repeating: "0", count: 32) + " -1 0"])
+    func aRecordThatIsNotWholeCountsAsNone(_ text: String) async throws {
+        try await withTemporaryDirectory { path in
+            try await append(1, in: path)
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path + "/queue.id"))
+            #expect(QueueRecord(in: path) == nil)
+            try await append(2, in: path)
+            #expect(QueueRecord(in: path)?.event == 2)
+        }
+    }
+
+    @Test func carriesAllCommitsIntoTheFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            try await queue.append([event(1)])
+            try await queue.carryOver()
+            try FileManager.default.copyItem(atPath: directory + "/queue.db", toPath: directory + "/copy.db")
+            let count = try await DatabaseQueue(path: directory + "/copy.db").read { db in
+                try Int.fetchOne(db, sql: "SELECT count(*) FROM deliveries")
+            }
+            #expect(count == 1)
+        }
+    }
+
+    @Test func aDirectoryOfAnEarlierVersionIsOpened() async throws {
+        try await withTemporaryDirectory { path in
+            try await append(1, in: path)
+            try remove("queue.id", in: path)
+            try Data("key".utf8).write(to: URL(fileURLWithPath: path + "/token.key"))
+            try await append(2, in: path) { queue throws in #expect(try await queue.eventCount() == 2) }
+        }
+    }
+
+    /// One that SQLite has made and that has no tables.
+    private func makeEmptyDatabase(at path: String) throws {
+        let database = try DatabaseQueue(path: path)
+        try database.inDatabase { try $0.execute(sql: "CREATE TABLE a (b); DROP TABLE a") }
+        try database.close()
+    }
+}
