@@ -57,10 +57,9 @@ extension SQLiteQueue {
 extension DestinationBackoff {
     static func all(in db: Database) throws -> [DestinationName: DestinationBackoff] {
         var all: [DestinationName: DestinationBackoff] = [:]
-        for row in try Row.fetchAll(db, sql: "SELECT destination, kind, reason, since, until FROM backoffs") {
-            guard let kind = Kind(rawValue: row[1]) else { continue }
-            all[DestinationName(row[0])] = DestinationBackoff(
-                kind, reason: row[2], since: Date(milliseconds: row[3]), until: Date(milliseconds: row[4]))
+        for row in try StoredRow.fetchAll(db, sql: "SELECT destination, kind, reason, since, until FROM backoffs") {
+            all[DestinationName(try row.text(0))] = DestinationBackoff(
+                try row.word(1), reason: try row.text(2), since: try row.date(3), until: try row.date(4))
         }
         return all
     }
