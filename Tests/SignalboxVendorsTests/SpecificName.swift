@@ -24,6 +24,11 @@ enum SpecificName {
         "infobip": [["internalData", "messageId"]],
         "segment-engage": [["tapActionButtons", "onTap"]],
         "parse": [["push_id", "time", "data"]],
+        "wonderpush": [["_wp", "c", "n"], ["_wp", "type", "c"], ["_wp", "type", "n"], ["_wp", "alert"]],
+        "emarsys": [["ems", "u", "sid"]],
+        "localytics": [["ll", "ca", "cr"]],
+        "swrve": [["_p", "_sw"], ["_p", "_sd"], ["_p", "_td"], ["_p", "_sid"], ["_sp", "_td"], ["_sp", "_sw"]],
+        "mixpanel": [["mp", "m", "c"]],
     ]
 
     /// Short names that are a vendor's nevertheless.

@@ -5,7 +5,8 @@ extension CatalogueForm {
     mutating func fields(_ value: JSONValue) -> CatalogueFields {
         var fields = CatalogueFields()
         let keys = [
-            "title", "subtitle", "body", "sound", "badge", "channel", "category", "tag", "vendorKind", "link", "webView",
+            "title", "subtitle", "body", "sound", "badge", "channel", "category", "tag", "vendorKind", "link",
+            "webView",
             "word", "types", "arguments", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control",
             "liveActivity", "ignored", "secrets", "tokens", "custom",
         ]

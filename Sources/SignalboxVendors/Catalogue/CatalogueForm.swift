@@ -146,7 +146,8 @@ struct CatalogueForm {
 
     private mutating func test(_ value: JSONValue) -> CatalogueCondition.Test? {
         let words: [String: CatalogueCondition.Test] = [
-            "present": .present, "absent": .absent, "unset": .unset, "filled": .filled, "text": .text, "object": .object,
+            "present": .present, "absent": .absent, "unset": .unset, "filled": .filled, "text": .text,
+            "object": .object,
             "filledObject": .filledObject, "list": .list, "true": .isTrue, "scalar": .scalar, "integer": .integer,
         ]
         if let length = value["length"], value["form"] == nil {
