@@ -100,10 +100,13 @@ extension Catalogue {
         }
         let keys = nearly.compactMap { markers[$0].marker.conditions.first?.key(in: payload) }
         var lines = [summary(asked: asked.count, keys: Set(keys).sorted())]
+        // Several markers of one vendor can fail for the same reason.
+        var written: Set<String> = []
         for position in nearly.sorted() {
             let (entry, marker) = markers[position]
             guard let condition = marker.failing(in: payload) else { continue }
-            lines.append("  \(entries[entry].vendor): no; \(condition.objection(in: payload))")
+            let line = "  \(entries[entry].vendor): no; \(condition.objection(in: payload))"
+            if written.insert(line).inserted { lines.append(line) }
         }
         return Array(lines.prefix(Self.mostLines))
     }
