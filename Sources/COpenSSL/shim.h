@@ -34,9 +34,9 @@ static inline int sb_ssl_verify_names(int is_valid, X509_STORE_CTX *store) {
   return is_named;
 }
 
-// Has a context (SSL_CTX) refuse certificates that name their host in the subject only, which RFC 9525, 2, forbids.
-// X509_CHECK_FLAG_NEVER_CHECK_SUBJECT does not help: libcurl compares names itself (Curl_ossl_verifyhost), and takes the
-// common name where there is neither a DNS name nor an IP address.
+// Makes a context (SSL_CTX) reject certificates that name their host in the subject only (RFC 9525, 2).
+// X509_CHECK_FLAG_NEVER_CHECK_SUBJECT does not help: libcurl compares names itself (Curl_ossl_verifyhost) and falls
+// back to the common name when there is neither a DNS name nor an IP address.
 static inline void sb_ssl_require_alternative_names(void *context) {
   SSL_CTX_set_verify((SSL_CTX *)context, SSL_VERIFY_PEER, sb_ssl_verify_names);
 }

@@ -14,15 +14,15 @@ using namespace simdjson;
 
 namespace {
 
-// A text buffer that grew past this for one big document is given back at the next reset, and so are the parser's own.
+// A reset frees a text buffer that grew past this for one large document, and the parser's own buffers likewise.
 constexpr size_t kept_text_bytes = 64 * 1024;
 
-// Of the documents' buffers, so many bytes are kept at a reset: a payload with large JSON texts in its strings has up to
+// A reset keeps at most this many bytes of document buffers. A payload with large JSON texts in its strings has up to
 // max_documents of them.
 constexpr size_t kept_document_bytes = 1024 * 1024;
 
-// What simdjson allocates for a document (document::allocate): a tape word for each byte of the text, and 5/3 as much
-// for strings.
+// Bytes that simdjson allocates for a document (document::allocate): a tape word for each byte of the text, and 5/3 of
+// the text for strings.
 size_t retained_bytes(const dom::document &document) {
   size_t capacity = document.capacity();
   return capacity * sizeof(uint64_t) + 5 * capacity / 3;

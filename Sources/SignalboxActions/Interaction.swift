@@ -132,7 +132,7 @@ package enum InteractionMistake: Error, Sendable, Equatable {
     case notANotification(String)
     /// What would be made of it is larger than an event may be.
     case tooLarge
-    /// Deciding which routes match its event takes more work than one event may take.
+    /// Matching the event against the routes exceeds the work limit.
     case tooCostly
     /// The event has no such button; some of those that it has.
     case unknownAction(String, known: [String])

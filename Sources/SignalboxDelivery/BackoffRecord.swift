@@ -1,16 +1,17 @@
 import SignalboxStore
 
-/// Decides when a lane records that it leaves its destination alone, so that what is recorded follows what holds. Pure.
+/// Decides when a lane records a change of its backoff, so that the record in the queue matches the lane's state.
+/// Pure.
 struct BackoffRecord: Sendable {
     struct Backoff: Sendable, Equatable {
         let kind: DestinationBackoff.Kind
-        /// By the lane's time.
+        /// On the lane's clock.
         let until: Duration
     }
 
     enum Step: Sendable, Equatable {
         case done
-        /// Nil: it is no longer left alone.
+        /// Nil: the backoff has ended.
         case record(Backoff?)
     }
 
@@ -18,16 +19,16 @@ struct BackoffRecord: Sendable {
     private var isRecording = false
     private var hasFailed = false
 
-    /// A time that moves by less is not recorded again.
+    /// A shift of the end by less than this is not recorded.
     private static let step: Duration = .seconds(1)
 
-    /// Begins to record; false while another attempt does, whose next step is this one's.
+    /// Starts recording. False while another attempt records: its next step covers this change too.
     mutating func begin() -> Bool {
         defer { isRecording = true }
         return !isRecording
     }
 
-    /// The next step, when `present` holds; recording ends with ``Step/done``.
+    /// The next step for the present backoff. Recording ends with ``Step/done``.
     mutating func next(_ present: Backoff?) -> Step {
         guard isNews(present) else {
             isRecording = false
@@ -37,7 +38,7 @@ struct BackoffRecord: Sendable {
         return .record(present)
     }
 
-    /// What was to be recorded could not be: the next attempt tries again. True for the first failure in a row.
+    /// The record could not be written, so the next attempt retries. True for the first failure in a row.
     mutating func fail(before former: Backoff?) -> Bool {
         (recorded, isRecording) = (former, false)
         defer { hasFailed = true }

@@ -64,7 +64,7 @@ struct Breaker: Sendable, Equatable {
         return false
     }
 
-    /// Until when nothing is begun; nil unless it is open.
+    /// When the next attempt may begin; nil unless the breaker is open.
     var openUntil: Duration? { if case .open(let until) = state { until } else { nil } }
 
     var isClosed: Bool { if case .closed = state { true } else { false } }

@@ -22,7 +22,7 @@ package struct DeadLetterEvents: Sendable {
     /// Nil when no route wants it.
     func event(about lease: Lease, status: Int?, reason: String, at now: Date) -> RoutedEvent? {
         let parser = JSONParser.forEvents()
-        // Unreadable: no event of the gateway's own, and one without a subject.
+        // An unreadable body is not an event of the gateway's own, and it has no subject.
         let body = try? parser.parse(lease.body)
         if let body, isOperational(body) { return nil }
         let event = events.event(.deliveryDead, subject: "destination/\(lease.destination)", at: now) { json in

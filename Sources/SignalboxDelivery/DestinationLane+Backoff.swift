@@ -3,9 +3,9 @@ import Logging
 import SignalboxRouting
 import SignalboxStore
 
-/// Lets operators see why a lane leaves its destination alone.
+/// Records a lane's backoff, so that operators see why nothing is sent.
 extension DestinationLane {
-    /// Records in the queue what an answer changed about it.
+    /// Records in the queue how an answer changed the backoff.
     func recordBackoff(after answer: RetryPolicy.Answer) async {
         guard gate.beginRecording() else { return }
         while true {
@@ -36,7 +36,7 @@ extension DestinationLane {
             until: now.addingTimeInterval((backoff.until - elapsed()) / .seconds(1)))
     }
 
-    /// Removes the record when the lane ends: its breaker ends with it.
+    /// Removes the record when the lane ends, because its breaker ends with it.
     func forgetBackoff() async {
         guard gate.recordedBackoff != nil else { return }
         do throws(StoreError) {

@@ -126,7 +126,7 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Reports once that the file is damaged, whoever found it.
+    /// Reports damage of the file once, whichever component found it.
     private func reportDamage() {
         guard let damage = queue.fileHealth.takeUnreportedDamage() else { return }
         logger.critical(

@@ -16,7 +16,7 @@ final class LaneGate: Sendable {
         var shutters = 0
         var isFailing = false
         var isUnrecordable = false
-        /// Claims that may still be from memory since one failed; nil while none has.
+        /// After a failed claim: how many successful claims may still come from memory. Nil without a failure.
         var uncertainClaims: Int?
         /// When the lane will be woken at the latest.
         var wakesAt: Duration?
@@ -27,7 +27,7 @@ final class LaneGate: Sendable {
         var quietUntil: Duration?
         var record = BackoffRecord()
 
-        /// Why the destination is left alone.
+        /// The present backoff; nil for none.
         func backoff(at now: Duration) -> BackoffRecord.Backoff? {
             if let until = breaker.openUntil { return .init(kind: .breakerOpen, until: until) }
             return quietUntil.flatMap { $0 > now ? .init(kind: .retryAfter, until: $0) : nil }
@@ -177,8 +177,8 @@ final class LaneGate: Sendable {
 
     func noteRecorded() { state.withLock { $0.isUnrecordable = false } }
 
-    /// Records a claim that failed; true for the first one in a row. Claims from memory say nothing of the file, so that
-    /// only as many as may be in a row end the row.
+    /// Records a failed claim; true for the first one in a row. Claims from memory prove nothing about the file, so
+    /// the row ends only after more successes than can come from memory in a row.
     func noteUnclaimed() -> Bool {
         state.withLock { state in
             defer { state.uncertainClaims = SQLiteQueue.longestRunFromMemory }
@@ -211,10 +211,10 @@ final class LaneGate: Sendable {
 
     // MARK: What operators see
 
-    /// Begins to record why the destination is left alone; false while another attempt does.
+    /// Starts recording the backoff; false while another attempt records it.
     func beginRecording() -> Bool { state.withLock { $0.record.begin() } }
 
-    /// A probe that is under way changes nothing yet.
+    /// While a probe is in progress, the record stays as it is.
     func nextRecord(at now: Duration) -> BackoffRecord.Step {
         state.withLock { state in
             let isProbing = state.breaker.openUntil == nil && !state.breaker.isClosed
@@ -226,7 +226,7 @@ final class LaneGate: Sendable {
 
     func noteRecordKept() { state.withLock { $0.record.succeed() } }
 
-    /// True for the first that is lost in a row. `former`: what is recorded still.
+    /// True for the first lost record in a row. `former`: the backoff that is still recorded.
     func noteRecordLost(before former: BackoffRecord.Backoff?) -> Bool {
         state.withLock { $0.record.fail(before: former) }
     }

@@ -19,7 +19,7 @@ package struct RetryPolicy: Sendable {
         /// Of HTTP, where there was a reply.
         package var status: Int? { if case .replied(let status, _) = self { status } else { nil } }
 
-        /// What came, for people.
+        /// The answer in words, for operators.
         var words: String {
             switch self {
             case .replied(let status, _): RetryPolicy.words(for: status)

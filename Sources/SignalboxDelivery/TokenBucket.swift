@@ -25,7 +25,7 @@ struct TokenBucket: Sendable, Equatable {
 
     mutating func giveBack(_ count: Int) { tokens = min(capacity, tokens + Double(count)) }
 
-    /// Whether an attempt might have begun this long before a time, and did not.
+    /// True when an attempt could have begun at least `time` ago and none did.
     func isUnused(for time: Duration, at now: Duration) -> Bool { wait + time <= now - filledAt }
 
     /// How long until there is one.

@@ -8,15 +8,15 @@ struct Watchdog: Sendable {
     /// Seconds.
     private static let patience = 60.0
 
-    /// The read of the queue that each lane had under way at the last look.
+    /// The queue read that each lane had in progress at the last check.
     private var readings: [DestinationName: Int] = [:]
     private var suspects: Set<DestinationName> = []
     private var reported: Set<DestinationName> = []
 
-    /// The read of a lane, once, when it was under way at the last look already. `reading`: nil for none.
+    /// Returns a lane's read, once, if it was already in progress at the last check. `reading`: nil for none.
     mutating func stuckReading(_ lane: DestinationName, _ reading: Int?) -> Int? {
         let former = readings[lane]
-        // Negative once it was reported.
+        // Negative once reported.
         readings[lane] = reading.map { former == $0 || former == -$0 ? -$0 : $0 }
         return former == reading ? reading : nil
     }

@@ -1,6 +1,6 @@
-/// Where a text nests too deep: a parser says only that it does.
+/// Finds where a JSON text exceeds a nesting limit; a parser reports only that it does.
 package enum JSONNesting {
-    /// The bracket that opens one level more than allowed, in bytes; nil when none does.
+    /// Byte offset of the first bracket beyond the limit; nil when there is none.
     package static func offset(deeperThan limit: Int, in text: [UInt8]) -> Int? {
         var (depth, isQuoted, isEscaped) = (0, false, false)
         for (offset, byte) in text.enumerated() {

@@ -59,7 +59,7 @@ package final class JSONParser {
     /// Capacity of the parser's buffers, in bytes.
     package var retainedBytes: Int { sb_json_parser_retained_bytes(handle) }
 
-    /// Forgets every document parsed so far; their values must not be used any more. Large buffers are given back.
+    /// Forgets every document parsed so far; their values become invalid. Frees large buffers.
     package func reset() {
         documents.removeAll(keepingCapacity: true)
         sb_json_parser_reset(handle)

@@ -1,4 +1,4 @@
-/// A device token or push address that a vendor puts into its own data, in clear.
+/// A device token or push address that a vendor puts into its own data in clear text.
 package struct DeviceToken: Sendable, Equatable {
     /// The key of the value that holds it.
     package let key: [UInt8]

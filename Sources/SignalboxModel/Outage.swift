@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Whether something that is tried again and again fails at present, so that each change is logged once.
+/// Whether a repeated operation fails at present, so that each change is logged once.
 ///
-/// A class because those who try share it.
+/// A class because all its callers share it.
 package final class Outage: Sendable {
     private let isUnderWay = Mutex(false)
 

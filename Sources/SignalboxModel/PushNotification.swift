@@ -33,7 +33,7 @@ package struct PushNotification: Sendable, Equatable {
     /// An object with what nobody read of the push service's own keys. Whoever makes ``custom`` takes it away and puts it
     /// in there: no event is written while there is one.
     package var platformRest: JSONText?
-    /// Device tokens inside the vendor's data, in clear. Whoever writes an event hashes them first.
+    /// Device tokens inside the vendor's data, in clear text. They are hashed before an event is written.
     package var deviceTokens: [DeviceToken] = []
     package var warnings: [Warning] = []
 

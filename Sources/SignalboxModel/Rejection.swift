@@ -28,7 +28,7 @@ package struct Rejection: Error, Sendable, Equatable {
         case tooLarge = "payload-too-large"
         case truncated = "payload-truncated"
         case notAnObject = "payload-not-an-object"
-        /// Deciding which routes match its event takes more work than one event may take.
+        /// Matching the event against the routes exceeds the work limit.
         case tooCostly = "payload-too-costly"
         /// What another tool recorded holds no payload, time or token where they should be; never said over HTTP.
         case envelope = "envelope-malformed"

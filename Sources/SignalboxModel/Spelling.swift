@@ -1,11 +1,11 @@
-/// Finds what somebody meant who misspelt a word.
+/// Suggests the known word nearest to a misspelled one.
 package enum Spelling {
-    /// Bytes of the longest word that is compared: comparing costs the product of both lengths.
+    /// Longest word that is compared, in bytes: a comparison costs the product of both lengths.
     private static let longest = 100
-    /// Words that are compared; further ones are not looked at.
+    /// Known words that are compared; the rest is ignored.
     private static let mostCompared = 1_000
 
-    /// The nearest known word; nil when none is near.
+    /// The nearest known word; nil when none is near enough.
     package static func nearest(to word: String, among known: [String]) -> String? {
         guard word.utf8.count <= longest else { return nil }
         let near = known.prefix(mostCompared).filter { $0.utf8.count <= longest }
@@ -14,7 +14,7 @@ package enum Spelling {
         return near.word
     }
 
-    /// Levenshtein's distance, letter case aside.
+    /// Levenshtein distance, ignoring letter case.
     private static func distance(_ left: String, _ right: String) -> Int {
         let left = Array(left.lowercased())
         let right = Array(right.lowercased())

@@ -34,7 +34,7 @@ extension RouteTable {
             event, try decision(on: body, at: place), in: body, shaping: shaping, hasLastingID: hasLastingID)
     }
 
-    /// What the routes decide about an event that was made of the payload at this place.
+    /// The routes' decision on an event. `place`: of the payload it was made from, for a rejection.
     package func decision(on event: JSONValue, at place: Place) throws(Rejection) -> Decision {
         do throws(RoutingTooCostly) {
             return try decide(event)
@@ -45,7 +45,7 @@ extension RouteTable {
 }
 
 extension Pattern {
-    /// Whether this matches the event that was made of the payload at this place.
+    /// Whether the pattern matches the event. `place`: of the payload it was made from, for a rejection.
     package func selects(_ event: JSONValue, at place: Place) throws(Rejection) -> Bool {
         do throws(RoutingTooCostly) {
             return try matches(event)

@@ -16,7 +16,7 @@ package struct Normalizer: Sendable {
     /// Bytes of the digest that names a category: enough that no two sets of buttons share a name.
     private static let categoryDigest = 16
 
-    /// The key of a request's own token, of which a vendor's data may hold a copy.
+    /// The key of a request's own token. Vendor data may hold a copy of that token.
     private static let targetKey = Array("token".utf8)
 
     private let chain: VendorChain

@@ -3,14 +3,14 @@ import SignalboxModel
 
 /// Replaces device tokens inside JSON texts by their keyed hashes.
 struct TokenMask {
-    /// A shorter text can be equal to a token by chance. It is replaced only under the key of a token.
+    /// A shorter text can equal a token by chance, so it is replaced only under a token's key.
     static let shortestUnique = 16
-    /// JSON texts inside strings that are opened: more than a payload of 4 KiB can hold.
+    /// JSON texts inside strings that are parsed: more than a payload of 4 KiB can hold.
     private static let mostTexts = 4096
-    /// JSON texts inside JSON texts that are opened.
+    /// Nesting of JSON texts inside JSON texts that are parsed.
     private static let deepestText = 4
 
-    /// Of more tokens none is searched for before a text is parsed.
+    /// With more tokens than this, texts are parsed without searching them first.
     private static let mostSearched = 4
 
     private let texts: Set<[UInt8]>
@@ -29,7 +29,7 @@ struct TokenMask {
     func masked(_ json: JSONText) -> JSONText {
         guard mayHoldToken(json.bytes) else { return json }
         var limits = Normalizer.payloadLimits
-        // A kept text can be longer than its payload, and nested deeper where a JSON text in a string was opened.
+        // A stored text can be longer than its payload, and nested deeper if a JSON text in a string was parsed.
         limits.bytes *= 8
         limits.depth *= 8
         limits.documents = Self.mostTexts
@@ -46,7 +46,7 @@ struct TokenMask {
         }
     }
 
-    /// False for a JSON text in which no token begins: most have none, and need not be parsed for that.
+    /// False when no token can begin in the JSON text. Most texts have none and need not be parsed.
     private func mayHoldToken(_ json: [UInt8]) -> Bool {
         guard texts.count <= Self.mostSearched else { return true }
         return texts.contains { token in
@@ -62,7 +62,7 @@ struct TokenMask {
             || byte == UInt8(ascii: "/")
     }
 
-    /// `key`: of the nearest member around the value. `texts`: how many JSON texts are open around it.
+    /// `key`: of the nearest enclosing member. `texts`: the number of enclosing JSON texts in strings.
     private func write(
         _ value: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser, into json: inout JSONWriter
     ) {
@@ -97,12 +97,12 @@ struct TokenMask {
             write(opened, under: key, texts: texts + 1, in: parser, into: &inner)
             json.string(JSONText(inner).string)
         } catch {
-            // What cannot be looked into may hold a token.
+            // An unread text may hold a token.
             if error.reason == .tooManyDocuments { json.string(hash.name(of: text)) } else { json.value(string) }
         }
     }
 
-    /// True for a text that must not stay as it is; other texts keep their blanks and escapes.
+    /// True for a text that must be rewritten; other texts keep their whitespace and escapes.
     private func holdsToken(_ value: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser) -> Bool {
         if let utf8 = value.utf8 {
             let text = Array(utf8)
@@ -123,7 +123,7 @@ struct TokenMask {
 }
 
 extension PushNotification {
-    /// Hashes the device tokens in everything that is kept of the vendor's data.
+    /// Hashes the device tokens in all stored vendor data.
     mutating func maskTokens(with mask: TokenMask) {
         custom = custom.map { mask.masked($0) }
         if let arguments = action?.arguments { action?.arguments = mask.masked(arguments) }

@@ -19,8 +19,8 @@ struct FCMV1: EnvelopeFormat {
             target: target, warnings: checks.warnings)
     }
 
-    /// Apps have messages of their own, so that one of the service's keys must be in it. A message that stands alone is
-    /// known by a target or a platform's block that the legacy API does not have.
+    /// Apps send messages of their own, so one of the service's keys must be present. A message without a request
+    /// around it needs a target, or a platform block that the legacy API does not have.
     private func message(in arrival: Arrival) -> JSONValue? {
         if let message = arrival.root.block("message") {
             return message.isEmptyContainer || hasOwnKey(message) ? message : nil

@@ -18,7 +18,7 @@ struct InApp: EnvelopeFormat {
         value?["trigger_condition"]?.isArray == true && value?.block("data") != nil
     }
 
-    /// What a tap on a message does is one of three words (braze-roku-sdk, BrazeSDK.brs).
+    /// The click action of a message is one of three words (braze-roku-sdk, BrazeSDK.brs).
     private static func isClick(_ value: JSONValue?) -> Bool {
         value?.equals("URI") == true || value?.equals("NONE") == true || value?.equals("NEWS_FEED") == true
     }

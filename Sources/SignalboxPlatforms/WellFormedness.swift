@@ -8,7 +8,7 @@ struct WellFormedness {
     let parser: JSONParser
     private(set) var warnings: [Warning] = []
 
-    /// Starts with what any payload may get wrong: repeated keys, and an event instead of a payload.
+    /// Starts with the warnings that any payload may have: repeated keys, and an event instead of a payload.
     init(of arrival: Arrival) {
         parser = arrival.parser
         checkKeys(of: arrival.root.value, hasRepeats: arrival.root.hasRepeats)
@@ -19,8 +19,8 @@ struct WellFormedness {
         }
     }
 
-    /// What a webhook got, which is sometimes sent back by mistake; nil for anything else.
-    /// Source: github.com/cloudevents/spec, v1.0.2, spec.md, "Required Attributes"; github.com/standard-webhooks.
+    /// Recognises the body of a webhook, which is sometimes sent back by mistake; nil for anything else. Source:
+    /// github.com/cloudevents/spec, v1.0.2, spec.md, "Required Attributes"; github.com/standard-webhooks.
     private static func eventForm(of root: JSONValue) -> String? {
         if root["specversion"]?.isString == true, ["id", "source", "type"].allSatisfy({ root[$0]?.isString == true }) {
             return "a CloudEvent"

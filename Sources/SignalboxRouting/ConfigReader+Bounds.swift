@@ -1,7 +1,7 @@
 import SignalboxJSON
 import SignalboxModel
 
-/// How large a config and its parts may be: reading one, and working by it, takes a bounded amount of time and memory.
+/// Bounds on a config and its parts, so that reading it and matching with it take limited time and memory.
 package enum ConfigBounds {
     /// Bytes of all files together.
     package static let bytes = 16 << 20
@@ -10,16 +10,16 @@ package enum ConfigBounds {
     static let sources = 10_000
     static let categories = 10_000
     static let actionTypes = 1_000
-    /// Entries of an array for which nothing else is said.
+    /// Entries of an array, unless another bound applies.
     static let entries = 1_000
     /// Bytes and keys of a JSON Pointer.
     static let (pointerBytes, pointerKeys) = (1_024, 32)
-    /// Characters of a text on one line.
+    /// Characters of a single-line text.
     static let lineCharacters = 1_024
 }
 
 extension ConfigReader {
-    /// The entries of an array; none, if there are too many.
+    /// The entries of an array. Records an error and returns none if there are too many.
     mutating func list(_ value: JSONValue, upTo most: Int = ConfigBounds.entries) -> [JSONValue] {
         guard value.isArray else {
             note(value, "this must be an array, in brackets")
@@ -33,19 +33,19 @@ extension ConfigReader {
         return entries
     }
 
-    /// As ``list(_:upTo:)``, of an array that somebody else reads.
+    /// True, with an error, for an array that exceeds the bound of ``list(_:upTo:)``. Other code reads its entries.
     mutating func hasTooManyEntries(_ value: JSONValue) -> Bool {
         value.isArray && !value.isEmptyContainer && list(value).isEmpty
     }
 
-    /// True for an object with at most so many members; others are mistakes.
+    /// True for an object with at most this many members; records an error otherwise.
     mutating func hasAtMost(_ most: Int, _ kind: String, in object: JSONValue) -> Bool {
         guard object.members.dropFirst(most).first(where: { _ in true }) != nil else { return true }
         note(object, "these are more than \(most) \(kind); remove some")
         return false
     }
 
-    /// A text that logs and terminals show on one line.
+    /// Reads a text that logs and terminals show on one line.
     mutating func line(_ value: JSONValue) -> String? {
         guard let text = text(value) else { return nil }
         if let problem = Self.problem(ofLine: text) {
@@ -55,7 +55,7 @@ extension ConfigReader {
         return text
     }
 
-    /// As above, of a member's key, which may be empty.
+    /// Checks a member's key like ``line(_:)``. The key may be empty.
     mutating func checkLine(keyOf member: JSONValue, _ key: String) {
         if let problem = Self.problem(ofLine: key) { note(keyOf: member, problem) }
     }
@@ -68,7 +68,8 @@ extension ConfigReader {
         return "this has a control character, which would change how logs and terminals show it; remove it"
     }
 
-    /// Control characters, line ends, and what turns the direction of writing around (Unicode Standard Annex 9, 2).
+    /// Control characters, line separators, and characters that change the writing direction (Unicode Standard Annex
+    /// 9, 2).
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -81,7 +82,7 @@ extension ConfigReader {
         }
     }
 
-    /// A JSON Pointer that is not longer than needed; nil for anything else.
+    /// A JSON Pointer within the bounds; nil for anything else.
     static func boundedPointer(_ text: String) -> JSONPointer? {
         guard text.utf8.count <= ConfigBounds.pointerBytes, let pointer = JSONPointer(text),
             pointer.tokens.count <= ConfigBounds.pointerKeys

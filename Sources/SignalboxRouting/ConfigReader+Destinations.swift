@@ -122,7 +122,7 @@ extension ConfigReader {
         return retry
     }
 
-    /// Bytes of a URL, as many as RFC 9110, 4.1 wants supported at least.
+    /// Bytes of a URL: the minimum that RFC 9110, 4.1 recommends supporting.
     private static let longestAddress = 8_000
 
     static func isWebAddress(_ text: String) -> Bool {

@@ -1,18 +1,18 @@
 import SignalboxJSON
 import SignalboxModel
 
-/// Errors and warnings while a config is read. Their messages and places are made only for those that are kept.
+/// Errors and warnings found while reading a config. Messages and positions are built only for those that are listed.
 extension ConfigReader {
     /// After this many errors and warnings the rest is only counted.
     static let mostFindings = 100
-    /// Characters of a message; names in a config may be long.
+    /// Longest message, in characters; names in a config may be long.
     private static let longestMessage = 1_000
 
-    /// Something in one of the files.
+    /// A value or a key in one of the files.
     struct Place {
         let file: Int
         let pointer: String
-        /// Whether its key is meant.
+        /// True for the value's key.
         var isKey = false
     }
 
@@ -21,11 +21,11 @@ extension ConfigReader {
         let place: Place
         let message: String
         let notes: [(Place, String)]
-        /// Whether what stands there may be a secret that was pasted.
+        /// Whether the value may be a pasted secret.
         var mayBeSecret = false
     }
 
-    /// Another place that an error is about, and what is there.
+    /// Another location that an error is about, with its own message.
     struct Related {
         let value: JSONValue
         var isKey = false
@@ -36,19 +36,19 @@ extension ConfigReader {
         add(.error, value, message, related)
     }
 
-    /// As above, of a value that may be a secret: it is not to be shown.
+    /// Records an error on a value that may be a secret and must not be shown.
     mutating func note(secret value: JSONValue, _ message: @autoclosure () -> String) {
         add(.error, value, message, [], mayBeSecret: true)
     }
 
-    /// As above, of a member's key.
+    /// Records an error on a member's key.
     mutating func note(
         keyOf member: JSONValue, _ message: @autoclosure () -> String, also related: [Related] = []
     ) {
         add(.error, member, isKey: true, message, related)
     }
 
-    /// In the config's own file.
+    /// Records errors in the main config file.
     mutating func note(_ findings: [EntryFinding]) {
         for finding in findings {
             errorCount += 1
@@ -59,7 +59,7 @@ extension ConfigReader {
         }
     }
 
-    /// Something that is unusual and does no harm.
+    /// Records an unusual but harmless value.
     mutating func warn(
         _ value: JSONValue, isKey: Bool = false, _ message: @autoclosure () -> String, also related: [Related] = []
     ) {

@@ -95,7 +95,7 @@ extension ConfigReader {
         case (nil, let file?):
             guard let path = line(file) else { return nil }
             if !templateFiles.contains(path) { templateFiles.append(path) }
-            // One byte more than a template may have shows that it has too many.
+            // One byte beyond the limit shows that the template is too large.
             guard let data = ConfigText.beginning(of: path, upTo: EventTemplate.sizeLimit + 1) else {
                 note(file, "the file \(path) cannot be read; it should hold the template")
                 return nil

@@ -1,12 +1,12 @@
 import SignalboxJSON
 import SignalboxModel
 
-/// Warnings about a `redact` that does not hold for all that its route's destinations get.
+/// Warnings about a `redact` that does not cover everything its route's destinations receive.
 extension ConfigReader {
-    /// Pairs of routes that are compared; further ones have no warning.
+    /// Pairs of routes that are compared; further pairs get no warning.
     private static let mostComparisons = 200_000
 
-    /// `values`: the routes as they are written.
+    /// `values`: the routes as written in the config.
     mutating func warnOfUndoneRedactions(_ routes: [Route], _ values: [JSONValue]) {
         var places: [DestinationName: [Int]] = [:]
         for (place, route) in routes.enumerated() where route.isEnabled {
@@ -30,7 +30,7 @@ extension ConfigReader {
         }
     }
 
-    /// That another route leads to a destination without the redaction.
+    /// Warns that another route delivers to a destination without the redaction.
     private mutating func warn(
         of name: DestinationName, at places: (redacting: Int, other: Int), _ routes: [Route], _ values: [JSONValue]
     ) {
@@ -61,6 +61,6 @@ extension ConfigReader {
 }
 
 extension Route {
-    /// Whether it takes every event that its pattern matches.
+    /// Whether the route accepts every event that its pattern matches.
     fileprivate var isAlwaysOpen: Bool { window == nil && (sample?.share ?? 1) == 1 }
 }

@@ -99,7 +99,7 @@ extension ConfigReader {
     }
 }
 
-/// The destinations that a config declares: in its order, and for looking one up.
+/// The declared destinations: a list in the config's order, and a set for lookups.
 struct KnownDestinations {
     let names: [String]
     let set: Set<String>
@@ -109,7 +109,7 @@ struct KnownDestinations {
         set = Set(names)
     }
 
-    /// What to do about a name that is not among them.
+    /// Advice for a name that is not declared.
     func advice(for name: String) -> String {
         names.isEmpty ? "; add one under \"destinations\"" : ConfigReader.suggestion(for: name, among: names)
     }

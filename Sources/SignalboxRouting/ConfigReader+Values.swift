@@ -23,7 +23,8 @@ extension ConfigReader {
         return true
     }
 
-    /// The members of objects, one of each file at most, whose keys are names. `most`: of this kind, in all files.
+    /// The members of objects, at most one object in each file, whose keys are names. `most`: of this kind, in all
+    /// files.
     mutating func namedObjects(
         _ objects: [JSONValue], upTo most: Int, _ kind: String
     ) -> [(String, JSONValue)] {
@@ -139,7 +140,7 @@ extension ConfigReader {
         return text
     }
 
-    /// Records a mistake in a URL, which is not shown when a password may be in it.
+    /// Records an error in a URL. The value is hidden when it may contain a password.
     mutating func note(url value: JSONValue, _ text: String, _ message: String) {
         if text.contains("@") { note(secret: value, message) } else { note(value, message) }
     }

@@ -14,9 +14,9 @@ package struct ConfigReader {
     let detectors: [String]
     let sourceVendors: [String]
     var findings: [Finding] = []
-    /// All errors, also those that ``findings`` has no place for.
+    /// All errors, including those that ``findings`` omits.
     var errorCount = 0
-    /// What the patterns read so far have in all.
+    /// Totals over the patterns read so far.
     var patternTotals = PatternTotals()
     /// Destinations that get payloads as they came.
     private(set) var rawDestinations: Set<DestinationName> = []

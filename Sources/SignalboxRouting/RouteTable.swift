@@ -11,7 +11,7 @@ package struct RouteTable: Sendable, Equatable {
     package var orderings: [DestinationName: Destination.Ordering] = [:]
     /// Destinations that want the payload as it came.
     package var payloadTakers: Set<DestinationName> = []
-    /// The work that deciding over one event may take.
+    /// The work limit for one event.
     package var workLimit = MatchWork.limit
     private var patterns: CompiledPatterns
 
@@ -36,7 +36,7 @@ package struct RouteTable: Sendable, Equatable {
         package var routes: [String] = []
         /// Each destination once, in the order in which routes named it.
         package fileprivate(set) var targets: [Target] = []
-        /// Those of ``targets``.
+        /// The names of ``targets``.
         fileprivate var named: Set<DestinationName> = []
 
         /// Whether one of them wants the payload as it came.
@@ -65,7 +65,7 @@ package struct RouteTable: Sendable, Equatable {
         package let orderKey: String?
     }
 
-    /// Takes the routes that match, up to the first that says stop; the fallback counts when none matched. Fails when
+    /// Collects the routes that match, up to the first with `stop`; the fallback counts when none matched. Throws when
     /// that takes more work than one event may take.
     package func decide(_ event: JSONValue) throws(RoutingTooCostly) -> Decision {
         var work = MatchWork(limit: workLimit)

@@ -1,17 +1,17 @@
 import SignalboxModel
 import Synchronization
 
-/// For whom a request body is held.
+/// The holder of a request body's memory.
 struct BodyHolder: Hashable {
-    /// Nil where requests have no source.
+    /// Nil for requests without a source.
     let source: SourceName?
     let peer: PeerAddress
 }
 
 /// Divides the memory for request bodies, so that no source and no peer can hold all of it.
 ///
-/// A source may hold as much as is left free. A peer may hold twice as much, since a proxy brings the requests of all
-/// sources. So some is always left for others: one greedy source leaves half, two leave a third.
+/// A source may hold as much as remains free. A peer may hold twice as much, because a proxy forwards the requests of
+/// all sources. So some memory always remains: one greedy source leaves half, two leave a third.
 struct BodyShares {
     private(set) var left: Int
     private var sources: [SourceName: Int] = [:]
@@ -19,8 +19,8 @@ struct BodyShares {
 
     init(bytes: Int) { left = bytes }
 
-    /// Returns false when the holder's share or the whole has no room. `holder`: nil for a body that is held only while
-    /// it is committed.
+    /// Returns false when the holder's share or the total is exhausted. `holder`: nil for a body that is held only
+    /// during its commit.
     mutating func take(_ count: Int, for holder: BodyHolder?) -> Bool {
         let rest = left - count
         guard rest >= 0 else { return false }

@@ -7,8 +7,8 @@ struct CategoryPage {
     /// The cursor of the next page; nil on the last one.
     let next: String?
 
-    /// `dynamic`: one more than `limit` of those behind `identifier`, if there are so many. A declared category replaces
-    /// a learnt one of the same name. The page ends before it exceeds `bytes`, but has at least one category.
+    /// `dynamic`: the learnt categories after `identifier`, at most `limit` + 1. A declared category replaces a learnt
+    /// one with the same name. The page ends before it exceeds `bytes`, but has at least one category.
     init(
         statics: [CategoryRecord], dynamic: [CategoryRecord], after identifier: String?, limit: Int, bytes: Int
     ) {
@@ -27,18 +27,18 @@ struct CategoryPage {
         next = records.count < all.count ? records.last.map { Self.cursor(after: $0.identifier) } : nil
     }
 
-    /// As SQLite orders text.
+    /// Compares as SQLite orders text.
     private static func isOrdered(_ first: String, _ second: String) -> Bool {
         first.utf8.lexicographicallyPrecedes(second.utf8)
     }
 
-    /// Identifiers are any text; a cursor needs no escapes in a URL (base64url, RFC 4648, 5).
+    /// Identifiers are arbitrary text; base64url needs no escapes in a URL (RFC 4648, 5).
     private static func cursor(after identifier: String) -> String {
         Data(identifier.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
             .replacing("=", with: "")
     }
 
-    /// The identifier that a cursor stands for; nil when it is not a cursor.
+    /// The identifier encoded in a cursor; nil for an invalid cursor.
     static func identifier(of cursor: String) -> String? {
         let padding = String(repeating: "=", count: (4 - cursor.utf8.count % 4) % 4)
         let base64 = cursor.replacing("-", with: "+").replacing("_", with: "/") + padding

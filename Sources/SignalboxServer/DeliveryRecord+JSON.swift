@@ -4,7 +4,7 @@ import SignalboxModel
 package import SignalboxStore
 
 extension JSONWriter {
-    /// One delivery as an object. `wait`: why it has not been sent. `attempts`: those to list with it; nil lists none.
+    /// Writes one delivery as an object. `wait`: why it has not been sent. `attempts`: to list with it; nil for none.
     package mutating func delivery(
         _ record: DeliveryRecord, wait: DeliveryWait? = nil, attempts: [AttemptRecord]? = nil
     ) {

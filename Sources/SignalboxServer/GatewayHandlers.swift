@@ -95,7 +95,7 @@ struct GatewayHandlers: Sendable {
 
     // MARK: Everything else
 
-    /// `failing`: upkeep that fails while events are accepted and delivered all the same.
+    /// `failing`: upkeep that fails while events are still accepted and delivered.
     private static func status(
         _ status: HTTPResponse.Status, _ text: String, reason: String? = nil, failing: [StoreHealth.Upkeep] = []
     ) -> Response {

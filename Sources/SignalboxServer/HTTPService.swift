@@ -16,7 +16,7 @@ struct HTTPService {
     var limits = ConnectionLimits()
 
     private static let connections = 8192
-    /// Connections beyond those that replace an idle one: as long as none is idle, new ones wait to be accepted.
+    /// Connections accepted beyond the capacity of the table. While none is idle, further ones wait to be accepted.
     private static let reserve = 16
     /// Half as many as there are cores, for as long as the process lives: the others read payloads and write the queue.
     private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))

@@ -48,7 +48,7 @@ struct MetricsPage {
             + Self.media(media) + Self.config(config)
     }
 
-    /// One series for each state, of which one is 1.
+    /// One series for each state: 1 for the present one, 0 for the others.
     private static func states(_ names: [DestinationName], _ hindrances: [DestinationName: Hindrance]) -> String {
         let name = "signalbox_destination_state"
         var lines = "# HELP \(name) 1 for the state that a destination is in.\n# TYPE \(name) gauge\n"

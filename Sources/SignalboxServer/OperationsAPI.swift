@@ -249,7 +249,7 @@ package struct OperationsAPI: Sendable {
 
     // MARK: Answers
 
-    /// Waits no longer for the queue than senders do.
+    /// Waits for the queue no longer than senders do.
     private func asked<T: Sendable>(
         _ work: @escaping @Sendable () async throws(StoreError) -> T
     ) async throws(Problem) -> T {

@@ -100,7 +100,7 @@ extension Problem {
         }
     }
 
-    /// The request's commit did not end in time. Its events may be in the queue, or get there yet.
+    /// The commit did not finish in time. The request's events may be in the queue, or may still be written to it.
     static func undecided(after time: Duration) -> Problem {
         Problem(
             status: .serviceUnavailable, code: "queue-timeout", title: "The outcome is not known",

@@ -1,8 +1,8 @@
 import Hummingbird
 
-/// Refuses query parameters that an endpoint does not have, and repeated ones.
+/// Rejects query parameters that an endpoint does not have, and repeated ones.
 ///
-/// A misspelt filter that is ignored selects everything, which is a wrong answer, or the wrong change.
+/// An ignored misspelled filter would select everything: a wrong answer, or the wrong change.
 struct QueryMiddleware: RouterMiddleware {
     /// The names of each endpoint's parameters, by its path.
     private let parameters: [String: [String]]
@@ -15,14 +15,14 @@ struct QueryMiddleware: RouterMiddleware {
         _ request: Request, context: GatewayRequestContext,
         next: (Request, GatewayRequestContext) async throws -> Response
     ) async throws -> Response {
-        // Other paths are not there, which is the answer.
+        // Other paths do not exist, and the router says so.
         if let query = request.uri.query, let path = context.endpointPath, let known = parameters[path] {
             try Self.check(query, known: known)
         }
         return try await next(request, context)
     }
 
-    /// Names are compared as they came: a percent-encoded one is unknown to those who read the query, too.
+    /// Names are compared undecoded, because the readers of the query do not know percent-encoded names either.
     static func check(_ query: String, known: [String]) throws(Problem) {
         var seen: Set<Substring> = []
         for parameter in query.split(separator: "&") {
@@ -33,10 +33,10 @@ struct QueryMiddleware: RouterMiddleware {
     }
 }
 
-/// An address of the gateway, and what may be asked of it.
+/// An endpoint of the gateway, with its methods and query parameters.
 struct Endpoint {
     let path: RouterPath
-    /// Methods, as the `allow` header says them.
+    /// Methods, in the form of the `allow` header.
     let allow: String
     /// Names of query parameters.
     let parameters: [String]
@@ -49,7 +49,7 @@ struct Endpoint {
 }
 
 extension Request {
-    /// A query parameter that is a whole number; nil when there is none.
+    /// A whole-number query parameter; nil when it is absent.
     func number(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = uri.queryParameters[name[...]].map(String.init) else { return nil }
         guard let number = Int(text), range.contains(number) else {

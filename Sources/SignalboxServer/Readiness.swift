@@ -1,10 +1,10 @@
 import SignalboxStore
 import Synchronization
 
-/// Whether the gateway can accept events, found out at most once a second and by one probe at a time, however often it is
-/// asked: a probe costs a write to disk.
+/// Whether the gateway can accept events. A probe costs a write to disk, so there is at most one a second and one at a
+/// time, however often requests ask.
 ///
-/// A probe that does not end counts as a no, for as long as it lasts: an old answer is not an answer.
+/// A probe that does not finish counts as not ready for as long as it runs, because an old answer proves nothing.
 final class Readiness: Sendable {
     enum Verdict: Sendable, Equatable {
         case ready
@@ -14,14 +14,14 @@ final class Readiness: Sendable {
     // A class because all requests share the answer.
     private struct State {
         var answer: (time: ContinuousClock.Instant, verdict: Verdict)?
-        /// When the probe that is under way began.
+        /// Start of the probe in progress.
         var begun: ContinuousClock.Instant?
         var waiting: [CheckedContinuation<Verdict, Never>] = []
     }
 
     /// How long requests wait for a probe.
     static let patience = SQLiteQueue.longestCommit
-    /// How long an answer counts.
+    /// How long an answer is valid.
     private static let freshness: Duration = .seconds(1)
 
     private let state = Mutex(State())
@@ -50,7 +50,7 @@ final class Readiness: Sendable {
             case .known(let verdict): request.resume(returning: verdict)
             case .waits: break
             case .begins(let begun):
-                // Not structured: when the disk hangs, so does the probe, and requests must not.
+                // Not structured: a disk that hangs blocks the probe, and must not block requests.
                 Task { end(with: await probe()) }
                 delayed(after: Self.patience) { [weak self] in self?.giveUp(begun: begun) }
             }
@@ -80,7 +80,7 @@ final class Readiness: Sendable {
         for request in waiting { request.resume(returning: verdict) }
     }
 
-    /// Answers those who wait for a probe that has not ended.
+    /// Answers the requests that wait for a probe that has not finished.
     private func giveUp(begun: ContinuousClock.Instant) {
         let waiting = state.withLock { state in
             guard state.begun == begun else { return [CheckedContinuation<Verdict, Never>]() }

@@ -26,8 +26,8 @@ extension HTTPRequest {
 }
 
 extension Request {
-    /// The body as it came, all of it or a problem. `purse` pays for it as it arrives. `takesEncoded`: whether it may be
-    /// compressed, which it then still is. ``RequestGuard`` demands a minimum rate of it.
+    /// The whole body as it arrived, or a problem. `purse`: reserves memory as the body arrives. `takesEncoded`:
+    /// accepts a compressed body, which stays compressed. ``RequestGuard`` enforces a minimum rate.
     func wholeBody(
         upTo limit: Int, from purse: borrowing BodyBudget.Purse, takesEncoded: Bool = false
     ) async throws(Problem) -> [UInt8] {

@@ -8,7 +8,7 @@ struct AppendedRows {
     private var events = BulkInsert<NewEvent>()
     private var deliveries = BulkInsert<NewDelivery>()
     private var lasting: RowStatement?
-    /// The last numbers that were given; nil where none was.
+    /// The last numbers assigned; nil for none.
     private(set) var lastEvent: Int64?
     private(set) var lastDelivery: Int64?
 

@@ -12,11 +12,10 @@ package struct Audit: Sendable, Equatable {
         package let present: [DeliveryRecord.State: Int]
         /// Those that were removed, by the state in which they were.
         package let removed: [DeliveryRecord.State: Int]
-        /// When the first of those that were removed while they waited was removed; nil when there are none, or an earlier
-        /// version removed them.
+        /// When the first waiting delivery was removed; nil when none was, or when an earlier version removed it.
         package var undeliveredSince: Date?
 
-        /// Those that were removed before they were delivered.
+        /// Deliveries removed before they were delivered.
         package var undelivered: Int { removed[.waiting] ?? 0 }
 
         /// Deliveries made of which nothing is known; fewer than none when there are more than were made.
@@ -30,9 +29,9 @@ package struct Audit: Sendable, Equatable {
     package let orphans: Int
     /// Waits for files whose delivery is gone.
     package let strayWaits: Int
-    /// What SQLite finds wrong with the file itself, and what of it cannot be read.
+    /// Defects of the file that SQLite finds, and content that cannot be read.
     package let damage: [String]
-    /// What the data directory's record of its queue says against the file; nil for nothing.
+    /// How the file contradicts the data directory's record of its queue; nil when it does not.
     package let loss: String?
 
     package var isRight: Bool {
@@ -41,10 +40,10 @@ package struct Audit: Sendable, Equatable {
 }
 
 extension SQLiteQueue {
-    /// Counts everything, at one instant, and checks the whole file, its indexes included; takes a few times as long as
-    /// reading the file does. What cannot be read is part of the result.
+    /// Counts everything in one snapshot, and checks the whole file including its indexes. Takes several times as long
+    /// as reading the file. Unreadable content is part of the result.
     package func audit() async throws(StoreError) -> Audit {
-        // Before the file: a gateway that runs meanwhile goes on accepting.
+        // Read before the file, because a running gateway keeps accepting events.
         let record = QueueRecord(in: directory)
         return try await read { [path] db in
             var notes = DamageNotes(path: path)
@@ -73,7 +72,7 @@ extension SQLiteQueue {
         }
     }
 
-    /// Collects what cannot be read.
+    /// Collects content that cannot be read.
     private struct DamageNotes {
         let path: String
         private(set) var lines: [String] = []
@@ -91,11 +90,11 @@ extension SQLiteQueue {
         }
     }
 
-    /// What SQLite finds wrong.
+    /// The defects that SQLite finds.
     private static func findings(in db: Database, _ notes: inout DamageNotes) throws -> [String] {
         let all = try notes.reading("the file", orElse: nil) { try check("20", in: db) }
         if let all { return all }
-        // SQLite named nothing then: the tables that it cannot check are named here.
+        // SQLite named no defect, so name the tables that it cannot check.
         var findings: [String] = []
         for table in try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'") {
             findings += try notes.reading(table, orElse: nil) { try check(table, in: db) } ?? []
@@ -103,12 +102,12 @@ extension SQLiteQueue {
         return findings
     }
 
-    /// `subject`: a table, or the most findings.
+    /// `subject`: a table, or the maximum number of findings.
     private static func check(_ subject: String, in db: Database) throws -> [String]? {
         try String.fetchAll(db, sql: "PRAGMA integrity_check(\(subject))").filter { $0 != "ok" }
     }
 
-    /// Rows with values that the gateway never writes, which SQLite takes for whole.
+    /// Rows that SQLite accepts, but with values that the gateway never writes.
     private static func unreadable(in db: Database) throws -> [String] {
         func count(_ sql: String, _ read: (StoredRow) throws -> Void) throws -> (count: Int, first: String?) {
             var found: (count: Int, first: String?) = (0, nil)

@@ -3,7 +3,7 @@ import GRDB
 /// Why a commit failed, and whether the same writes may succeed without one of them.
 struct CommitFailure: Error {
     let reason: StoreError
-    /// False when the whole file is affected, such as by a full disk: then no other write would fare better.
+    /// False when the whole file is affected, for example by a full disk: then every other write would fail too.
     let mayBeOfOneWrite: Bool
 }
 
@@ -15,7 +15,8 @@ extension CommitFailure {
             .SQLITE_LOCKED?, .SQLITE_PROTOCOL?, .SQLITE_NOMEM?, .SQLITE_PERM?, .SQLITE_AUTH?, .SQLITE_NOLFS?,
             .SQLITE_INTERRUPT?, .SQLITE_ABORT?, .SQLITE_SCHEMA?, .SQLITE_MISUSE?:
             mayBeOfOneWrite = false
-        // A violated constraint, a value that is too large, a damaged page that the others do not touch.
+        // For example a violated constraint, a value that is too large, or a damaged page that the others do not
+        // touch.
         default: mayBeOfOneWrite = true
         }
     }

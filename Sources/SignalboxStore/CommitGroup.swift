@@ -3,25 +3,25 @@ import Synchronization
 
 /// Gathers writes from everywhere into few commits: while one commit is being made durable, the next one fills.
 ///
-/// Writes are performed in the order in which they were submitted. A write that cannot be committed fails alone, unless
-/// the whole file is affected. A class because it is shared state with a queue of its own.
+/// Performs writes in the order of their submission. A write that cannot be committed fails alone, unless the whole
+/// file is affected. A class because it is shared state with its own queue.
 final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
-    /// Called once, on the thread of the commits or of the deadlines: it must not block.
+    /// Called once, on the thread of the commits or of the deadlines. It must not block.
     typealias Done = @Sendable (Result<Output, StoreError>) -> Void
 
     private struct Entry {
         let write: Write
-        /// Nil once it was called.
+        /// Nil once called.
         var done: Done?
-        /// When the submitter is told that there is no result yet; nil when it waits for as long as the commit takes.
+        /// When the submitter is told that there is no result yet; nil to wait for the commit.
         let deadline: ContinuousClock.Instant?
     }
 
     private struct State {
         var waiting: [Entry] = []
-        /// The group that is being committed.
+        /// The group of the present commit.
         var running: [Entry] = []
-        /// When the commit that is under way began.
+        /// Start of the present commit.
         var begun: ContinuousClock.Instant?
         var isDraining = false
         /// Whether a check of the deadlines is scheduled.
@@ -37,7 +37,7 @@ final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
     private let now: @Sendable () -> ContinuousClock.Instant
     private let commit: @Sendable ([Write]) throws(CommitFailure) -> [Output]
 
-    /// `commit` performs all writes that it is given in one transaction, or none of them, and returns the result of each.
+    /// `commit` performs all given writes in one transaction, or none of them, and returns the result of each.
     /// `limit`: the most writes in one commit. `patience`: how long a submitter with a deadline waits.
     init(
         limit: Int, patience: Duration, delayed: DelayedCall = .onQueue,
@@ -66,7 +66,7 @@ final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
         case refused(after: Duration)
     }
 
-    /// Calls `done` as ``write(_:hasDeadline:)`` returns or throws.
+    /// Like ``write(_:hasDeadline:)``, but calls `done`.
     func submit(_ write: Write, hasDeadline: Bool = false, _ done: @escaping Done) {
         let now = hasDeadline ? now() : nil
         let (submission, watches) = state.withLock { state -> (Submission, Bool) in
@@ -87,7 +87,7 @@ final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
         }
     }
 
-    /// How long the present commit has been under way; nil when there is none.
+    /// How long the present commit has been running; nil for none.
     var commitTime: Duration? {
         let begun = state.withLock { $0.begun }
         return begun.map { now() - $0 }
@@ -137,12 +137,12 @@ final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
     // MARK: Deadlines
 
     private func watch(after delay: Duration) {
-        // Weak: a check that is scheduled must not keep the file open.
+        // Weak, because a scheduled check must not keep the file open.
         delayed(after: delay) { [weak self] in self?.checkDeadlines() }
     }
 
-    /// Answers those whose deadline has passed. What was not begun is withdrawn; what is being committed stays in its
-    /// group, and its result is not known.
+    /// Answers the writes whose deadline has passed. Writes that were not begun are withdrawn. Writes in the present
+    /// commit stay in their group, and their result is unknown.
     private func checkDeadlines() {
         let now = now()
         let (withdrawn, unknown, next) = state.withLock { state -> ([Done], [Done], ContinuousClock.Instant?) in

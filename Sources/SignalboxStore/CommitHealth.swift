@@ -11,7 +11,7 @@ final class CommitHealth: Sendable {
 
     init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
-    /// What is wrong with one write says nothing of the others, unless the file is damaged.
+    /// A failure of one write says nothing about the others, unless the file is damaged.
     func failed(_ failure: CommitFailure) {
         if failure.mayBeOfOneWrite, case .unavailable = failure.reason { return }
         self.failure.withLock { [now] in $0 = (failure.reason, now()) }

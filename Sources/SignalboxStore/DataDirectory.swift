@@ -19,7 +19,7 @@ package final class DataDirectory: Sendable {
         }
         lock = open(path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard lock >= 0 else { throw .directory(path: path, reason: Self.lastError) }
-        // From here on `deinit` closes it, also when this throws.
+        // From here on `deinit` closes it, even when this throws.
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             let owner = try? String(contentsOfFile: path + "/lock", encoding: .utf8)
             throw .inUse(path: path, by: owner?.trimmingCharacters(in: .whitespacesAndNewlines))

@@ -1,7 +1,7 @@
 import Dispatch
 import Synchronization
 
-/// Calls a function once some time has passed. Tests pass one of their own, and decide when that is.
+/// Calls a function after a delay. Tests pass their own and control the time.
 package struct DelayedCall: Sendable {
     private let schedule: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
 
@@ -10,7 +10,7 @@ package struct DelayedCall: Sendable {
         self.schedule = schedule
     }
 
-    /// Calls on a queue of its own: whoever hangs must not hold up the calls that report it.
+    /// Uses its own queue, so that blocked threads do not delay the calls that report them.
     package static let onQueue: DelayedCall = {
         let queue = DispatchQueue(label: "signalbox.delayed-calls")
         return DelayedCall { delay, call in
@@ -24,21 +24,21 @@ package struct DelayedCall: Sendable {
 }
 
 extension DelayedCall {
-    /// Awaits work for no longer than `limit`; returns nil when it takes longer. The work then goes on, and its result is
-    /// dropped.
+    /// Awaits work for at most `limit`; returns nil when it takes longer. The work then continues, and its result is
+    /// discarded.
     package func result<T: Sendable>(
         within limit: Duration, of work: @escaping @Sendable () async -> T
     ) async -> T? {
         await withCheckedContinuation { continuation in
             let first = FirstResult(continuation)
-            // Not structured: whoever waits must not wait for work that hangs.
+            // Not structured: the caller must not wait for work that hangs.
             Task { first.resume(returning: await work()) }
             self(after: limit) { first.resume(returning: nil) }
         }
     }
 }
 
-/// Resumes a continuation with the first of several results. A class because those that bring results share it.
+/// Resumes a continuation with the first of several results. A class because the competing tasks share it.
 private final class FirstResult<T: Sendable>: Sendable {
     private let continuation: Mutex<CheckedContinuation<T?, Never>?>
 

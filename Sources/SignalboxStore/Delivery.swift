@@ -15,7 +15,7 @@ package struct Lease: Sendable {
     package let payload: [UInt8]?
     /// From then on it is not sent any more.
     package let notAfter: Date?
-    /// Deliveries with the same key go out one after the other.
+    /// Deliveries with the same key are sent one after the other.
     let orderKey: String?
 
     package init(
@@ -58,11 +58,11 @@ package struct DeliveryRecord: Sendable, Equatable {
     package let acceptedAt: Date
     /// Of the last attempt; nil before the first.
     package let last: AttemptRecord?
-    /// Whether an attempt was begun whose end is not recorded.
+    /// Whether an attempt has begun and its end is not recorded.
     package var isInProgress = false
-    /// Until when it waits for files at the latest; nil when it does not.
+    /// The latest time until which it waits for files; nil when it does not wait.
     package var mediaUntil: Date?
-    /// The waiting delivery that goes first, where deliveries are ordered.
+    /// The waiting delivery that goes first, if deliveries are ordered.
     package var predecessor: Int64?
     /// Of the last attempt.
     package var status: Int? { last?.status }

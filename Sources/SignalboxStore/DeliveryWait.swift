@@ -3,31 +3,31 @@ package import Foundation
 /// Why a waiting delivery has not been sent. Pure.
 package struct DeliveryWait: Sendable, Equatable {
     package enum Reason: String, Sendable, CaseIterable {
-        /// It is with the gateway's sender, or an attempt is under way.
+        /// The gateway's sender has it, or an attempt is in progress.
         case inProgress = "in-progress"
-        /// The config has no destination of that name.
+        /// The config has no destination with this name.
         case unknownDestination = "unknown-destination"
         case paused, disabled
         /// The destination was asked for permission and has not given it.
         case noPermission = "no-permission"
         /// Files of the event are being downloaded.
         case media
-        /// It has a time of its own.
+        /// It is scheduled for a time of its own.
         case scheduled
         /// Another delivery with the same order key goes first.
         case predecessor = "fifo-predecessor"
-        /// For its next attempt.
+        /// It waits for its next attempt.
         case retry
         case breakerOpen = "breaker-open"
         case retryAfter = "retry-after"
-        /// It is due, and the destination has a rate.
+        /// It is due, and the rate of its destination is limited.
         case rateLimit = "rate-limit"
-        /// It is due, and comes after others.
+        /// It is due, behind other deliveries.
         case queued
     }
 
     package let reason: Reason
-    /// When the reason ends at the latest, or is looked at again; nil when that is not known.
+    /// The latest time at which the reason ends or is checked again; nil when it is unknown.
     package let until: Date?
     package let detail: String?
 
@@ -37,14 +37,14 @@ package struct DeliveryWait: Sendable, Equatable {
         self.detail = detail
     }
 
-    /// What is known of the destination of a delivery.
+    /// The state of a delivery's destination.
     package struct Circumstances: Sendable {
         let hindrance: Hindrance?
         let isKnown: Bool
         let hasRate: Bool
 
-        /// `hindrance`: what keeps all its deliveries waiting. `isKnown`: whether the config has it. `hasRate`: whether the
-        /// config limits the rate of its deliveries.
+        /// `hindrance`: the status that keeps all its deliveries waiting. `isKnown`: whether the config has it.
+        /// `hasRate`: whether the config limits the rate of its deliveries.
         package init(hindrance: Hindrance?, isKnown: Bool, hasRate: Bool) {
             self.hindrance = hindrance
             self.isKnown = isKnown
@@ -59,7 +59,7 @@ package struct DeliveryWait: Sendable, Equatable {
         if let own, own.reason == .inProgress {
             self = own
         } else if let shared = Self.shared(circumstances) {
-            // A delivery that is not due yet does not wait for a backoff that ends before.
+            // A delivery that becomes due after the end of a backoff does not wait for the backoff.
             let isBackoff = circumstances.hindrance.map { $0.until != nil } ?? false
             self = isBackoff ? own ?? shared : shared
         } else {
@@ -67,7 +67,7 @@ package struct DeliveryWait: Sendable, Equatable {
         }
     }
 
-    /// What keeps this delivery waiting, whatever others do.
+    /// The delivery's own reason to wait, regardless of other deliveries.
     private static func own(_ delivery: DeliveryRecord, at now: Date) -> DeliveryWait? {
         if delivery.isInProgress { return DeliveryWait(.inProgress) }
         if let until = delivery.mediaUntil { return DeliveryWait(.media, until: until) }

@@ -2,12 +2,12 @@ package import Foundation
 import GRDB
 package import SignalboxModel
 
-/// That the gateway does not send to a destination for now, why, and until when. Its deliveries wait.
+/// A pause in sending to a destination: why, and until when. Its deliveries wait.
 package struct DestinationBackoff: Sendable, Equatable {
     package enum Kind: String, Sendable, CaseIterable {
         /// The circuit breaker is open: the destination failed too often in a row.
         case breakerOpen = "breaker-open"
-        /// The destination asked for it with Retry-After.
+        /// The destination asked for a pause with Retry-After.
         case retryAfter = "retry-after"
     }
 
@@ -25,10 +25,10 @@ package struct DestinationBackoff: Sendable, Equatable {
     }
 }
 
-/// Backoffs are kept in the file so that other processes see them. They are those of the process that delivers, and mean
+/// Backoffs are stored in the file so that other processes see them. They belong to the delivering process and mean
 /// nothing to the next one.
 extension SQLiteQueue {
-    /// Records a backoff, or its end with nil. A backoff that is extended keeps the time at which it began.
+    /// Records a backoff, or its end with nil. An extended backoff keeps its start time.
     package func record(_ backoff: DestinationBackoff?, of destination: DestinationName) async throws(StoreError) {
         try await write { db in
             guard let backoff else {
@@ -47,7 +47,7 @@ extension SQLiteQueue {
         }
     }
 
-    /// Removes what an earlier process left behind; to be called before anything is delivered.
+    /// Removes the backoffs of an earlier process. Call it before anything is delivered.
     package func forgetBackoffs() async throws(StoreError) {
         guard !(try await read { try DestinationBackoff.all(in: $0) }).isEmpty else { return }
         try await write { try $0.execute(sql: "DELETE FROM backoffs") }

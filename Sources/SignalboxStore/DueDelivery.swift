@@ -1,16 +1,16 @@
 import GRDB
 import SignalboxModel
 
-/// A delivery that is due, with its event: all that a lease needs, read before anything is written.
+/// A due delivery with its event: everything that a lease needs, read before anything is written.
 struct DueDelivery {
     let lease: Lease
-    /// Attempts that were begun, ended or not.
+    /// Attempts that were begun, finished or not.
     let begun: Int
-    /// Of them, those that cost none of the budget.
+    /// The attempts among them that do not count against the budget.
     let forgiven: Int
     let awaitsItsShape: Bool
 
-    /// Throws ``DamagedValue`` when it is not what the index says, or cannot be read.
+    /// Throws ``DamagedValue`` when the delivery contradicts the index or cannot be read.
     init(_ id: Int64, _ destination: DestinationName, _ now: Int64, in db: Database) throws {
         let row = try StoredRow.fetchOne(
             db.cachedStatement(
@@ -22,9 +22,9 @@ struct DueDelivery {
                     FROM deliveries d JOIN events e ON e.seq = d.event LEFT JOIN variants v ON v.id = d.variant
                     WHERE d.id = ?
                     """), arguments: [destination.name, now, id])
-        // An index names it: so it is there, with its event, and is due. Otherwise it might be sent twice.
+        // An index lists the delivery, so it must exist, have its event, and be due. Otherwise it might be sent twice.
         guard let row, try row.flag(10) else { throw DamagedValue("delivery \(id) is not what the index says") }
-        // The event as stored may say what this destination must not hear.
+        // The event as stored may contain data that this destination must not receive.
         if try row.flag(9) { throw DamagedValue("the variant of delivery \(id) is missing") }
         let attempts = try row.count(1)
         lease = Lease(
@@ -38,7 +38,7 @@ struct DueDelivery {
 }
 
 extension Lease {
-    /// The lease of a delivery of which so many attempts were begun; the forgiven ones cost none of its budget.
+    /// The lease after this many attempts; forgiven ones do not count against the budget.
     func begun(after attempts: Int, forgiven: Int) -> Lease {
         Lease(
             delivery: delivery, event: event, destination: destination, attempts: max(0, attempts - forgiven),

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 import SignalboxModel
 
-/// Finds the deliveries of one destination that are due and not held, the oldest first.
+/// Finds the due deliveries of one destination that are not held, oldest first.
 struct DueSearch: Sendable {
     let destination: DestinationName
     private let now: Int64
@@ -10,13 +10,13 @@ struct DueSearch: Sendable {
     private let isOrdered: Bool
     private let held: Set<Int64>
     private let heldKeys: Set<String>
-    /// The last order key that had its turn.
+    /// The order key served last.
     private let lastKey: String?
-    /// One more than wanted, where there are more.
+    /// One more than requested, if there are more.
     private(set) var found: [Due] = []
-    /// The earliest that is not due yet.
+    /// The earliest later time at which a delivery is due.
     private(set) var nextDue: Date?
-    /// Found, but damaged.
+    /// Due deliveries that are damaged.
     private(set) var unreadable: [Int64] = []
     private var isComplete = false
 
@@ -43,15 +43,15 @@ struct DueSearch: Sendable {
         }
     }
 
-    /// Whether there is nothing that was not found.
+    /// Whether everything due was found.
     var isWhole: Bool { isComplete && found.count <= limit }
 
     mutating func run(in db: Database) throws {
         try run(in: db) { _ in true }
     }
 
-    /// The same in a damaged file, outside of a transaction that writes: SQLite lets one that met a malformed page
-    /// write nothing more. Passes over what cannot be read, and ends where the index cannot be read any further.
+    /// The same for a damaged file. Runs outside of a write transaction, because SQLite rejects writes in one that met
+    /// a malformed page. Skips what cannot be read, and stops when the index cannot be read any further.
     mutating func runAroundDamage(in db: Database, path: String) throws {
         func isDamage(_ error: any Error) -> Bool {
             if case .damaged = StoreError(error, path: path) { true } else { false }
@@ -92,7 +92,8 @@ struct DueSearch: Sendable {
 
     private mutating func gather(_ due: RecordCursor<Due>, _ accepts: (Int64) throws -> Bool) throws {
         while found.count <= limit, let next = try due.next() {
-            // The head of a line was retried while its successor is on its way: they must not overtake each other.
+            // The first delivery of a line was retried while its successor is in progress: they must not overtake each
+            // other.
             if let key = next.key, heldKeys.contains(key) { continue }
             if !held.contains(next.id), try accepts(next.id) { found.append(next) }
         }
@@ -107,9 +108,9 @@ struct DueSearch: Sendable {
                     """), arguments: [destination.name, now])
     }
 
-    /// The first of each key, where it is due, and those without a key. The keys are found one after the other in the
-    /// index, so that a long line behind one of them is never read; behind the last key that had its turn, so that no
-    /// line is served twice before another. `UNION` ends the search in an index whose keys are out of order, too.
+    /// The first delivery of each key, if it is due, and deliveries without a key. The query steps from key to key in
+    /// the index, so it never reads the long line behind a key. It starts after the key served last, so that no line
+    /// is served twice before another one. `UNION` ends the search even in an index whose keys are out of order.
     private func dueInOrder(
         after first: String? = nil, upTo last: String? = nil, in db: Database
     ) throws -> RecordCursor<Due> {

@@ -11,16 +11,16 @@ struct HandOff {
     static let window = 2048
     /// Bytes of events kept in memory for one destination.
     static let windowBytes = 16 * 1024 * 1024
-    /// Bytes kept in memory for all destinations together. A destination gets at most as much as is still free, so that
-    /// those that fall behind leave room for the others, however many they are.
+    /// Bytes kept in memory for all destinations together. A destination gets at most as much as is still free, so
+    /// that slow destinations leave room for the others, however many they are.
     static let totalBytes = 128 * 1024 * 1024
-    /// Bytes that a delivery takes besides its event.
+    /// Bytes that a delivery takes in addition to its event.
     static let overhead = 512
     /// While there are fresh deliveries, every so many claims the file is looked at first: what waits there is older.
     static let freshClaims = 8
 
     private(set) var lanes: [DestinationName: Lane] = [:]
-    /// Bytes that all lanes have reserved together.
+    /// Bytes that all lanes have reserved.
     private(set) var reserved = 0
     private let totalBytes: Int
 
@@ -28,9 +28,9 @@ struct HandOff {
 
     struct Lane {
         private(set) var fresh: Deque<Lease> = []
-        /// Leased, fresh, about to be committed, or unreadable: not to be read from the file.
+        /// Leased, fresh, about to be committed, or unreadable deliveries: not to be read from the file.
         private(set) var held: Set<Int64> = []
-        /// Order keys of what is leased.
+        /// Order keys of leased deliveries.
         private(set) var heldKeys: Set<String> = []
         /// One after the other among equals: only the file knows who is first, so that nothing is handed over in memory.
         let isOrdered: Bool
@@ -44,7 +44,7 @@ struct HandOff {
         /// Of the events that are fresh or about to be committed.
         fileprivate private(set) var bytes = 0
         private var claimsSinceRead = 0
-        /// The read that is under way.
+        /// The read in progress.
         private(set) var reading: Int?
         private var readings = 0
         /// Nothing is handed over in memory any more.
@@ -83,7 +83,8 @@ struct HandOff {
     /// Order keys whose next delivery must wait until the one before it is settled.
     func heldKeys(of destination: DestinationName) -> Set<String> { lanes[destination]?.heldKeys ?? [] }
 
-    /// Whether a delivery of this size can be handed over in memory: there is a lane, and it and all together have room.
+    /// Whether a delivery of this size can be handed over in memory: its destination has a lane, and both that lane
+    /// and all lanes together have room.
     func hasRoom(for bytes: Int, to destination: DestinationName) -> Bool {
         let size = bytes + Self.overhead
         return lanes[destination]?.hasRoom(for: size, upTo: min(Self.windowBytes, totalBytes - reserved)) ?? false
@@ -106,11 +107,11 @@ struct HandOff {
 
     enum Claim {
         case leases([Lease])
-        /// Read the file, but for what is held, and end the reading in any case.
+        /// Read the file except for held deliveries, and end the reading in any case.
         case read(Reading)
     }
 
-    /// The right to read the file for one lane; nobody else reads for it meanwhile.
+    /// The right to read the file for one lane; a lane has at most one.
     struct Reading: Equatable {
         let destination: DestinationName
         fileprivate let number: Int
@@ -133,9 +134,9 @@ struct HandOff {
         change(destination) { $0.takeFresh(upTo: .max) } ?? []
     }
 
-    /// Takes what was leased from the file. `isWhole`: whether there was no more. `nextDue`: the earliest that was not due
-    /// yet. `lastKey`: the last order key that had its turn, where there are any. `unreadable`: damaged deliveries,
-    /// which are not read again.
+    /// Records what was leased from the file. `isWhole`: whether there was no more. `nextDue`: the earliest later due
+    /// time. `lastKey`: the order key served last, if there are any. `unreadable`: damaged deliveries, which are not
+    /// read again.
     mutating func finishReading(
         _ found: [Lease], of destination: DestinationName, isWhole: Bool, nextDue: Date?, lastKey: String? = nil,
         unreadable: [Int64] = []
@@ -144,16 +145,16 @@ struct HandOff {
         lanes[destination]?.hold(unreadable)
     }
 
-    /// Ends a reading, however it went. One that was not finished leaves the file to be read again.
+    /// Ends a reading, whether it succeeded or not. After an unfinished one the file is read again.
     mutating func end(_ reading: Reading) { lanes[reading.destination]?.end(reading.number) }
 
-    /// The number of the reading that is under way for a destination; nil when none is.
+    /// The number of a destination's reading in progress; nil for none.
     func readingNumber(of destination: DestinationName) -> Int? { lanes[destination]?.reading }
 
     /// After the outcome was committed. `due`: when it is to be tried again.
     mutating func release(_ lease: Lease, due: Date?) { lanes[lease.destination]?.release(lease, due: due) }
 
-    /// Changes what a lane holds, and counts it.
+    /// Changes what a lane holds, and updates the total.
     @discardableResult
     private mutating func change<R>(_ destination: DestinationName, _ body: (inout Lane) -> R) -> R? {
         guard let index = lanes.index(forKey: destination) else { return nil }

@@ -14,8 +14,8 @@ final class Lanes: Sendable {
         handOff.withLock { body(&$0) }
     }
 
-    /// Claims from memory, or by `read` when it is the turn of the file. However `read` ends, its reading ends with it,
-    /// so that no lane stops because one failed.
+    /// Claims from memory, or through `read` when it is the file's turn. The reading ends however `read` ends, so that
+    /// a failure does not stop the lane.
     func claim(
         from destination: DestinationName, upTo limit: Int,
         orRead read: () async throws(StoreError) -> [Lease]
@@ -26,7 +26,7 @@ final class Lanes: Sendable {
             case .read(let reading):
                 defer { handOff.withLock { $0.end(reading) } }
                 let found = try await read()
-                // The file's turn, but there was nothing: then it is the turn of what is in memory.
+                // It was the file's turn, but the file had nothing: memory is next.
                 if !found.isEmpty { return found }
             }
         }

@@ -1,15 +1,15 @@
 import Foundation
 import GRDB
 
-/// What happened to the queue that was kept in a data directory.
+/// How the queue of a data directory was lost.
 enum QueueLoss: Equatable {
     case missing(sign: String)
     case emptied
     case replaced
-    /// Numbers of events.
+    /// Numbers of events or of deliveries.
     case behind(last: Int64, accepted: Int64)
 
-    /// As a clause.
+    /// A clause for error messages.
     var words: String {
         switch self {
         case .missing(let sign): "\(sign) is there, but queue.db is missing or empty"
@@ -21,14 +21,14 @@ enum QueueLoss: Equatable {
         }
     }
 
-    /// What can be said before SQLite looks at the file, which it makes when it is missing.
+    /// Checks the directory before SQLite opens the file, because SQLite creates a missing one.
     init?(beforeOpening directory: String) {
         guard Self.size(directory + "/queue.db") == 0, let sign = Self.sign(in: directory) else { return nil }
         self = .missing(sign: sign)
     }
 
-    /// Compares a queue with its record. Nil where both agree, and where the directory has no record: an earlier version
-    /// made it.
+    /// Compares a queue with its record. Nil when both agree, and when the directory of an earlier version has no
+    /// record.
     init?(_ record: QueueRecord?, identity: String, event: Int64, delivery: Int64) {
         guard let record else { return nil }
         if record.identity != identity {
@@ -42,15 +42,15 @@ enum QueueLoss: Equatable {
         }
     }
 
-    /// Whether there must be a queue in a directory.
+    /// Whether the directory must contain a queue.
     static func isExpected(in directory: String) -> Bool { sign(in: directory) != nil }
 
-    /// The file that tells of a former queue. The gateway makes it after the queue.
+    /// A file that shows that there was a queue. The gateway makes it after the queue.
     private static func sign(in directory: String) -> String? {
         ["queue.id", "token.key", "queue.db-wal"].first { size(directory + "/" + $0) > 0 }
     }
 
-    /// 0 for a file that is not there.
+    /// 0 for a missing file.
     private static func size(_ path: String) -> Int64 {
         var status = stat()
         return stat(path, &status) == 0 ? Int64(status.st_size) : 0
@@ -71,10 +71,10 @@ extension SQLiteQueue {
 
     static func directory(of path: String) -> String { String(path.dropLast("/queue.db".count)) }
 
-    /// Where the file is.
+    /// The data directory of the file.
     var directory: String { Self.directory(of: path) }
 
-    /// Opens the queue of a data directory for its owner, or makes it. Throws ``StoreError/lost(directory:reason:)``
+    /// Opens or creates the queue of a data directory for its owner. Throws ``StoreError/lost(directory:reason:)``
     /// when a former queue is gone or the file is behind what was accepted, unless `acceptsLoss`.
     package convenience init(
         of directory: DataDirectory, acceptsLoss: Bool = false
@@ -91,7 +91,8 @@ extension SQLiteQueue {
         } catch {
             let reason = failure(error)
             guard case .damaged = reason else { throw reason }
-            // No event is accepted until the file is repaired; the record stays for then. What can be read is delivered.
+            // Until the file is repaired, no event is accepted and the record stays as it is. Readable deliveries are
+            // sent.
             return
         }
         if !acceptsLoss, let loss = QueueLoss(former, of: record) {
@@ -102,7 +103,7 @@ extension SQLiteQueue {
 }
 
 extension QueueRecord {
-    /// What the file itself says.
+    /// The values in the file itself.
     init(of db: Database) throws {
         self.init(
             identity: try StoredNumbers.identity(in: db), event: try StoredNumbers.lastEvent(in: db),

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// What the data directory knows of its queue outside of the queue's own files: which queue it is, and the last numbers
-/// that it gave. A queue that is behind its record lost commits.
+/// A record of the queue outside of the queue's own files: its identity, and the last numbers that it assigned. A
+/// queue that is behind its record lost commits.
 struct QueueRecord: Sendable, Equatable {
     let identity: String
     var event: Int64
@@ -16,7 +16,7 @@ struct QueueRecord: Sendable, Equatable {
         self.delivery = delivery
     }
 
-    /// What the directory has; nil for none, and for one that is not whole, as a power cut may leave it.
+    /// Reads the record of a directory; nil when it is missing or incomplete, for example after a power cut.
     init?(in directory: String) {
         guard let data = FileManager.default.contents(atPath: Self.path(in: directory)), data.count <= 200 else {
             return nil
@@ -28,7 +28,7 @@ struct QueueRecord: Sendable, Equatable {
         self.init(identity: String(words[0]), event: event, delivery: delivery)
     }
 
-    /// Of the same length whatever it says, so that it is written in place and never half.
+    /// Has a constant length, so that it is overwritten in place and never half written.
     var text: String { "\(identity) \(Self.digits(event)) \(Self.digits(delivery))\n" }
 
     private static func digits(_ number: Int64) -> String {
@@ -51,7 +51,7 @@ final class QueueRecordKeeper: Sendable {
         if file >= 0 { close(file) }
     }
 
-    /// Keeps a record from now on. Only the owner of a data directory does.
+    /// Maintains a record from now on. Only the owner of a data directory calls this.
     func begin(_ record: QueueRecord, in directory: String) throws(StoreError) {
         let file = open(QueueRecord.path(in: directory), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .directory(path: directory, reason: String(cString: strerror(errno))) }
@@ -62,7 +62,7 @@ final class QueueRecordKeeper: Sendable {
         }
     }
 
-    /// To be called after a commit, with the last numbers that it gave.
+    /// Called after a commit, with the last numbers that it assigned.
     func note(event: Int64?, delivery: Int64?) {
         guard event != nil || delivery != nil else { return }
         state.withLock { state in
@@ -74,8 +74,7 @@ final class QueueRecordKeeper: Sendable {
         }
     }
 
-    /// Not brought to disk: after a power cut the record may be behind the queue, which is harmless. So is a write that
-    /// fails.
+    /// Does not sync: after a power cut the record may be behind the queue, which is harmless. So is a failed write.
     private static func write(_ record: QueueRecord, to file: Int32) {
         let text = record.text
         _ = pwrite(file, text, text.utf8.count, 0)

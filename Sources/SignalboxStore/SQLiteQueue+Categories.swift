@@ -20,8 +20,8 @@ extension SQLiteQueue {
         }
     }
 
-    /// Of those that were seen last, at most `limit`, a page in the byte order of their identifiers: at most `count` behind
-    /// `identifier`.
+    /// A page of the `limit` categories that were seen last, in the byte order of their identifiers: at most `count`
+    /// after `identifier`.
     package func categories(
         limit: Int, after identifier: String? = nil, upTo count: Int = .max
     ) async throws(StoreError) -> [CategoryRecord] {

@@ -49,7 +49,7 @@ extension SQLiteQueue {
             while try await moveSome() {}
         } catch {
             guard case .damaged = error else { throw error }
-            // It would fail for ever, and hold up all deliveries. The times stay as they are.
+            // It would fail permanently and block all deliveries. The times stay as they are.
             clockShift.withLock { $0 = nil }
         }
         lookAgain()

@@ -24,7 +24,7 @@ extension SQLiteQueue {
     /// Whether a destination takes events, as far as this process knows.
     package func isActive(_ destination: DestinationName) -> Bool { lanes.state(of: destination) == nil }
 
-    /// The number of the read of the file that a destination's lane has under way; nil when it has none.
+    /// The number of the file read that a destination's lane has in progress; nil for none.
     package func readingNumber(of destination: DestinationName) -> Int? {
         lanes.withHandOff { $0.readingNumber(of: destination) }
     }

@@ -60,7 +60,7 @@ struct HeldSearch: Sendable {
     /// What is known of the files of the last event, by whether the time is over.
     private var last: (event: Int64, isOver: Bool, media: [String: MediaState])?
 
-    /// Those that cannot be read, and why the first of them cannot.
+    /// Deliveries that cannot be read, and the reason of the first.
     private(set) var unreadable: [Int64] = []
     private(set) var damage: StoreError?
 
@@ -89,7 +89,7 @@ struct HeldSearch: Sendable {
         WHERE e.event = ?
         """
 
-    /// Adds those for which there is room. A damaged one holds up no other.
+    /// Adds deliveries while there is room. A damaged one does not block the others.
     mutating func run(_ ids: some Sequence<Int64>, path: String, in db: Database) throws {
         for id in ids {
             do {

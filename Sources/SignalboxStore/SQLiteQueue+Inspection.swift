@@ -165,7 +165,7 @@ extension SQLiteQueue {
         }
     }
 
-    /// Carries all that was committed into the file, unless a reader keeps it from that.
+    /// Checkpoints all commits into the file, unless a reader prevents it.
     package func carryOver() async throws(StoreError) {
         do {
             _ = try await pool.writeWithoutTransaction { try $0.checkpoint(.passive) }
@@ -174,7 +174,7 @@ extension SQLiteQueue {
         }
     }
 
-    /// What is due, as far as it can be read, once the file is known to be damaged; nil while it is not.
+    /// The due deliveries that can be read, if the file is known to be damaged; nil otherwise.
     func searchAroundDamage(
         _ destination: DestinationName, upTo limit: Int
     ) async throws(StoreError) -> DueSearch? {
@@ -187,7 +187,7 @@ extension SQLiteQueue {
         }
     }
 
-    /// SQLite's error in our terms. Damage is remembered.
+    /// Converts an error of SQLite. Damage is remembered.
     func failure(_ error: any Error) -> StoreError {
         let reason = StoreError(error, path: path)
         fileHealth.note(reason)
@@ -228,7 +228,7 @@ extension DeliveryFilter {
 }
 
 extension DeliveryRecord {
-    /// Of the columns that ``SQLiteQueue/deliveries(_:limit:)`` asks for.
+    /// Reads the columns that ``SQLiteQueue/deliveries(_:limit:)`` selects.
     fileprivate init(_ row: StoredRow) throws {
         self.init(
             id: try row.number(0), event: try row.eventID(1), subject: try row.text(2),
@@ -245,7 +245,7 @@ extension AttemptRecord {
     /// The columns of an attempt, in the order in which ``init(number:_:from:)`` reads them.
     fileprivate static let columns = "started_at, duration, status, error, reason, remote, excerpt"
 
-    /// Of ``columns`` that begin at `first`. Nil before the first attempt, unless something kept it from being made.
+    /// Reads ``columns`` from `first` on. Nil before the first attempt, unless something prevented that attempt.
     fileprivate init?(number: Int, _ row: StoredRow, from first: Int) throws {
         let reason = try row.optionalText(first + 4)
         guard number > 0 || reason != nil else { return nil }

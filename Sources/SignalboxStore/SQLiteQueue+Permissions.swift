@@ -16,15 +16,15 @@ package struct Hindrance: Sendable, Equatable {
     package let word: String
     package let reason: String?
     package let since: Date
-    /// When the next attempt may be made, where that is known.
+    /// When the next attempt may be made, if known.
     package var until: Date?
-    /// What a delivery that waits for it says.
+    /// The reason that its waiting deliveries give.
     let wait: DeliveryWait.Reason
 
-    /// All words, and `active` for none.
+    /// All states; `active` stands for no hindrance.
     package static let words = ["active", "paused", "disabled", "withheld", "failing", "throttled"]
 
-    /// Whether the destination accepts nothing; one that asks for a pause does accept deliveries.
+    /// Whether the destination accepts nothing. One that asks for a pause still accepts deliveries.
     package var isDown: Bool { wait != .retryAfter }
 }
 
@@ -54,7 +54,7 @@ extension SQLiteQueue {
         return try await read { db in
             let states = try DestinationState.all(in: db).mapValues { Hindrance($0) }
             let withheld = try WithheldPermission.all(in: db).mapValues { Hindrance($0) }
-            // A breaker stays open until an attempt succeeds; a pause that was asked for ends by itself.
+            // A breaker stays open until an attempt succeeds; a requested pause ends by itself.
             let backoffs = try DestinationBackoff.all(in: db).filter { $1.kind == .breakerOpen || $1.until > now }
                 .mapValues { Hindrance($0) }
             return states.merging(withheld) { state, _ in state }.merging(backoffs) { other, _ in other }

@@ -123,7 +123,7 @@ extension SQLiteQueue {
         try db.cachedStatement(sql: "DELETE FROM events WHERE seq = ?").execute(arguments: [event])
     }
 
-    /// Records when the first delivery of a destination was removed before it was delivered.
+    /// Records when the first undelivered delivery of a destination was removed.
     private static func noteUndelivered(_ destination: String, at now: Date, in db: Database) throws {
         try db.cachedStatement(
             sql: "UPDATE ledger SET undelivered_since = coalesce(undelivered_since, ?) WHERE destination = ?"
@@ -143,7 +143,7 @@ extension SQLiteQueue {
         ).execute(arguments: [destination])
     }
 
-    /// How many of the deliveries that ``purge(_:sparingWaiting:)`` would remove wait.
+    /// The number of waiting deliveries that ``purge(_:sparingWaiting:)`` would remove.
     package func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         return try await read { db in
@@ -155,8 +155,8 @@ extension SQLiteQueue {
         }
     }
 
-    /// Removes deliveries, for good, and events that have none left then; returns how many deliveries there were. Waiting
-    /// ones too, unless they are spared, but for those under way, here or in another process.
+    /// Permanently removes deliveries, and events that have none left; returns the number of deliveries. Removes
+    /// waiting ones too, unless they are spared, but none in progress, here or in another process.
     package func purge(_ filter: DeliveryFilter, sparingWaiting: Bool = false) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         let now = now()

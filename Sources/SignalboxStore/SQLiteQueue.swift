@@ -18,12 +18,12 @@ package final class SQLiteQueue: Sendable {
     let commits: CommitGroup<SQLiteWriter.Write, SQLiteWriter.Output>
     private let health = CommitHealth()
     let knownCategories = KnownCategories()
-    /// Of the file, when this process last read what others may change.
+    /// The file's version when this process last read what others may change.
     private let lastVersion: Mutex<Int?>
-    /// What was found wrong with the file.
+    /// Damage of the file, and upkeep that fails.
     package let fileHealth = StoreHealth()
     let record = QueueRecordKeeper()
-    /// Held deliveries that are damaged: they are not released.
+    /// Damaged held deliveries, which are not released.
     let unreadableHeld = Mutex<Set<Int64>>([])
     let elapsed: @Sendable () -> Duration
     let clockNotes: ClockNotes
@@ -31,9 +31,9 @@ package final class SQLiteQueue: Sendable {
     /// Under way, or cut short by a failure.
     let clockShift = Mutex<ClockShift?>(nil)
 
-    /// Opens or makes the queue in a data directory. `now`: the clock that decides what is due. `elapsed`: time that only
-    /// ever passes, counted from any start, by which it is noticed that the clock was set. `mustExist`: throws for a
-    /// file without a queue, instead of making one there. `delayed`: calls what checks the deadlines of commits.
+    /// Opens or creates the queue in a data directory. `now`: the clock that decides what is due. `elapsed`: monotonic
+    /// time from any start, which reveals that the clock was set. `mustExist`: throws for a file without a queue
+    /// instead of creating one. `delayed`: schedules the checks of commit deadlines.
     package init(
         in directory: String, mustExist: Bool = false, now: @escaping @Sendable () -> Date = { Date() },
         elapsed: @escaping @Sendable () -> Duration = SQLiteQueue.sinceStart, delayed: DelayedCall = .onQueue
@@ -45,7 +45,7 @@ package final class SQLiteQueue: Sendable {
         checkpointer = Checkpointer(path: path)
         do {
             pool = try Self.open(path, mustExist: mustExist)
-            // First of all: what another process changes from here on is seen at the first tick.
+            // Must come first: what another process changes from here on is seen at the first tick.
             lastVersion = Mutex(try pool.writeWithoutTransaction { try Self.version(in: $0) })
             lanes.set(try pool.read { try DestinationState.all(in: $0) })
             lanes.setWithheld(try pool.read { Set(try WithheldPermission.all(in: $0).keys) })
@@ -61,8 +61,8 @@ package final class SQLiteQueue: Sendable {
         }
     }
 
-    /// How long a request waits for its commit. Longer than SQLite waits for the lock of another process, whose end is a
-    /// definite answer.
+    /// How long a request waits for its commit. Longer than SQLite waits for the lock of another process, because that
+    /// wait ends with a definite answer.
     package static let patience: Duration = .seconds(15)
     /// How long a commit may take before the queue counts as not writable.
     package static let longestCommit: Duration = .seconds(5)
@@ -107,9 +107,9 @@ package final class SQLiteQueue: Sendable {
 
     private static func version(in db: Database) throws -> Int? { try Int.fetchOne(db, sql: "PRAGMA data_version") }
 
-    /// Takes events with all their deliveries. Durable when it returns. When it throws, nothing was taken, unless it throws
-    /// ``StoreError/undecided(after:)``: then that is not known. `request`: the request that brought them, where its
-    /// sender may repeat it.
+    /// Appends events with all their deliveries. They are durable when it returns. When it throws, nothing was
+    /// appended, except for ``StoreError/undecided(after:)``: then the outcome is unknown. `request`: the request that
+    /// brought them, if its sender may repeat it.
     @discardableResult
     package func append(
         _ events: [RoutedEvent], of request: IdempotentRequest? = nil
@@ -123,8 +123,8 @@ package final class SQLiteQueue: Sendable {
         return result
     }
 
-    /// The same without waiting: calls `done` once, when the above would return or throw, on a thread of the queue's, which
-    /// must not be blocked. It gets the ids of those that events repeat, by position.
+    /// The same without waiting: calls `done` once, on a thread of the queue, which must not be blocked. `done` gets
+    /// the ids of the earlier events that these repeat, by position.
     package func append(
         _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
     ) {
@@ -233,7 +233,7 @@ package final class SQLiteQueue: Sendable {
         }
     }
 
-    /// Claims in a row that may be from memory although the file is to be read.
+    /// Claims in a row that may come from memory although the file should be read.
     package static let longestRunFromMemory = HandOff.freshClaims
 
     /// Looks for deliveries that have become due, and for changes by other processes; to be called every so often.
@@ -294,7 +294,7 @@ package final class SQLiteQueue: Sendable {
 }
 
 extension Date {
-    /// Since 1970, rounded down; a date that the file cannot hold becomes the nearest one that it can.
+    /// Milliseconds since 1970, rounded down. A date that the file cannot hold becomes the nearest one that it can.
     var milliseconds: Int64 {
         let exact = (timeIntervalSince1970 * 1000).rounded(.down)
         let limits = StoredRow.numbers

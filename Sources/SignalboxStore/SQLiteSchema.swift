@@ -138,7 +138,7 @@ enum SQLiteSchema {
         ) WITHOUT ROWID;
         """
 
-    /// One row. Numbers of what was removed are kept, so that none is given again.
+    /// One row. Keeps the last numbers of removed rows, so that none is assigned again.
     private static let identity = """
         CREATE TABLE identity (
             id TEXT NOT NULL, -- random

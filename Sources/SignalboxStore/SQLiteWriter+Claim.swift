@@ -3,9 +3,9 @@ import GRDB
 import SignalboxModel
 
 extension SQLiteWriter {
-    /// Leases deliveries that are due, the oldest first, and notes that their attempts have begun: who finds them after a
-    /// crash knows that they may have been made. `found`: what a search outside of this transaction found; nil searches
-    /// here. A delivery with values that cannot be read is passed over, so that it holds up no other.
+    /// Leases due deliveries, oldest first, and records that their attempts have begun: after a crash, those attempts
+    /// may have been made. `found`: the result of a search outside of this transaction; nil searches here. Skips a
+    /// delivery with unreadable values, so that it does not block the others.
     func claim(
         from destination: DestinationName, upTo limit: Int, of found: DueSearch?, in db: Database,
         _ transaction: inout Transaction
@@ -21,7 +21,7 @@ extension SQLiteWriter {
                 let delivery = try DueDelivery(due.id, destination, now, in: db)
                 if let lease = try begin(delivery, now, in: db) { leases.append(lease) }
             } catch let error as DamagedValue {
-                // It was whole when it was found, so others have changed it since.
+                // It was intact when it was found, so it has changed since.
                 if found != nil { continue }
                 fileHealth.note(StoreError(error, path: path))
                 unreadable.append(due.id)
@@ -34,7 +34,7 @@ extension SQLiteWriter {
         return leases
     }
 
-    /// Begins an attempt; nil when the delivery's time is over, which then is noted.
+    /// Begins an attempt; nil when the delivery has expired, which is then recorded.
     private func begin(_ due: DueDelivery, _ now: Int64, in db: Database) throws -> Lease? {
         let id = due.lease.delivery
         if let notAfter = due.lease.notAfter, notAfter.milliseconds <= now {

@@ -39,8 +39,8 @@ extension SQLiteWriter {
         ).execute(arguments: [lease.delivery])
     }
 
-    /// Ends a delivery whose time is over by `now`, which is checked again here: it may have changed since it was found.
-    /// Begun without a lease: a previous process ended during the attempt.
+    /// Ends a delivery that has expired by `now`. Checks again, because it may have changed since it was found. Begun
+    /// without a lease: a previous process ended during the attempt.
     func expire(_ delivery: Int64, by now: Date, in db: Database) throws {
         let isOver = try Bool.fetchOne(
             db.cachedStatement(sql: "SELECT state = 'waiting' AND not_after <= ? FROM deliveries WHERE id = ?"),
@@ -48,7 +48,7 @@ extension SQLiteWriter {
         if isOver == true { try expire(delivery, in: db) }
     }
 
-    /// Ends a delivery that is known to be over.
+    /// Ends a delivery that is known to have expired.
     func expire(_ delivery: Int64, in db: Database) throws {
         let begun = try Int.fetchOne(
             db.cachedStatement(

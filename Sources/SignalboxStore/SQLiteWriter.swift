@@ -10,7 +10,7 @@ struct SQLiteWriter: Sendable {
     enum Write: Sendable {
         case append([RoutedEvent], IdempotentRequest?)
         case settle(Settlement)
-        /// `of`: what a search that was made before found.
+        /// `of`: the result of an earlier search.
         case claim(DestinationName, upTo: Int, of: DueSearch?)
         /// Ends deliveries whose time is over.
         case expire([Overdue])
@@ -114,7 +114,7 @@ struct SQLiteWriter: Sendable {
         let nextDue: Date?
         /// The last order key that had its turn.
         let lastKey: String?
-        /// Found, but damaged.
+        /// Due deliveries that are damaged.
         let unreadable: [Int64]
     }
 

@@ -8,15 +8,15 @@ package enum StoreError: Error, Sendable, Equatable {
     case inUse(path: String, by: String?)
     /// There is no queue here yet.
     case missing(path: String)
-    /// The queue that was kept in this directory is gone, or the file is older than what was accepted.
+    /// The queue of this directory is gone, or the file is behind what was accepted.
     case lost(directory: String, reason: String)
     /// The database file is no database or is damaged.
     case damaged(path: String, reason: String)
     /// Nothing was written; the same call may succeed once there is room or the disk is back.
     case unavailable(reason: String)
-    /// Nothing was written: an earlier commit has been under way for so long that none is begun.
+    /// Nothing was written: an earlier commit has taken so long that no other is begun.
     case stalled(for: Duration)
-    /// The commit has not ended in time: whether the write is durable is not known, and it may still become so.
+    /// The commit did not finish in time. It is unknown whether the write is or will become durable.
     case undecided(after: Duration)
 }
 
@@ -55,7 +55,7 @@ extension StoreError {
         }
     }
 
-    /// Our statements are fixed: one that names a table that is not there, or reads a value too large, met damage.
+    /// Our statements are fixed, so one that names a missing table or reads an oversized value met damage.
     private init(sqlite error: DatabaseError, path: String) {
         switch error.resultCode {
         case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_TOOBIG:

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// Remembers what this process found wrong with the file. Readiness, senders and logs go by it.
+/// Remembers the damage that this process found in the file. Readiness, senders and logs depend on it.
 ///
-/// Damage lasts until the process ends: a file that is repaired or replaced needs a restart anyway. A class because
+/// Damage lasts until the process ends, because a repaired or replaced file needs a restart anyway. A class because
 /// readers, the writer and the janitors share it.
 package final class StoreHealth: Sendable {
-    /// Work on the file that no request waits for.
+    /// Background work on the file.
     package enum Upkeep: String, Sendable, CaseIterable {
         /// Removing old events.
         case retention
@@ -15,7 +15,7 @@ package final class StoreHealth: Sendable {
         case sweep = "media sweep"
     }
 
-    /// Whether an outcome differs from the one before.
+    /// Whether an outcome differs from the previous one.
     package enum Change: Sendable {
         case none, fails, recovers
     }
@@ -30,16 +30,16 @@ package final class StoreHealth: Sendable {
 
     package init() {}
 
-    /// Remembers an error that says that the file is damaged; ignores all others.
+    /// Remembers an error that reports damage; ignores all others.
     func note(_ error: StoreError) {
         guard case .damaged = error else { return }
         state.withLock { if $0.damage == nil { $0.damage = error } }
     }
 
-    /// The first damage that was found; nil while none was.
+    /// The first damage found; nil for none.
     package var damage: StoreError? { state.withLock { $0.damage } }
 
-    /// The damage, once.
+    /// Returns the damage once.
     package func takeUnreportedDamage() -> StoreError? {
         state.withLock { state in
             guard !state.isReported, let damage = state.damage else { return nil }
@@ -48,7 +48,7 @@ package final class StoreHealth: Sendable {
         }
     }
 
-    /// Records how a pass went. `failure`: why it failed; nil when it did not.
+    /// Records the outcome of a pass. `failure`: why it failed; nil for a success.
     package func record(_ upkeep: Upkeep, failure: String?) -> Change {
         state.withLock { state in
             let before = state.failing.updateValue(failure ?? "", forKey: upkeep) ?? ""

@@ -1,7 +1,7 @@
 import GRDB
 
-/// The numbers of events and deliveries, which grow even when the last of them is removed: a number that is given again
-/// would name something else to whoever still holds it.
+/// The numbers of events and deliveries. They grow even when the last row is removed: a reused number would name
+/// another row to a client that still holds it.
 enum StoredNumbers {
     static func lastEvent(in db: Database) throws -> Int64 {
         try last("SELECT max(coalesce((SELECT max(seq) FROM events), 0), last_event) FROM identity", in: db)
@@ -18,7 +18,7 @@ enum StoredNumbers {
         return id
     }
 
-    /// To be called before rows are removed.
+    /// Called before rows are removed.
     static func keep(in db: Database) throws {
         try db.cachedStatement(
             sql: """

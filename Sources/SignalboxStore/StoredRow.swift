@@ -4,13 +4,13 @@ import GRDB
 /// A row of the file, whose values may be damaged. Every read checks type and bounds, and throws ``DamagedValue``
 /// instead of trapping as GRDB's subscripts do.
 ///
-/// The row is a copy: it stays valid after its statement has moved on.
+/// The row is a copy, which stays valid after its statement has moved on.
 struct StoredRow: FetchableRecord {
     private let row: Row
 
     init(row: Row) { self.row = row.copy() }
 
-    /// Numbers beyond this are damage: the gateway writes none, and sums of smaller ones cannot overflow.
+    /// Numbers outside are damage: the gateway writes none, and sums of smaller ones cannot overflow.
     static let numbers: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
 
     // MARK: Numbers
@@ -25,7 +25,7 @@ struct StoredRow: FetchableRecord {
         }
     }
 
-    /// A number that is not negative.
+    /// A non-negative number.
     func count(_ column: Int) throws -> Int { try required(column, optionalCount(column), "a count") }
 
     func optionalCount(_ column: Int) throws -> Int? {
@@ -34,7 +34,7 @@ struct StoredRow: FetchableRecord {
         return Int(number)
     }
 
-    /// Of an HTTP response.
+    /// The status of an HTTP response.
     func httpStatus(_ column: Int) throws -> Int {
         let status = try count(column)
         guard (100...599).contains(status) else { throw damage(column, "an HTTP status") }
@@ -78,7 +78,7 @@ struct StoredRow: FetchableRecord {
         }
     }
 
-    /// The text form of an event's id. It becomes a header of requests, so only characters of such an id pass.
+    /// The text form of an event's id. It becomes a request header, so only the characters of an id are accepted.
     func eventID(_ column: Int) throws -> String {
         let text = try text(column)
         let isID =
@@ -105,7 +105,7 @@ struct StoredRow: FetchableRecord {
     }
 }
 
-/// Something in the file is not what the gateway writes. The reason never repeats the value.
+/// A value in the file that the gateway never writes. The reason never repeats the value.
 struct DamagedValue: Error {
     let reason: String
 
@@ -113,13 +113,13 @@ struct DamagedValue: Error {
 }
 
 extension Int64 {
-    /// A number from the file that the gateway goes on counting from.
+    /// A number from the file that the gateway continues to count from.
     func trusted(as name: String) throws(DamagedValue) -> Int64 {
         guard StoredRow.numbers.contains(self) else { throw DamagedValue("\(name) is out of range") }
         return self
     }
 
-    /// The place at which a walk through a table goes on. Throws when it does not advance, as in a table whose pages
+    /// The position where a walk through a table continues. Throws when it does not advance, as in a table whose pages
     /// are out of order: the walk would never end.
     func advanced(beyond place: Int64, in table: String) throws(DamagedValue) -> Int64 {
         guard self > place else { throw DamagedValue("the rows of \(table) are out of order") }

@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Time that a test moves, and calls that it makes when they are due. A class because a test and what it tests share it.
+/// A clock that a test advances, and calls that it makes when they are due. A class because a test and its subject
+/// share it.
 package final class ManualTimer: Sendable {
     private struct State {
         var elapsed = Duration.zero
@@ -21,7 +22,7 @@ package final class ManualTimer: Sendable {
         state.withLock { $0.calls.append(($0.elapsed + delay, call)) }
     }
 
-    /// Moves time, and makes the calls that are due then.
+    /// Advances the time, and makes the calls that are then due.
     package func pass(_ time: Duration) {
         let due = state.withLock { state in
             state.elapsed += time

@@ -94,8 +94,8 @@ extension JSONParser {
         return text(in: value, opening: UInt8(ascii: "{"))
     }
 
-    /// The strings of a list, or of the list whose JSON text a string holds, as FCM's localisation arguments travel. Any
-    /// other text is the only one.
+    /// The strings of a list, or of a list that is JSON text in a string, as in FCM's localisation arguments. Any
+    /// other text is the only string.
     func strings(_ value: JSONValue?) -> [String] {
         guard let value, let list = value.isArray ? value : text(in: value, opening: UInt8(ascii: "[")) else {
             return value?.text.map { [$0] } ?? []

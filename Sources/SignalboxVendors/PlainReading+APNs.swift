@@ -30,7 +30,7 @@ extension PushNotification {
             attributes: aps["attributes"].flatMap { $0.isObject ? JSONText($0) : nil })
     }
 
-    /// The alert of a Live Activity has a sound of its own, and localised texts as objects (ActivityKit, "Starting and
+    /// The alert of a Live Activity has its own sound, and localised texts as objects (ActivityKit, "Starting and
     /// updating Live Activities with ActivityKit push notifications").
     private mutating func readActivityAlert(_ alert: JSONValue?, in parser: JSONParser) {
         let title = alert?["title"]
@@ -41,7 +41,7 @@ extension PushNotification {
             bodyArgs: body?["loc-args"], in: parser)
     }
 
-    /// Seconds since 1970, with a fraction or without.
+    /// Seconds since 1970, with or without a fraction.
     private mutating func date(_ seconds: JSONValue?, in parser: JSONParser) -> String? {
         guard let seconds, let number = seconds.decimal else { return nil }
         let whole = seconds.number.flatMap { Timestamp(seconds: $0) }
@@ -58,7 +58,7 @@ extension PushNotification {
         return counts || PlainReading.isShown(aps["alert"]) || PlainReading.isShown(aps["sound"]) ? .alert : .silent
     }
 
-    /// Reads an alert, a string or an object. What was read before is kept.
+    /// Reads an alert, which is a string or an object. Values read earlier are kept.
     mutating func readAlert(_ value: JSONValue?, in parser: JSONParser) {
         guard let value else { return }
         let alert = JSONObject(value)
@@ -74,7 +74,7 @@ extension PushNotification {
 }
 
 extension PlainReading {
-    /// True for an alert or a sound that is there. An empty one shows and plays nothing.
+    /// True for a present, non-empty alert or sound. An empty one shows and plays nothing.
     static func isShown(_ value: JSONValue?) -> Bool {
         guard let value, !value.isNull, !value.isEmptyContainer else { return false }
         return !value.isString || value.hasText

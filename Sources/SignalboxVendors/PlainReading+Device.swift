@@ -1,16 +1,16 @@
 import SignalboxJSON
 import SignalboxModel
 
-/// FCM's display block as a device receives it, spread over flat keys, and which of those keys are read.
+/// FCM's display block as a device receives it, in flat keys, and which of those keys are read.
 struct DeviceBlock {
     var title, subtitle, body, titleKey, titleArgs, bodyKey, bodyArgs: JSONValue?
     var sound, badge, image, tag, channel, click, link, category: JSONValue?
-    /// True when a device shows it, whatever else the push says.
+    /// True when a device shows it, regardless of the rest of the push.
     private(set) var isShown = false
     private var flags: [JSONValue] = []
 
-    /// The extras of an Android intent. A key `gcm.n.…` falls back to `gcm.notification.…`, its name before 2017; a tap
-    /// opens the link only without a `click_action` (firebase-android-sdk, NotificationParams.java and
+    /// The extras of an Android intent. A key `gcm.n.…` falls back to `gcm.notification.…`, its name before 2017. A
+    /// tap opens the link only without a `click_action` (firebase-android-sdk, NotificationParams.java and
     /// CommonNotificationBuilder.java).
     init(extras: JSONObject) {
         title = extras["gcm.n.title"] ?? extras["gcm.notification.title"]
@@ -35,9 +35,9 @@ struct DeviceBlock {
         isShown = !taken.isEmpty
     }
 
-    /// `userInfo` of an iOS app: what `aps` cannot say stands in `gcm.notification.…`; of a push for the user's local time
-    /// the texts too, which the SDK shows itself (firebase-ios-sdk, FIRMessagingContextManagerService.m). A tap opens
-    /// `gcm.app_link` (FIRMessaging.m). What `aps` says has precedence.
+    /// `userInfo` of an iOS app. `gcm.notification.…` holds what `aps` cannot express. For a push at the user's local
+    /// time it also holds the texts, which the SDK shows itself (firebase-ios-sdk,
+    /// FIRMessagingContextManagerService.m). A tap opens `gcm.app_link` (FIRMessaging.m). `aps` has precedence.
     init(userInfo: JSONObject, aps: JSONValue?) {
         if !PlainReading.isShown(aps?["alert"]) {
             title = userInfo["gcm.notification.title"]
@@ -75,7 +75,7 @@ struct DeviceBlock {
         [title, subtitle, body, titleKey, bodyKey].contains { $0?.hasText == true }
     }
 
-    /// The values that have a field of their own in the event.
+    /// The values that have their own field in the event.
     var taken: [JSONValue] {
         let texts = [title, subtitle, body, titleKey, bodyKey, sound, image, tag, channel, click, link, category]
         var taken = texts.compactMap { $0?.hasText == true ? $0 : nil } + flags
@@ -87,7 +87,7 @@ struct DeviceBlock {
 }
 
 extension PushNotification {
-    /// Fills in what a device's display block says and what was read before leaves open.
+    /// Fills in the values of a device's display block that are still missing.
     mutating func read(_ block: DeviceBlock, in parser: JSONParser) {
         content.title = content.title ?? block.title?.text
         content.subtitle = content.subtitle ?? block.subtitle?.text

@@ -46,7 +46,7 @@ extension PushNotification {
 // MARK: Web notifications
 
 extension PushNotification {
-    /// On the web an icon is an address, on Android it is a resource of the app.
+    /// On the web an icon is a URL; on Android it is a resource of the app.
     private mutating func readIcon(_ icon: JSONValue?) {
         guard let icon, icon.utf8?.startsSpelling("http") == true, !media.contains(where: { $0.role == .icon }) else {
             return

@@ -10,7 +10,7 @@ extension PlainReading {
         let shape: Shape
         /// The request around a message, whose other keys are kept too.
         let request: JSONValue?
-        /// What was read of a device's display block, and by a vendor.
+        /// Values read from a device's display block, and by a vendor.
         var block: CatalogueTaken?
 
         /// Writes it as an object. `taken`: what a vendor read of it.
@@ -41,7 +41,7 @@ extension PlainReading {
         return Leftover(object: object, shape: shape, request: isAlone ? nil : payload.root, block: block)
     }
 
-    /// What is read of the display block beside what its shape names.
+    /// The part of the display block that is read in addition to the keys of its shape.
     static func deviceBlock(in payload: borrowing PlatformPayload) -> DeviceBlock? {
         switch payload.envelope {
         case .fcmExtras: DeviceBlock(extras: JSONObject(payload.root))
@@ -143,7 +143,7 @@ extension PlainReading {
         "channel_id": .text, "android_channel_id": .text, "actions": buttons,
     ])
 
-    /// The fields of a web notification: its badge is a picture (Notifications API, `NotificationOptions`).
+    /// The fields of a web notification, whose badge is a picture (Notifications API, `NotificationOptions`).
     private static let webBlock = Shape([
         "title": .text, "body": .text, "tag": .text, "image": .text, "icon": .link, "click_action": .text,
         "badge": .unread, "actions": buttons,
@@ -203,7 +203,7 @@ extension PlainReading {
         "notification": .object(block),
     ])
 
-    /// Which keys of the display block are read, ``DeviceBlock`` says.
+    /// ``DeviceBlock`` decides which keys of the display block are read.
     private static let extras = Shape([:], others: .any, reserved: .fcm)
 
     private static let adm = Shape(["data": .object(anything), "notification": .object(block)])

@@ -2,9 +2,9 @@ import SignalboxJSON
 import SignalboxModel
 
 extension DeviceBlock {
-    /// What a cross-platform framework adds to the display block that it received: names of its own, and an object for
-    /// each platform (firebase/flutterfire, remote_notification.dart; invertase/react-native-firebase, messaging types;
-    /// firebase-js-sdk, `fcmOptions`). It holds only what the block itself leaves open.
+    /// The additions of cross-platform frameworks to a received display block: their own names, and an object for each
+    /// platform (firebase/flutterfire, remote_notification.dart; invertase/react-native-firebase, messaging types;
+    /// firebase-js-sdk, `fcmOptions`). Holds only what the block itself leaves open.
     init(wrapper: JSONValue) {
         let block = wrapper["notification"]
         let android = block?["android"]
@@ -26,8 +26,8 @@ extension DeviceBlock {
         if click == nil { link = first(android?["link"], web?["link"], wrapper["fcmOptions"]?["link"]) }
     }
 
-    /// A message as the Admin SDK for Node takes it, which spells the keys of two words otherwise than the service does
-    /// (firebase-admin-node, messaging-api.ts). It holds only what the service's own keys leave open.
+    /// A message for the Admin SDK for Node, which spells two-word keys differently from the service
+    /// (firebase-admin-node, messaging-api.ts). Holds only what the service's own keys leave open.
     init(adminMessage message: JSONValue) {
         let android = message["android"]?["notification"]
         let common = message["notification"]

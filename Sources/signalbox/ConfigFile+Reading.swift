@@ -40,7 +40,7 @@ extension ConfigFile {
                     : "\(path): there is no such file. Write one, or name another with --config.")
         }
         var files = [ConfigText(name: path, bytes: text)]
-        // A byte more than a config may have is read, so that reading it says which file is too much.
+        // Reads one byte beyond the limit, so that the reader reports the file that exceeds it.
         var left = max(ConfigBounds.bytes + 1 - text.count, 0)
         let folder = folder(beside: path)
         for name in try names(in: folder) {

@@ -32,7 +32,7 @@ struct Gateway: Sendable {
         path = options.configPath
         do throws(StoreError) {
             directory = try DataDirectory(path: options.dataDirectory(file: config.gateway.dataDirectory))
-            // Before the key, which is a sign that there was a queue.
+            // Before the key, because a key implies that there was a queue.
             let queue = try SQLiteQueue(of: directory, acceptsLoss: acceptsQueueLoss)
             let key = try directory.key("token.key") { randomBytes(32) }
             foundations = GatewayPlan.Foundations(
@@ -84,8 +84,8 @@ struct Gateway: Sendable {
         for ways in formerWays.value + [plan.ways] { ways.stop() }
     }
 
-    /// Carries all commits into the queue's file, to be called once nobody writes any more. What fails here is in the
-    /// write-ahead log, as before.
+    /// Checkpoints all commits into the queue's file. Call it when no writer is left. After a failure the commits stay
+    /// in the write-ahead log.
     func carryOver(logger: Logger) async {
         do throws(StoreError) {
             try await queue.carryOver()

@@ -26,7 +26,7 @@ struct Signalbox: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            // ArgumentParser would not notice that its help, version or completions cannot be written.
+            // ArgumentParser does not notice that its help, version or completions cannot be written.
             let text = exitCode(for: error) == .success ? fullMessage(for: error) : ""
             guard !text.isEmpty else { exit(withError: error) }
             StandardOutput.print(text)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Takes the place of Swift's `print`, which says nothing when standard output cannot be written.
+/// Replaces Swift's `print`, which does not report that standard output cannot be written.
 func print(_ text: String, terminator: String = "\n") { StandardOutput.print(text, terminator: terminator) }
 
 /// Standard output, written in large pieces.
@@ -50,12 +50,12 @@ struct StandardOutput: ~Copyable {
         output.flush()
     }
 
-    /// Opens standard streams that the caller has closed. Otherwise a file or connection that is opened later gets their
-    /// number, and what is printed goes into it. Writing to standard output then fails; error messages are dropped.
+    /// Opens standard streams that the caller has closed. Otherwise a file or connection opened later gets their
+    /// number, and output goes into it. Writing to standard output then fails; error messages are dropped.
     static func reserveDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
         where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest number that is free, which is this one.
+            // The lowest free number, which is this one.
             _ = open("/dev/null", mode)
         }
     }

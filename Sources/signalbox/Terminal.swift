@@ -25,7 +25,7 @@ enum Terminal {
     // A queue of its own, because a write blocks for as long as the terminal or the pipe is stopped.
     private static let queue = DispatchQueue(label: "signalbox.terminal")
     private static let waiting = Mutex((bytes: 0, lost: 0))
-    /// Why standard output could not be written, the first time that it could not.
+    /// The first error of writing to standard output.
     private static let failure = Mutex<Int32?>(nil)
     private static let mostWaiting = 1024 * 1024
 
@@ -58,8 +58,8 @@ enum Terminal {
         failure.withLock { $0 = $0 ?? code }
     }
 
-    /// Waits until all that can be shown is, but not longer than a moment. False when something could not be written, which
-    /// it says on standard error.
+    /// Waits briefly until all output is written. False when some could not be written, which it reports on standard
+    /// error.
     static func finish() -> Bool {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }
@@ -69,7 +69,7 @@ enum Terminal {
         return false
     }
 
-    /// False when not all of it could be written; `errno` says why.
+    /// False when not everything could be written; `errno` has the reason.
     @discardableResult
     fileprivate static func write(_ text: String, to descriptor: Int32) -> Bool {
         var text = text

@@ -44,7 +44,7 @@ struct UploadOptions: ParsableArguments {
         }
         guard GatewayAddress(to, source: nil) != nil else {
             throw ValidationError(
-                // A password may stand in it.
+                // The value may contain a password.
                 "\(to.contains("@") ? "--to" : to) is no address of a gateway: write it as http://127.0.0.1:8080, without a user, ? or #."
             )
         }

@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    /// Not even a route that matches everything gets it.
+    /// Even a route that matches everything does not receive it.
     @Test func rejectsAPayloadThatIsTooCostlyToRoute() async throws {
         try await withTemporaryDirectory { directory in
             let routes = (0..<1_000).map { number in

@@ -3,7 +3,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// What one peer cannot do to the others, on the built binary.
+/// Limits that keep one peer from locking out the others, on the built binary.
 @Suite(.timeLimit(.minutes(3))) struct ConnectionLimitTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
 
@@ -19,7 +19,7 @@ import Testing
                     assert kept[-1].recv(1000).startswith(b"HTTP/1.1 200")
             """
         try await withTemporaryDirectory { directory in
-            // A limit of 1,100 descriptors is one of 550 connections.
+            // A limit of 1,100 descriptors allows 550 connections.
             let gateway = try await Gateway.start(
                 in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"),
                 behind: ["prlimit", "--nofile=1100:1100"])

@@ -3,11 +3,11 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// What HTTP/1.1 demands of a server, on the built binary, with bytes that no HTTP client sends.
+/// Requirements of HTTP/1.1 for servers, on the built binary, with bytes that no HTTP client sends.
 @Suite(.timeLimit(.minutes(3))) struct HTTPRulesTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
 
-    /// A request that either door may accept: with a key, only the router's.
+    /// A request for the direct path or the router; with a key, only the router accepts it.
     private static func request(
         _ fields: [String], target: String = "/v1/notifications", version: String = "1.1", isDirect: Bool
     ) -> String {
@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    /// Otherwise a name of another site in the target would pass for this machine.
+    /// Otherwise a target that names another site would count as this machine.
     @Test(arguments: [true, false])
     func theAuthorityOfAnAbsoluteTargetCounts(isDirect: Bool) async throws {
         try await Gateway.run { gateway, _, _ in
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// Once a misspelt filter retried everything, and so did a filter in the body.
+    /// A misspelled filter once retried everything, and so did a filter in the body.
     @Test func aFilterThatIsNotUnderstoodRetriesNothing() async throws {
         try await Gateway.run { gateway, _, _ in
             let path = "/v1/deliveries/retry"

@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    /// An open breaker shows wherever an operator looks, from another process too.
+    /// Operators see an open breaker in every view, also from another process.
     @Test func saysWhyDeliveriesWaitForADestinationThatFails() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run(answer: { _ in 503 }) { receiver in

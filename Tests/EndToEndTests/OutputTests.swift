@@ -3,7 +3,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// What a command prints is what it is for: when nobody can have got it, the command has failed.
+/// A command whose output cannot be written has failed.
 @Suite(.timeLimit(.minutes(3))) struct OutputTests {
     private static let commands = [
         ["--help"], ["--version"], ["help", "serve"], ["deliveries", "--help"], ["deliveries", "help", "list"],
@@ -17,7 +17,7 @@ import Testing
         ["media", "verify"], ["audit"],
     ]
 
-    /// `redirection`: of standard output, as a shell has it.
+    /// `redirection`: of standard output, in shell syntax.
     @Test(arguments: [">/dev/full", ">&-"]) func aCommandThatCannotPrintFails(redirection: String) async throws {
         try await withTemporaryDirectory { directory in
             try Data(#"{"aps":{"alert":"Hi"}}"#.utf8).write(to: URL(fileURLWithPath: directory + "/push.json"))
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    /// Those that go on: what they show is lost, and their exit code tells.
+    /// Long-running commands continue: their output is lost, and the exit code reports it.
     @Test func aGatewayWhoseInboxCannotBeShownGoesOnAndTells() async throws {
         try await withTemporaryDirectory { directory in
             let config = #"""

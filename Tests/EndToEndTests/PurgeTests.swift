@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    /// Asked in no other way than by a script, it removes nothing that was never delivered.
+    /// Without a terminal, `--yes` is required to remove what was never delivered.
     @Test func undeliveredDeliveriesAreRemovedOnlyWithConsent() async throws {
         try await Gateway.run { gateway, _, directory in
             #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)

@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// One way of the pattern asks for a value and for a field below it.
+    /// One way of the pattern requires a value and a field below it.
     @Test func acceptsAValueBesideFieldsBelowIt() async throws {
         try await run { gateway, receiver in
             let match = #"{ "data": { "custom": { "a": { "b": ["y"] }, "$or": [ { "a": ["x"] }, { "c": ["x"] } ] } } }"#

@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    /// What is on other pages is delivered, nothing new is accepted, and a stop ends.
+    /// Deliveries on other pages are made, no event is accepted, and a stop completes.
     @Test func aDamagedPageIsReportedAndHoldsUpNoStop() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
@@ -174,7 +174,7 @@ import Testing
         }
     }
 
-    /// Only a lock says that a gateway is running.
+    /// Only the lock shows that a gateway is running.
     @Test func aPruneSaysWhyTheDirectoryCannotBeUsed() async throws {
         try await withTemporaryDirectory { directory in
             let config = #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [] }"#

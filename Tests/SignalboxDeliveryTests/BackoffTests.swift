@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// A breaker that opens is in the queue, and gone from it once an attempt succeeds.
+    /// The queue records an open breaker, and removes the record once an attempt succeeds.
     @Test func operatorsSeeABreakerForAsLongAsItIsOpen() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)

@@ -82,7 +82,7 @@ import Testing
 
     // MARK: The file fails
 
-    /// Five times a second it would fill a log that somebody has to read just then.
+    /// Five lines a second would fill a log that an operator has to read.
     @Test func claimsThatFailInARowAreLoggedOnce() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
@@ -95,7 +95,7 @@ import Testing
             await log.waitFor("The queue cannot be read.")
             for tick in 1...20 {
                 await clock.waitForSleeper(until: .milliseconds(200 * tick))
-                // A claim that failed leaves the file to be looked at.
+                // A failed claim leaves the file to be read again.
                 while !isFileLookedAt(queue) { await Task.yield() }
                 clock.advance(by: .milliseconds(200))
             }

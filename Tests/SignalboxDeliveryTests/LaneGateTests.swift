@@ -37,7 +37,7 @@ import Testing
         #expect(gate.takePlaces(at: .milliseconds(500)) == .free(1), "what found nothing costs nothing")
     }
 
-    /// A lane with a rate is idle once it leaves unused what its rate allows.
+    /// A lane with a rate is idle when it does not use its allowance.
     @Test func aLaneWithARateIsIdleWhenItDoesNotUseIt() {
         let gate = gate(perSecond: 2)
         #expect(gate.takePlaces(at: .zero) == .free(2))

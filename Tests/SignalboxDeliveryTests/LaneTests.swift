@@ -217,7 +217,7 @@ import Testing
         #expect(unasked.event(about: lease("{}"), status: nil, reason: "x", at: now) == nil)
     }
 
-    /// The dead letter counts, not what its body says.
+    /// An event is made for every dead letter, whatever its body contains.
     @Test(arguments: ["no JSON", #"{"subject":"a","padding":""# + String(repeating: "a", count: 17 << 20) + #""}"#])
     func anEventIsMadeOfABodyThatIsLargeOrCannotBeRead(_ body: String) throws {
         let asked = DeadLetterEvents(

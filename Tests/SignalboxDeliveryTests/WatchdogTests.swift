@@ -28,7 +28,7 @@ import Testing
                 == Array(repeating: false, count: 7))
     }
 
-    /// Numbers of the reads that are under way at one look after the other.
+    /// Numbers of the reads in progress at successive checks.
     @Test(
         arguments: [
             ([1, 1, 1, 2], [nil, 1, nil, nil]), ([1, 2, 3], [nil, nil, nil]), ([1, nil, 1], [nil, nil, nil]),

@@ -14,7 +14,7 @@ import Testing
         parser.reset()
         #expect(parser.retainedBytes <= JSONParser.mostRetainedBytes)
 
-        // The large text was another one's; these are of the size that a parser keeps.
+        // The large text came from another payload; these have the size that a parser keeps.
         for _ in 0..<60 { _ = try parser.parse(Array(inner.utf8)) }
         parser.reset()
         #expect(parser.retainedBytes <= JSONParser.mostRetainedBytes)

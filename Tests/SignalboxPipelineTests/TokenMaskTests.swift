@@ -22,7 +22,7 @@ import Testing
 
     // MARK: Fixtures
 
-    /// A token that a vendor declares is in no event, in no payload as it should be shown, and in no explanation.
+    /// A token that a vendor declares is absent from the event, from the displayed payload and from the explanation.
     @Test(arguments: try PayloadFixture.all())
     func noTokenOfAFixtureLeavesInClear(_ fixture: PayloadFixture) throws {
         let tokens = try declaredTokens(of: fixture)
@@ -82,7 +82,7 @@ import Testing
         #"{"source":"xnpe_platform","title":"T","message":"M","attributes":"{\"recipient\":\"TOKEN\"}"}"#,
         #"{"source":"xnpe_platform","title":"T","message":"M","data":"{\"x\":1,\"recipient\":\"TOKEN\"}"}"#,
         #"{"aps":{"alert":"x"},"CIO-Delivery-ID":"d","CIO-Delivery-Token":"TOKEN"}"#,
-        // Hinted at only, or read as another vendor.
+        // Only hinted at, or read as another vendor.
         #"{"aps":{"alert":"x"},"CIO-Delivery-Token":"TOKEN"}"#,
         #"{"_ab":"true","a":"x","t":"y","CIO-Delivery-ID":"d","CIO-Delivery-Token":"TOKEN"}"#,
         // The request's own token, copied into the app's data.
@@ -138,7 +138,7 @@ import Testing
         #expect(text == json.replacing("TOKEN", with: Self.name))
     }
 
-    /// Other values can be equal to a short token by chance.
+    /// Other values can equal a short token by chance.
     @Test func replacesAShortTokenUnderItsKeyOnly() throws {
         let text = try masked(
             #"{"recipient":"7","payload.recipient":"7","score":"7","list":["7"]}"#, token: "7")

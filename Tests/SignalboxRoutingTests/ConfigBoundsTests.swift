@@ -2,7 +2,7 @@ import SignalboxJSON
 import SignalboxRouting
 import Testing
 
-/// A config is bounded in size, depth and count; what is too much is refused with its place.
+/// A config is bounded in size, depth and count; an excess is rejected with its position.
 @Suite struct ConfigBoundsTests {
     private func mistakes(_ text: String) -> [ConfigMistake] {
         do throws(InvalidConfig) {
@@ -40,7 +40,7 @@ import Testing
         #expect(mistakes("{\"destinations\":{\(destinations)}}").count == 100)
         let routes = list(3_000) { _ in "{\"name\":\"r\",\"to\":[\"nowhere\"],\"match\":{\"a\":1}}" }
         #expect(mistakes("{\"routes\":[\(routes)]}").count == 100)
-        // A pattern after the last error that is kept is refused all the same.
+        // A pattern after the last listed error is rejected too.
         let many = list(200) { "\"x\($0)\":1" }
         #expect(
             mistakes("{\(many),\"routes\":[{\"name\":\"r\",\"to\":[],\"match\":{\"a\":{\"b\":[1]},\"a\":[1]}}]}").count

@@ -74,7 +74,7 @@ import Testing
         #expect(first.hasPrefix(#"f:2:1: error: /x0: there is no setting "x0" here; known here: "#), "\(first)")
     }
 
-    /// Whatever the mistake on a line is, and wherever the URL stands.
+    /// Covers every kind of mistake on the line, and every setting that can hold a URL.
     @Test(arguments: [
         #"{"destinations": {"crm": {"url": "https://user:hunter2@crm.example.com/", "secret": "env:S"}}}"#,
         #"{"destinations": {"crm": {"url": "https://crm.example.com/", "secret": "env:S", "proxy": "http://u:hunter2@p:1"}}}"#,

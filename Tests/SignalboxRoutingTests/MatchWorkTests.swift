@@ -2,13 +2,13 @@ import SignalboxJSON
 import SignalboxRouting
 import Testing
 
-/// The work of deciding over one event, counted.
+/// The counted work of deciding over one event.
 @Suite struct MatchWorkTests {
     private func matcher(_ patterns: [String]) throws -> RouteMatcher {
         RouteMatcher(try patterns.map { try Pattern(text: Array($0.utf8)) })
     }
 
-    /// What matches, and the units of work that it takes.
+    /// The matching patterns, and the units of work spent.
     private func work(
         of patterns: [String], on event: String
     ) throws -> (matches: [Int], spent: Int) {
@@ -24,7 +24,7 @@ import Testing
 
     private func wildcard(_ text: String) -> String { "{\"v\":[{\"wildcard\":\"\(text)\"}]}" }
 
-    /// However often the text that leads to a rule occurs in a value.
+    /// For any number of occurrences of the text that leads to a rule.
     @Test(arguments: [
         ("*a*1*", "a"), ("*ab*zz*", "ab"), ("*aa*aaa*b", "a"), ("*abab*abababc*", "ab"), ("*é*zé*", "é"),
     ])
@@ -45,13 +45,13 @@ import Testing
         #expect(spent < (patterns.count + 10) * bytes, "\(spent)")
     }
 
-    /// 300 texts, each within the next one, of more lengths than a table is made for.
+    /// 300 texts, each contained in the next one, with more lengths than a table is made for.
     @Test func reportsTextsWithinOneAnotherOnce() throws {
         let patterns = (1...300).map { wildcard("*\(String(repeating: "a", count: $0))*z") }
         let text = String(repeating: "a", count: 20_000)
         let (matches, spent) = try work(of: patterns, on: event(text))
         #expect(matches.isEmpty)
-        // Each rule compares its end only.
+        // Each rule compares only its end.
         #expect(spent < 20 * text.utf8.count, "\(spent)")
         let all = try work(of: (1...300).map { wildcard("*\(String(repeating: "a", count: $0))*") }, on: event(text))
         #expect(all.matches == Array(0..<300))
@@ -65,7 +65,7 @@ import Testing
         #expect(spent < 100_000, "\(spent)")
     }
 
-    /// Keys that begin alike lead to one another in no table.
+    /// Keys that begin alike do not lead to one another in a table.
     @Test func findsAKeyAmongManyThatBeginAlike() throws {
         let patterns = (1000..<3000).map { "{\"attribute_of_a_campaign_\($0)_x\":[\($0)]}" }
         let members = (1000..<9000).map { "\"attribute_of_a_campaign_\($0)_x\":\($0)" }.joined(separator: ",")
@@ -97,7 +97,7 @@ import Testing
         #expect(try work(of: [numbers], on: "{\"v\":\"8999\"}").matches == [0])
     }
 
-    /// Whatever the limit is, the answer is the right one or none.
+    /// With any limit, the answer is right or there is none.
     @Test func failsInsteadOfDecidingWrongly() throws {
         let patterns = [
             wildcard("*a*b*"), "{\"v\":[{\"exists\":false}],\"w\":[1]}",

@@ -37,7 +37,7 @@ import Testing
         #expect((500..<16_000).contains(matches), "\(matches)")
     }
 
-    /// The same for patterns in which one place is asked for a value and for fields below it.
+    /// The same for patterns that require a value and fields below it at one path.
     @Test(arguments: 0..<6)
     func mixedRoutesDecideAsTheModelDoes(_ set: Int) throws {
         let seed = Self.seed + 100 + UInt64(set)

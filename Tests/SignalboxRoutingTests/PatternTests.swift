@@ -40,7 +40,7 @@ import Testing
 }
 
 extension Pattern {
-    /// The first mismatch, with work of its own.
+    /// The first mismatch, with its own work counter.
     func mismatch(in event: JSONValue) throws -> (pointer: String, found: JSONValue?)? {
         var work = MatchWork()
         return try mismatch(in: event, work: &work)

@@ -65,7 +65,8 @@ struct RandomPattern {
         chance(3) ? "{}" : fields(depth: 2, keys: Self.keys)
     }
 
-    /// One whose `$or` asks for more at the places of other fields: a value beside fields below it, or further fields.
+    /// A pattern whose `$or` adds conditions at the paths of other fields: a value and fields below it, or further
+    /// fields.
     mutating func mixedPattern() -> String {
         let key = one(of: Self.keys)
         let others = Self.keys.filter { $0 != key }
@@ -80,7 +81,7 @@ struct RandomPattern {
         return "{\(beside),\"$or\":[\(ways.joined(separator: ","))]}"
     }
 
-    /// An event with values beside objects.
+    /// An event whose arrays hold values next to objects.
     mutating func mixedEvent() -> String {
         let members = Self.keys.filter { _ in chance(70) }.map { "\"\($0)\":\(mixedValue(depth: 3))" }
         return "{" + members.joined(separator: ",") + "}"

@@ -1,7 +1,7 @@
 import SignalboxRouting
 import Testing
 
-/// A `redact` counts for what the route itself sends: another route may lead to the same destination without it.
+/// A `redact` covers only its own route: another route may lead to the same destination without it.
 @Suite struct RedactionWarningTests {
     private func warnings(_ routes: String...) throws -> [String] {
         let destinations = #""destinations":{"i":{"builtin":"inbox"},"j":{"builtin":"inbox"}},"fallback":["i","j"]"#

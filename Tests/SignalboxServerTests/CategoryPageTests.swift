@@ -8,7 +8,7 @@ import Testing
         CategoryRecord(identifier: identifier, definition: [UInt8](repeating: 0x20, count: bytes))
     }
 
-    /// Follows the cursors as a client does; the store is asked as the API asks it.
+    /// Follows the cursors like a client; queries the store like the API.
     private static func pages(
         statics: [CategoryRecord], dynamic: [CategoryRecord], limit: Int, bytes: Int = 1_000_000
     ) throws -> [[String]] {

@@ -11,7 +11,7 @@ import Testing
 
 @testable import SignalboxServer
 
-/// On real connections.
+/// Tests on real connections.
 @Suite(.timeLimit(.minutes(1))) struct GuardedChannelTests {
     private static let direct = DirectResponder(bodyLimit: 10) {
         $0.path == "/direct" ? DirectSender(source: .default, config: 1) : nil
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// At both doors, with a known length and without.
+    /// Through the direct path and the router, with and without a known length.
     @Test(
         arguments: ["/direct", "/other"],
         ["content-length: 10\r\n\r\n123", "transfer-encoding: chunked\r\n\r\n3\r\n123"])

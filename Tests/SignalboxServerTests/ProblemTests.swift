@@ -6,7 +6,7 @@ import Testing
 @testable import SignalboxServer
 
 @Suite struct ProblemTests {
-    /// A sender that hears "nothing was accepted" may send the event anew; of an outcome that is not known it must not.
+    /// A sender may repeat an event after "nothing was accepted", but not after an unknown outcome.
     @Test func anUnknownOutcomeIsNotTakenForARefusal() {
         let unknown = StoreError.undecided(after: .seconds(15))
         for problem in [Problem(.store(unknown)), Problem.store(unknown)] {

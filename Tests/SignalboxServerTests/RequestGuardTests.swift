@@ -6,7 +6,7 @@ import Testing
 @testable import SignalboxServer
 
 @Suite struct RequestGuardTests {
-    /// A connection from bytes to requests: a class because handlers are told things.
+    /// A connection, from bytes to requests. A class because its handlers hold state.
     private final class Connection {
         let channel = EmbeddedChannel()
         private let recorder = Recorder()
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// What arrives behind the guard, in words.
+    /// Records in words what arrives behind the guard.
     private final class Recorder: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
         private(set) var seen: [String] = []
@@ -156,7 +156,7 @@ import Testing
         #expect(sent.matches(of: /connection: close/).count == 1)
     }
 
-    /// The parser keeps all that follows such a request, and passes none of it on.
+    /// The parser buffers everything after such a request, and forwards none of it.
     @Test func nothingIsKeptBehindAnUpgrade() throws {
         let connection = try Connection()
         connection.receive("GET /a HTTP/1.1\r\nhost: a\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n")

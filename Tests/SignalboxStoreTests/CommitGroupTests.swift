@@ -13,11 +13,11 @@ import Testing
         let timer = ManualTimer()
         /// Numbers that cannot be committed.
         let bad = Mutex<Set<Int>>([])
-        /// True when no number can be.
+        /// True when no number can be committed.
         let isFull = Mutex(false)
         let performed = Mutex<[Int]>([])
         let commits = Mutex(0)
-        /// The commit of number 0 has begun; it ends with `release`.
+        /// Signals that the commit of number 0 has begun; `release` ends it.
         let entered = DispatchSemaphore(value: 0)
         let release = DispatchSemaphore(value: 0)
         let results = Mutex<[Int: Result<Int, StoreError>]>([:])
@@ -53,7 +53,7 @@ import Testing
             }
         }
 
-        /// Has a group of 512 writes committed at once.
+        /// Submits 512 writes that are committed as one group.
         func submitMany(to group: CommitGroup<Int, Int>) {
             submit(0, to: group)
             entered.wait()
@@ -64,9 +64,9 @@ import Testing
         }
 
         var answers: Int { results.withLock(\.count) }
-        /// Those that were performed, in their order.
+        /// Performed numbers, in their order.
         var numbers: [Int] { performed.withLock(\.self) }
-        /// Commits that were tried.
+        /// Number of attempted commits.
         var count: Int { commits.withLock(\.self) }
 
         func wait(for count: Int) { for _ in 0..<count { answered.wait() } }
@@ -154,7 +154,7 @@ import Testing
         #expect(bench.count <= 1 + 2 * CommitParts.mostSplits)
     }
 
-    /// Whatever is bad: every part is decided once, in order, and few bad writes take no good one with them.
+    /// For any set of bad writes: every part is decided once, in order, and few bad writes do not fail good ones.
     @Test(arguments: [1, 2, 3, 20_261_122] as [UInt64]) func everyWriteIsDecidedOnceAndInOrder(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<200 {

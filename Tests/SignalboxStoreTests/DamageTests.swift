@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignalboxStore
 
-/// Whatever the file says, no call traps, every call ends, and deliveries that are not made are reported.
+/// Whatever the file contains, no call traps, every call ends, and missing deliveries are reported.
 @Suite(.timeLimit(.minutes(10))) struct DamageTests {
     enum Damage: String, CaseIterable {
         case zeroed, random, swapped, copied
@@ -57,10 +57,10 @@ import Testing
         return damaged
     }
 
-    /// What no constraint of the tables lets in, and damage may leave.
+    /// Values that the tables' constraints reject and damage may leave.
     private static let values = ["NULL", "9223372036854775807", "-1", "1.5", "'\u{1}nonsense'", "x'00ff'", "''"]
 
-    /// Puts a value that does not belong there into each column of each table.
+    /// Writes an invalid value into each column of each table.
     @Test func aValueThatDoesNotBelongThereIsReportedAndNothingTraps() async throws {
         try await withTemporaryDirectory { directory in
             let whole = DamagedFile(directory: directory)
@@ -136,7 +136,7 @@ import Testing
 }
 
 extension DamagedFile {
-    /// The same with other bytes, in place of an earlier copy.
+    /// The same with other bytes, replacing an earlier copy.
     fileprivate func copy(_ bytes: Data) throws -> DamagedFile {
         let copy = DamagedFile(directory: directory + "/copy")
         if FileManager.default.fileExists(atPath: copy.directory) {
@@ -175,7 +175,7 @@ extension DamagedFile {
         }
     }
 
-    /// Where that is possible at all: a key stays unique, and a row's number a number.
+    /// Sets the value if possible: a key stays unique, and a row's number stays a number.
     fileprivate func set(_ column: String, of table: String, to value: String) throws {
         do {
             try write("UPDATE OR IGNORE \(table) SET \(column) = \(value)")
@@ -184,7 +184,7 @@ extension DamagedFile {
         }
     }
 
-    /// Writes what the gateway never does.
+    /// Makes writes that the gateway never makes.
     fileprivate func write(_ sql: String) throws {
         var configuration = Configuration()
         configuration.foreignKeysEnabled = false

@@ -6,18 +6,18 @@ import Testing
 
 @testable import SignalboxStore
 
-/// A small queue with something in every table, and all verbs that read or write it.
+/// A small queue with content in every table, and all operations that read or write it.
 struct DamagedFile {
     static let crm = DestinationName("crm")
     /// An ordered lane.
     static let line = DestinationName("line")
     let directory: String
-    /// The clock of whoever uses the queue after the damage: everything that waits is due, and what ended may leave.
+    /// The clock after the damage: everything that waits is due, and ended deliveries may be removed.
     let clock = ManualDate()
 
     var path: String { directory + "/queue.db" }
 
-    /// Fills a queue, and carries it into its file.
+    /// Fills a queue, and checkpoints it into its file.
     func fill(events: Int) async throws {
         let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
         queue.openLane(Self.crm) {}
@@ -79,15 +79,15 @@ struct DamagedFile {
 
     // MARK: After the damage
 
-    /// What using the file came to.
+    /// The outcome of using the file.
     struct Result {
-        /// Numbers of the deliveries that were given out.
+        /// Numbers of the claimed deliveries.
         var claimed: Set<Int64> = []
-        /// Whether somebody is told that the file is damaged: by a refusal to start, by readiness, or by the audit.
+        /// Whether the damage is reported: by a refusal to start, by readiness, or by the audit.
         var isReported = false
     }
 
-    /// Calls every verb. Each may throw a ``StoreError`` and nothing else; none traps, and each ends.
+    /// Calls every operation. Each may throw a ``StoreError`` and nothing else; none traps, and each ends.
     func use() async throws -> Result {
         var result = Result()
         let queue: SQLiteQueue
@@ -132,7 +132,7 @@ struct DamagedFile {
         return result
     }
 
-    /// As a lane does: what fails is tried again at the next tick, a few times.
+    /// Like a lane, retries a failure at the next tick, a few times.
     private func claimAll(_ lane: DestinationName, of queue: SQLiteQueue) async throws -> [Lease] {
         var all: [Lease] = []
         var failures = 0
@@ -182,7 +182,7 @@ struct DamagedFile {
 }
 
 extension SQLiteQueue {
-    /// Whether readiness says that the file is damaged.
+    /// Whether readiness reports the damage.
     fileprivate var isProbedAsDamaged: Bool {
         get async {
             do throws(StoreError) {

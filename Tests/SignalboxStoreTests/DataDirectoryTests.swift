@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    /// Somebody else opens files meanwhile, which get the numbers of descriptors that were closed.
+    /// Other code opens files meanwhile, and gets the numbers of closed descriptors.
     @Test func closesNoDescriptorOfOthersWhenItIsInUse() async throws {
         try await withTemporaryDirectory { path in
             let owner = try DataDirectory(path: path)

@@ -38,7 +38,7 @@ import Testing
         #expect(reason(record(), isKnown: false) == .unknownDestination)
     }
 
-    /// What keeps all deliveries of a destination waiting comes first, unless it ends before the delivery is due.
+    /// The destination's status comes first, unless it ends before the delivery is due.
     @Test func namesWhatHasToEndLast() {
         let paused = Hindrance(word: "paused", reason: nil, since: now, wait: .paused)
         let failing = Hindrance(word: "failing", reason: "r", since: now, until: now + 30, wait: .breakerOpen)

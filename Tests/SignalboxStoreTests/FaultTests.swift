@@ -80,7 +80,8 @@ import Testing
         }
     }
 
-    /// A backlog is in the file, and another process locks the file when the clock is set: the claim cannot follow it.
+    /// The file has a backlog, and another process locks it when the clock is set, so the claim cannot follow the
+    /// clock.
     @Test(arguments: [3600, -3600] as [TimeInterval]) func aLaneClaimsAgainAfterAClaimThatFailed(
         by jump: TimeInterval
     ) async throws {
@@ -135,7 +136,7 @@ import Testing
         }
     }
 
-    /// One event that cannot be written is refused; those that came with it are taken.
+    /// An event that cannot be written is rejected; the events that came with it are accepted.
     @Test func anEventThatCannotBeWrittenFailsAlone() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
@@ -167,8 +168,8 @@ import Testing
         }
     }
 
-    /// The writer is held up as by a disk that does not answer: requests are answered, the probe fails, and both work
-    /// again afterwards. The event whose outcome was not known is there once.
+    /// The writer blocks like a disk that does not answer: requests are answered, the probe fails, and both recover
+    /// afterwards. The event with the unknown outcome is stored once.
     @Test func answersWhileTheDiskHangsAndRecovers() async throws {
         let timer = ManualTimer()
         try await withTemporaryDirectory { directory in

@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    /// A thousand destinations that do not keep up: the bound is of all together, and each newcomer still finds room.
+    /// A thousand slow destinations: the bound covers all together, and each newcomer still finds room.
     @Test func allLanesTogetherHoldNoMoreThanTheBudget() {
         var handOff = HandOff(totalBytes: 8 * 1024 * 1024)
         let body = [UInt8](repeating: 7, count: 64 * 1024)
@@ -78,7 +78,7 @@ import Testing
         #expect(handOff.reserved == 0)
     }
 
-    /// Also those without a body of note: a delivery takes memory besides its event.
+    /// Includes deliveries with small bodies, because a delivery takes memory in addition to its event.
     @Test func smallDeliveriesCountToo() {
         var handOff = HandOff(totalBytes: 100 * HandOff.overhead)
         handOff.open(inbox)

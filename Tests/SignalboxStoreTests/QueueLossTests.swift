@@ -6,7 +6,7 @@ import Testing
 
 @testable import SignalboxStore
 
-/// A data directory whose queue is gone, emptied or older than what was accepted is not taken for a new one.
+/// A data directory whose queue is gone, emptied or older than what was accepted is not treated as a new one.
 @Suite(.timeLimit(.minutes(1))) struct QueueLossTests {
     private let crm = DestinationName("crm")
 
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    /// Expects that neither the gateway nor a command opens the queue, and that the reason names something.
+    /// Expects that neither the gateway nor a command opens the queue, and that the reason contains a word.
     private func expectLoss(of path: String, naming word: String) throws {
         #expect {
             let directory = try DataDirectory(path: path)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// What an earlier version left: all that it wrote may have been in the log.
+    /// State left by an earlier version: all that it wrote may have been in the log.
     @Test func refusesAQueueWithoutTablesWhereAKeyIs() async throws {
         try await withTemporaryDirectory { path in
             try await append(1, in: path)
@@ -88,7 +88,7 @@ import Testing
         try await withTemporaryDirectory { path in
             try await append(1, in: path)
             try await append(2, in: path) { queue throws in
-                // As a crash leaves it, but without the log.
+                // As after a crash, but without the log.
                 try FileManager.default.createDirectory(atPath: path + "/crash", withIntermediateDirectories: false)
                 for name in ["queue.db", "queue.id"] {
                     try FileManager.default.copyItem(atPath: path + "/" + name, toPath: path + "/crash/" + name)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    /// One that SQLite has made and that has no tables.
+    /// A database that SQLite has created without tables.
     private func makeEmptyDatabase(at path: String) throws {
         let database = try DatabaseQueue(path: path)
         try database.inDatabase { try $0.execute(sql: "CREATE TABLE a (b); DROP TABLE a") }

@@ -162,7 +162,8 @@ import Testing
         }
     }
 
-    /// Except the ledger, the queue's identity, and destinations that are paused, disabled, withheld or backing off.
+    /// Exceptions: the ledger, the queue's identity, and destinations that are paused, disabled, withheld or backing
+    /// off.
     @Test func noTableGrowsForEver() async throws {
         try await withTemporaryDirectory { directory in
             let clock = ManualDate()
@@ -229,7 +230,7 @@ import Testing
         }
     }
 
-    /// A number that was found may name another delivery when it is written.
+    /// By the time of the write, a number found earlier may name another delivery.
     @Test func expiresOnlyWhatIsOver() async throws {
         try await withTemporaryDirectory { directory in
             let clock = ManualDate()

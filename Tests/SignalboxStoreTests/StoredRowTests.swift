@@ -8,7 +8,7 @@ import Testing
 @Suite struct StoredRowTests {
     private enum Word: String { case yes }
 
-    /// What can be read of the first column of a row.
+    /// All reads of the first column of a row.
     private static let reads: [(name: String, read: @Sendable (StoredRow) throws -> Void)] = [
         ("number", { _ = try $0.number(0) }), ("count", { _ = try $0.count(0) }), ("flag", { _ = try $0.flag(0) }),
         ("date", { _ = try $0.date(0) }), ("text", { _ = try $0.text(0) }), ("bytes", { _ = try $0.bytes(0) }),
@@ -18,7 +18,7 @@ import Testing
         ("optionalText", { _ = try $0.optionalText(0) }), ("optionalBytes", { _ = try $0.optionalBytes(0) }),
     ]
 
-    /// Which reads take a value; every other one throws.
+    /// The reads that accept a value; every other one throws.
     @Test(arguments: [
         ("NULL", ["optionalNumber", "optionalCount", "optionalDate", "optionalText", "optionalBytes"]),
         ("7", ["number", "count", "flag", "date", "optionalNumber", "optionalCount", "optionalDate"]),

@@ -36,7 +36,7 @@ import Testing
         #expect(try asked(by: #"{"itbl":"{}","itbl2":"x","bsft_message_uuid":"u"}"#) == ["iterable", "blueshift"])
     }
 
-    /// Markers that look inside `aps` are asked of every APNs payload and not counted here.
+    /// Markers inside `aps` are checked for every APNs payload and not counted here.
     private func asked(by payload: String) throws -> Set<String> {
         let parser = JSONParser()
         let opened = try Platforms.recognise(

@@ -6,7 +6,7 @@ import Testing
 /// The table of collisions in the reference, section 3: who is meant when vendors use the same keys.
 @Suite struct CollisionTests {
     @Test(arguments: [
-        // MCE's SDK accepts any `alert`. Other apps put text there, or an object of their own.
+        // MCE's SDK accepts any `alert`. Other apps put text or their own object there.
         (#"{"alert":"{\"subject\":\"S\"}","mce":"{\"attribution\":\"A\"}"}"#, "mce"),
         (#"{"alert":"{\"subject\":\"S\"}"}"#, "unknown"),
         (#"{"alert":"text","custom":"{\"i\":\"7d3a2c5e-1f0b-4a6d-9c8e-2b1a0f9e8d7c\"}"}"#, "onesignal"),

@@ -2,14 +2,14 @@ import SignalboxModel
 import SignalboxVendors
 import Testing
 
-/// Payloads of ordinary apps whose keys have the names of a vendor's, with values of another type or form.
+/// Payloads of ordinary apps with a vendor's key names, and values of another type or form.
 @Suite struct LookalikeTests {
     @Test(arguments: alerts + mceKeys + brazeKeys + brazeMessages + synerise + sourse + granify)
     func namesNobody(_ payload: String) throws {
         #expect(try Normalised(payload).notification.vendor == .unknown)
     }
 
-    /// JSON texts `alert`, which MCE sends and many apps do.
+    /// JSON texts `alert`, which MCE and many apps send.
     private static let alerts = [
         #"{"alert":"{\"title\":\"T\",\"message\":\"M\"}"}"#,
         #"{"alert":"{\"title\":\"T\",\"body\":\"B\"}","badge":"1"}"#,
@@ -94,7 +94,7 @@ import Testing
     ]
 }
 
-/// The same keys as the vendor's SDKs have them.
+/// The same keys with the values that the vendor's SDKs send.
 @Suite struct MarkerFormTests {
     @Test(arguments: [
         (#"{"alert":"{\"subject\":\"S\",\"message\":\"M\",\"notification-action\":{\"type\":\"openApp\"}}"}"#, "mce"),

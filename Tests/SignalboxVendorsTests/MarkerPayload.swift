@@ -2,7 +2,7 @@ import SignalboxModel
 
 @testable import SignalboxVendors
 
-/// A payload that has what a marker asks for, and nothing else of its vendor's.
+/// A payload that satisfies a marker and contains nothing else of its vendor.
 struct MarkerPayload {
     let bytes: [UInt8]
 
@@ -13,7 +13,7 @@ struct MarkerPayload {
         #"["word"]"#, #"[{"id":"a","title":"A"}]"#,
     ]
 
-    /// `position`, `other`: the condition whose value is replaced, and by what.
+    /// `position`, `other`: the condition whose value is replaced, and the replacement.
     init(_ marker: CatalogueMarker, replacing position: Int? = nil, by other: String = "null") {
         var root = Node.object([:])
         let isFCM = marker.conditions.contains { $0.place == .fcm }
@@ -31,7 +31,7 @@ struct MarkerPayload {
         case value(String)
         case object([String: Node])
 
-        /// Of two values of one place the first stays.
+        /// Of two values at one path, the first stays.
         mutating func set(_ steps: ArraySlice<String>, to json: String) {
             guard let key = steps.first else { return self = .value(json) }
             guard case .object(var members) = self else { return }
@@ -74,7 +74,7 @@ extension CatalogueCondition {
 }
 
 extension CatalogueCondition.Test {
-    /// A value of which this holds, as JSON.
+    /// A value that satisfies the condition, as JSON.
     fileprivate var sample: String {
         switch self {
         case .present, .filled, .scalar, .text, .absent, .unset: #""x""#

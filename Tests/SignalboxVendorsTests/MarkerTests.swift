@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// A name of one vendor may bear any value; every other value needs its form.
+    /// A name that only one vendor uses may have any value; every other value needs its form.
     @Test(arguments: MarkerPayload.others)
     func claimsNoOtherValueWithoutASpecificName(_ other: String) throws {
         for (entry, marker) in Self.certain where !marker.hasSpecificName {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    /// Of keys that are recognised together each is needed, unless one of those left is a specific name.
+    /// Each of the keys that are recognised together is required, unless a remaining one is a specific name.
     @Test func claimsNoPartOfKeysThatBelongTogether() throws {
         for (entry, marker) in Self.certain where marker.conditions.count > 1 {
             for position in marker.conditions.indices {

@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    /// One file holds several payloads, each under what it looks like.
+    /// One file holds several payloads, each named after its lookalike.
     private static func all() throws -> [(name: String, payload: [UInt8])] {
         guard let folder = Bundle.module.url(forResource: "Lookalikes", withExtension: nil) else {
             throw CocoaError(.fileNoSuchFile)

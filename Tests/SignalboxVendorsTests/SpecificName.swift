@@ -2,9 +2,9 @@ import SignalboxModel
 
 @testable import SignalboxVendors
 
-/// Which names of keys say who wrote them.
+/// Decides which key names identify their vendor.
 enum SpecificName {
-    /// Names that any app may use, however long they are. Names of up to three characters are common too.
+    /// Names that any app may use, whatever their length. Names of up to three characters are common too.
     static let common: Set<String> = [
         "action", "actions", "alert", "aps", "attachments", "attributes", "body", "buttons", "campaign", "category",
         "channel", "content", "custom", "customPayload", "data", "deeplink", "ems", "handler", "image", "imageUrl",
@@ -15,7 +15,7 @@ enum SpecificName {
         "clickUrl", "silent", "mediaUrl", "iconUrl", "action_type", "utm_source", "campaign_id", "x-sender",
     ]
 
-    /// Common names that only one vendor sends together, by vendor; each from the source of its entry.
+    /// Common names that only one vendor sends together, by vendor. Each is from the source of its entry.
     static let together: [String: [Set<String>]] = [
         "klaviyo": [["body", "_k"]],
         "mindbox": [["uniqueKey", "clickUrl"], ["buttons", "uniqueKey"], ["uniqueKey", "imageUrl", "payload"]],
@@ -31,7 +31,7 @@ enum SpecificName {
         "mixpanel": [["mp", "m", "c"]],
     ]
 
-    /// Short names that are a vendor's nevertheless.
+    /// Short names that still identify a vendor.
     private static let short: Set<String> = ["W$"]
 
     static func isSpecific(_ name: String) -> Bool {
@@ -40,14 +40,14 @@ enum SpecificName {
 }
 
 extension CatalogueMarker {
-    /// The names of all keys that it asks for, beginnings of names included.
+    /// The names of all keys that it requires, including prefixes.
     var names: Set<String> {
         Set(conditions.flatMap(\.names))
     }
 
     var hasSpecificName: Bool { names.contains(where: SpecificName.isSpecific) }
 
-    /// True when it asks for a specific name, a specific value, or names that belong together.
+    /// True when it requires a specific name, a specific value, or names that belong together.
     func isSpecific(to vendor: VendorID) -> Bool {
         if hasSpecificName || conditions.contains(where: \.test.isSpecific) { return true }
         return (SpecificName.together[vendor.name] ?? []).contains { $0.count > 1 && $0.isSubset(of: names) }
@@ -67,7 +67,8 @@ extension CatalogueCondition {
 }
 
 extension CatalogueCondition.Test {
-    /// True for a value that ordinary texts do not have by chance: a word of the vendor's, or an identifier's form.
+    /// True for a value that ordinary texts do not have by chance: a word of the vendor's, or the form of an
+    /// identifier.
     fileprivate var isSpecific: Bool {
         switch self {
         case .equals(let text), .equalsIgnoringCase(let text): Self.isSpecific(text)

@@ -35,8 +35,8 @@ typedef struct sb_json_parser sb_json_parser;
 sb_json_parser *sb_json_parser_create(size_t max_bytes, size_t max_depth, size_t max_documents);
 void sb_json_parser_destroy(sb_json_parser *parser);
 
-// Forgets all documents; the tapes handed out before are invalid from here on. Gives large buffers back: what is kept is
-// at most SB_JSON_RETAINED_BYTES.
+// Forgets all documents; tapes returned earlier become invalid. Frees large buffers and keeps at most
+// SB_JSON_RETAINED_BYTES.
 void sb_json_parser_reset(sb_json_parser *parser);
 
 #define SB_JSON_RETAINED_BYTES 2097152 // 2 MiB

@@ -4,7 +4,7 @@ import SignalboxJSON
 extension ConfigMistake {
     init(_ error: JSONError, file: Int, in text: [UInt8]) {
         guard Self.isMisspelled(error.reason), let fault = JSONFault(in: text) else {
-            // The finder gives up on deep nesting, which may hide what the parser has stumbled upon.
+            // The finder gives up on deep nesting, and may then miss the parser's error.
             let mayBeDeep = error.reason == .tooDeep || Self.isMisspelled(error.reason)
             let deep = mayBeDeep ? JSONNesting.offset(deeperThan: Self.levels, in: text) : nil
             let place = (deep ?? error.offset).map { $0..<min($0 + 1, text.count) }
@@ -22,7 +22,8 @@ extension ConfigMistake {
         }
     }
 
-    /// That files are too large together, said of the one with which they become so; nil when they are not.
+    /// An error for files that are too large together, reported on the file that exceeds the bound; nil within the
+    /// bound.
     init?(sizeOf files: [ConfigText]) {
         var bytes = 0
         for (number, file) in files.enumerated() {

@@ -103,7 +103,7 @@ package struct ConfigReport {
         return (message, nil)
     }
 
-    /// Keys of a config may be as long as it is.
+    /// A key can be as long as the whole config.
     private static func shortened(_ pointer: String) -> String {
         pointer.utf8.count <= 1_000 ? pointer : pointer.prefix(300) + "…" + pointer.suffix(100)
     }

@@ -4,10 +4,9 @@ extension ConfigText {
     /// How keys of Standard Webhooks begin.
     private static let keyPrefixes = ["whsec_", "whsk_"]
 
-    /// The same text as it may be shown: with asterisks in the place of what may be secrets, byte by byte, so that all else
-    /// stays where it is. Those are what mistakes say may be some, and keys of Standard Webhooks, and user names and passwords
-    /// in URLs, wherever they stand.
-    /// `file`: which one of the config it is.
+    /// A copy of the text for display. Asterisks replace possible secrets byte by byte, so that everything else keeps
+    /// its position. Possible secrets are values that mistakes mark as such, keys of Standard Webhooks, and user names
+    /// and passwords in any URL. `file`: index of this text in the config.
     func hidingSecrets(of mistakes: [ConfigMistake], in file: Int) -> ConfigText {
         var shown = bytes
         for mistake in mistakes where mistake.mayBeSecret && mistake.file == file {
@@ -30,7 +29,7 @@ extension ConfigText {
         return ConfigText(name: name, bytes: shown)
     }
 
-    /// What stands before the host of a URL (RFC 3986, 3.2.1): also in values that are not read, and with characters that a
+    /// Hides the userinfo of URLs (RFC 3986, 3.2.1), also in values that are not read, and with characters that a
     /// password in a URL should not have.
     private static func hideUserinfo(in shown: inout [UInt8]) {
         var start = 0

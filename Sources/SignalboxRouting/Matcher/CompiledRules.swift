@@ -146,7 +146,7 @@ private struct RuleDraft {
         }
     }
 
-    /// Equal texts are kept once: `$or` multiplies them.
+    /// Equal texts are stored once, because `$or` multiplies them.
     private mutating func add(_ text: [UInt8], as kind: Int32) {
         let offset = offsets[text] ?? Int32(texts.count)
         if offsets.updateValue(offset, forKey: text) == nil { texts += text }

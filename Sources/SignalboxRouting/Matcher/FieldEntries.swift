@@ -17,7 +17,7 @@ struct FieldEntries {
     private(set) var null: [UInt32] = []
     private(set) var anyText: [UInt32] = []
     private(set) var any: [UInt32] = []
-    /// Bytes of the longest text that a comparison without regard to case can match.
+    /// Longest text that a case-insensitive comparison can match, in bytes.
     private(set) var foldedReach = 0
 
     mutating func add(_ condition: Pattern.Condition, of rule: Int) {

@@ -59,7 +59,7 @@ struct KeyTree: BitwiseCopyable {
         self.slots = arena.keep(slots)
     }
 
-    /// All of a key decides: many keys may begin alike, and events choose what is looked up.
+    /// The whole key decides, because many keys may begin alike and events choose the lookups.
     @inline(__always)
     private static func place(of head: JSONKeyHead, _ key: UnsafeBufferPointer<UInt8>, mask: Int) -> Int {
         guard key.count > JSONKeyHead.reach else { return Int(truncatingIfNeeded: head.code >> 40) & mask }

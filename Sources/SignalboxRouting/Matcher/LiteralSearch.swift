@@ -56,10 +56,10 @@ struct LiteralSearch: BitwiseCopyable {
         transitions = arena.keep(automaton.1)
     }
 
-    /// The texts as a tree while the automaton is made: states, and the transitions between them.
+    /// The trie while the automaton is built: states, and the transitions between them.
     private struct Draft {
         var states = [State()]
-        /// How many bytes lead to each state, and the state and byte before it.
+        /// Depth of each state in bytes, and the state and byte that lead to it.
         var depths = [0]
         var origins: [(state: Int, byte: UInt8)] = [(0, 0)]
         private var targets: [UInt32: UInt32] = [:]
@@ -78,7 +78,7 @@ struct LiteralSearch: BitwiseCopyable {
             }
         }
 
-        /// Shorter texts first, since fallbacks lead to them.
+        /// Links shorter texts first, because fallbacks lead to them.
         mutating func link() {
             for state in states.indices.dropFirst().sorted(by: { depths[$0] < depths[$1] }) {
                 let (parent, byte) = origins[state]
@@ -92,7 +92,7 @@ struct LiteralSearch: BitwiseCopyable {
             }
         }
 
-        /// By ``LiteralSearch/slot(of:mask:)``.
+        /// A hash table, indexed by ``LiteralSearch/slot(of:mask:)``.
         var transitions: [Transition] {
             var capacity = 16
             while capacity < states.count * 2 { capacity *= 2 }
@@ -106,7 +106,8 @@ struct LiteralSearch: BitwiseCopyable {
         }
     }
 
-    /// Texts must be shorter together than 2²⁴ bytes: a state and a byte are one number. Configs are.
+    /// All texts together must be shorter than 2²⁴ bytes, because a state and a byte share one number. The bounds of a
+    /// config guarantee it.
     private static func automaton(
         _ texts: [[UInt8]: [UInt32]], _ postings: inout Postings
     ) -> ([State], [Transition]) {
@@ -125,9 +126,9 @@ struct LiteralSearch: BitwiseCopyable {
         UInt32(truncatingIfNeeded: state) << 8 | UInt32(byte)
     }
 
-    /// Calls `body` with the candidates of every text that occurs. When it says false, the texts that end at the same
-    /// place and are shorter are left out: they were reported with an earlier occurrence. So all of this takes no longer
-    /// than the text is, however often texts occur in one another.
+    /// Calls `body` with the candidates of every text that occurs. When `body` returns false, shorter texts that end
+    /// at the same position are skipped: an earlier occurrence reported them. The search therefore takes linear time,
+    /// however many texts contain one another.
     @inline(__always)
     func forEachPosting(in text: UnsafeBufferPointer<UInt8>, _ body: (Posting) -> Bool) {
         guard let table else { return follow(text, body) }

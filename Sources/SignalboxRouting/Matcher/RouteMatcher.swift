@@ -16,7 +16,7 @@ package final class RouteMatcher: Sendable {
     package init(_ patterns: [Pattern]) { compiled = CompiledRules(patterns) }
 
     /// The places of the patterns that match, in order. `namingType`: only by ways that ask for the event's `type`.
-    /// `work`: counts on top of other work for the same event. Fails once that is exceeded.
+    /// `work`: adds to other work for the same event. Throws once the limit is exceeded.
     package func matches(
         of event: JSONValue, namingType: Bool = false, work: inout MatchWork
     ) throws(RoutingTooCostly) -> [Int] {

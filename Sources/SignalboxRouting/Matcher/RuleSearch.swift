@@ -14,9 +14,9 @@ struct RuleSearch {
     private var metCount = 0
     /// Routes, perhaps several times.
     private var found: [Int] = []
-    /// Rules that were asked. What a rule answers depends on the whole event, so once is enough.
+    /// Rules that were evaluated. Each is evaluated once, because its answer depends on the whole event.
     private let asked: Marks
-    /// Lists of candidates that were walked, by their first candidate.
+    /// Lists of candidates that were visited, by their first candidate.
     private let walked: Marks
 
     /// No value, or one that is none: an object, or an array that holds nothing.
@@ -24,7 +24,7 @@ struct RuleSearch {
     /// An array on the way, or here.
     private static let many: Int32 = -1
 
-    /// Numbers to search with: two for each edge, a bit for each rule and for each candidate.
+    /// Memory for a search, in numbers: two for each edge, a bit for each rule and for each candidate.
     static func space(for compiled: CompiledRules) -> Int {
         let memory = compiled.memory.pointee
         return 2 * memory.tree.edges.count + Marks.size(memory.rules.count)
@@ -189,20 +189,20 @@ struct RuleSearch {
     }
 }
 
-/// A bit for each of some numbers.
+/// A bit set over a range of numbers.
 private struct Marks: BitwiseCopyable {
     private let words: UnsafeMutablePointer<Int32>
 
-    /// How many numbers of memory so many bits take.
+    /// Numbers of memory that this many bits take.
     static func size(_ count: Int) -> Int { (count + 31) / 32 }
 
-    /// All of them unset. `words`: room for ``size(_:)``.
+    /// Clears all bits. `words`: memory of ``size(_:)`` numbers.
     init(at words: UnsafeMutablePointer<Int32>, for count: Int) {
         words.initialize(repeating: 0, count: Self.size(count))
         self.words = words
     }
 
-    /// Sets a bit; false when it was set already.
+    /// Sets a bit; false when it was already set.
     @inline(__always)
     func insert(_ number: Int) -> Bool {
         let bit: Int32 = 1 << Int32(truncatingIfNeeded: number & 31)

@@ -15,7 +15,7 @@ struct ValueIndex: BitwiseCopyable {
         let kind: Kind
         /// The place among the structures of this kind.
         let number: Int32
-        /// Bytes of the longest text that one of the conditions can match, of kinds that fold a text.
+        /// Longest text that one of the conditions can match, in bytes; for kinds that fold text.
         var reach: Int32 = 0
     }
 
@@ -35,9 +35,9 @@ struct ValueIndex: BitwiseCopyable {
 
     var candidateCount: Int { candidates.count }
 
-    /// Calls `body` with every candidate for a value that is neither object nor array; perhaps more than once with one.
-    /// Skips lists of candidates for which `isNew` says false. Whoever has walked a list of texts that occur in another
-    /// text has walked those of all that are in them.
+    /// Calls `body` with every candidate for a value that is neither an object nor an array, perhaps more than once.
+    /// Skips lists of candidates for which `isNew` returns false. A visited list of a text implies that the lists of
+    /// all texts within that text were visited.
     @inline(__always)
     func forEachCandidate(
         of value: JSONValue, _ own: Probes, isNew: (Posting) -> Bool, body: (UInt32) -> Void
@@ -55,7 +55,7 @@ struct ValueIndex: BitwiseCopyable {
         }
     }
 
-    /// False when the list was walked before.
+    /// False when the list is empty or was visited before.
     @inline(__always)
     private func each(_ posting: Posting, _ isNew: (Posting) -> Bool, _ body: (UInt32) -> Void) -> Bool {
         guard posting.count > 0, isNew(posting) else { return false }
@@ -177,14 +177,14 @@ extension ValueIndex {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// So many bytes from the start, and the rest of the character that they end in.
+    /// The first `most` bytes, extended to the end of a character.
     fileprivate func beginning(upTo most: Int) -> Self {
         guard count > most else { return self }
         let end = self[most...].firstIndex { $0 & 0xC0 != 0x80 } ?? count
         return Self(rebasing: self[..<end])
     }
 
-    /// So many bytes from the end, and the rest of the character that they begin in.
+    /// The last `most` bytes, extended to the start of a character.
     fileprivate func ending(upTo most: Int) -> Self {
         guard count > most else { return self }
         guard most > 0 else { return Self(rebasing: self[count...]) }

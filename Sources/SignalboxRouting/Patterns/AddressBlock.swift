@@ -12,7 +12,7 @@ struct AddressBlock: Sendable, Hashable {
     let first: Address
     let last: UInt128
 
-    /// Bytes of the longest text that is read as an address.
+    /// Longest text that is parsed as an address, in bytes.
     static let longestText = 64
 
     /// One address.

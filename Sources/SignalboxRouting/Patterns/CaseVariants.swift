@@ -4,21 +4,21 @@
 /// mapping and for nothing else: so `ß` in a pattern also matches `SS`, but `ss` in a pattern does not match `ß`. Ruler
 /// goes by Java's UTF-16 units and so never matches a character beyond the basic plane; here it is one like any other.
 struct CaseVariants: Sendable, Hashable {
-    /// The mappings of all characters, one after the other.
+    /// The mappings of all characters, concatenated.
     private let lower: [UInt8]
     private let upper: [UInt8]
-    /// Bytes of each character's mappings: those of the lower case in the low four bits, of the upper case in the high.
+    /// Bytes of each character's mappings: lower case in the low four bits, upper case in the high four.
     private let lengths: [UInt8]
     /// What every text that is equal to this one folds into; see ``withFolded(_:_:)``.
     let folded: [UInt8]
-    /// No text with more bytes is equal to this one.
+    /// A text with more bytes never equals this one.
     let longest: Int
 
     init(_ text: String) {
         var (lower, upper, lengths, longest): ([UInt8], [UInt8], [UInt8], Int) = ([], [], [], 0)
         for scalar in text.unicodeScalars {
             let (low, high) = (scalar.properties.lowercaseMapping.utf8, scalar.properties.uppercaseMapping.utf8)
-            // Unicode maps a character to at most three, which take at most twelve bytes (SpecialCasing.txt).
+            // Unicode maps a character to at most three characters, at most twelve bytes (SpecialCasing.txt).
             lengths.append(UInt8(truncatingIfNeeded: low.count | high.count << 4))
             lower += low
             upper += high
@@ -63,7 +63,7 @@ struct CaseVariants: Sendable, Hashable {
         return text.count - cursor
     }
 
-    /// Whether `count` bytes of a mapping are in a text at an offset.
+    /// Whether a text contains `count` bytes of a mapping at an offset.
     private static func has(
         _ bytes: [UInt8], _ start: Int, _ count: Int, in text: UnsafeBufferPointer<UInt8>, at offset: Int
     ) -> Bool {

@@ -55,7 +55,7 @@ extension Pattern.Condition {
 }
 
 extension Pattern {
-    /// What an `anything-but` excludes. Texts and numbers are looked up, not scanned.
+    /// The values that an `anything-but` excludes. Texts and numbers are looked up, not scanned.
     struct Exclusion: Sendable, Hashable {
         private var texts: Set<[UInt8]> = []
         private var numbers: Set<Double> = []
@@ -75,7 +75,7 @@ extension Pattern {
             }
         }
 
-        /// The text, if it excludes this one and nothing else.
+        /// The excluded text, if it is the only exclusion.
         var onlyText: [UInt8]? { others.isEmpty && numbers.isEmpty && texts.count == 1 ? texts.first : nil }
 
         func contains(_ value: JSONValue, _ work: inout MatchWork) -> Bool {

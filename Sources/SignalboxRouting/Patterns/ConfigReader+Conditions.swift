@@ -16,11 +16,11 @@ extension ConfigReader {
         init(_ condition: Pattern.Condition?) { self = condition.map { .condition($0) } ?? .mistake }
     }
 
-    /// How large an entry of an array is, told before it is read.
+    /// The size of an array's entry, computed before it is read.
     struct EntrySize {
-        /// Texts and other values in it: one, or as many as an `anything-but` lists.
+        /// Values in it: one, or as many as an `anything-but` lists.
         private(set) var entries = 1
-        /// Of all texts.
+        /// Bytes of all its texts.
         private(set) var bytes = 0
         private(set) var longestText = 0
 

@@ -1,26 +1,26 @@
 import SignalboxJSON
 
-/// How large patterns may be. Ruler knows ``ways`` only (`GenericMachine.MAXIMUM_RULE_SIZE`).
+/// Bounds on patterns. Ruler has only the bound ``ways`` (`GenericMachine.MAXIMUM_RULE_SIZE`).
 enum PatternBounds {
-    /// Ways that the `$or`s make when they are multiplied out, as Ruler does.
+    /// Ways after the `$or`s are multiplied out, as in Ruler.
     static let ways = 1_000
-    /// Fields on one way.
+    /// Fields of one way.
     static let fields = 256
-    /// Entries of all arrays, those within `anything-but` too.
+    /// Entries of all arrays, including those within `anything-but`.
     static let conditions = 10_000
-    /// The same, counted on every way.
+    /// The same, summed over all ways.
     static let conditionsOnAllWays = 100_000
-    /// Bytes of a field's name, and of a text that is compared.
+    /// Bytes of a field's name, and of a compared text.
     static let (keyBytes, textBytes) = (1_024, 8_192)
     /// Texts in an `anything-but` that excludes more than equal values.
     static let exclusions = 256
 }
 
-/// What all patterns of a config have together.
+/// Totals over all patterns of a config.
 struct PatternTotals {
-    /// Fields and entries on every way, and bytes of names and texts on every way.
+    /// Fields and entries, and bytes of names and texts, each summed over all ways.
     static let (mostEntries, mostBytes) = (1_000_000, 32 << 20)
-    /// Bytes of all wildcards: the search for their texts takes some dozens of bytes for each.
+    /// Bytes of all wildcards: the search for their texts takes some dozens of bytes of memory for each.
     static let mostWildcardBytes = 1 << 20
 
     var entries = 0
@@ -47,11 +47,11 @@ extension ConfigReader {
         /// `$or`s by what they are.
         var operators: [JSONValue] = []
         var fields: [JSONValue] = []
-        /// A bound is exceeded, and noted: nothing more is read.
+        /// A bound was exceeded and reported: reading stops.
         var isTooLarge = false
     }
 
-    /// Reads a pattern. One with errors becomes ``Pattern/everything``: its config is not used.
+    /// Reads a pattern. A pattern with errors becomes ``Pattern/everything``, because its config is not used.
     mutating func pattern(_ value: JSONValue) -> Pattern {
         guard value.isObject else {
             note(
@@ -100,8 +100,8 @@ extension ConfigReader {
         return true
     }
 
-    /// No path twice on one way. Ruler takes the last of two fields unless it is told not to (`isRuleOverriding`), which
-    /// is more often a slip than meant.
+    /// Checks that no way has a path twice. Ruler uses the last of two fields unless it is told not to
+    /// (`isRuleOverriding`); a repeated path is more often a slip than intended.
     private mutating func isConsistent(_ way: ReadWay) -> Bool {
         var seen: Set<[[UInt8]]> = []
         for entry in way where !seen.insert(entry.field.path).inserted {

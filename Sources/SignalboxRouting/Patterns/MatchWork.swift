@@ -1,12 +1,12 @@
-/// The work of matching patterns against one event: counted, so that no event takes more than a fixed amount.
+/// Counts the work of matching patterns against one event, so that no event takes more than a fixed amount.
 ///
-/// A unit is a byte of text that is compared, a member or element that is visited, a condition or a rule that is asked.
-/// Once the limit is exceeded, matching stops and its answers mean nothing: callers check first.
+/// A unit is a compared byte of text, a visited member or element, or an evaluated condition or rule. Once the limit
+/// is exceeded, matching stops and its results are invalid; callers check first.
 package struct MatchWork: Sendable {
-    /// Units for one event, all routes together.
+    /// Units for one event, over all routes.
     package static let limit = 1 << 27
 
-    /// Units so far.
+    /// Units spent so far.
     package private(set) var spent = 0
     private let limit: Int
 
@@ -17,13 +17,13 @@ package struct MatchWork: Sendable {
     @inline(__always)
     mutating func spend(_ units: Int) { spent &+= units }
 
-    /// Fails once the limit is exceeded.
+    /// Throws once the limit is exceeded.
     func check() throws(RoutingTooCostly) {
         if isExceeded { throw RoutingTooCostly() }
     }
 }
 
-/// Matching one event exceeds ``MatchWork/limit``: which patterns match is not known.
+/// Matching one event exceeds ``MatchWork/limit``, so the matching patterns are unknown.
 package struct RoutingTooCostly: Error, Sendable, Equatable, CustomStringConvertible {
     package init() {}
 

@@ -1,13 +1,13 @@
 package import SignalboxJSON
 
 extension Pattern {
-    /// True when the event has all that the pattern asks for. Fails when that takes more work than one event may take.
+    /// True when the event matches the pattern. Throws when that takes more work than one event may take.
     package func matches(_ event: JSONValue) throws(RoutingTooCostly) -> Bool {
         var work = MatchWork()
         return try matches(event, work: &work)
     }
 
-    /// As above, on top of other work for the same event.
+    /// The same, adding to other work for the same event.
     package func matches(_ event: JSONValue, work: inout MatchWork) throws(RoutingTooCostly) -> Bool {
         let matches = ways.contains { $0.matches(event, &work) }
         try work.check()
@@ -30,8 +30,8 @@ extension Pattern {
         return mismatch
     }
 
-    /// Calls `body` with the values under these keys, in whichever elements of arrays on the way, until it says true;
-    /// says whether it did. Objects are no values. Stops early once the work is exceeded.
+    /// Calls `body` with the values under these keys, in any element of arrays on the path, until it returns true;
+    /// returns whether it did. Objects are not values. Stops early once the work is exceeded.
     @discardableResult
     static func anyValue(
         at path: ArraySlice<[UInt8]>, in value: JSONValue, _ work: inout MatchWork,
@@ -49,7 +49,7 @@ extension Pattern {
         return anyValue(at: path.dropFirst(), in: member, &work, body)
     }
 
-    /// The last member of this key; nil for anything but an object.
+    /// The last member with this key; nil for anything but an object.
     fileprivate static func member(_ key: [UInt8], of value: JSONValue, _ work: inout MatchWork) -> JSONValue? {
         var found: JSONValue?
         var visited = 0
@@ -93,8 +93,9 @@ extension Pattern.Node {
         return conditions.isEmpty ? testsHold(in: value, &work) : isValue(value, &work)
     }
 
-    /// A value that is itself an element of an array binds no other field to an element (Ruler's `Event.traverseArray`
-    /// notes the array for objects and arrays in it only). So `[x, {"b": y}]` has both the value and the field below.
+    /// A value that is itself an element of an array does not bind other fields to an element: Ruler's
+    /// `Event.traverseArray` records the array only for objects and arrays in it. So `[x, {"b": y}]` has both the
+    /// value and the field below it.
     private func matchesMixed(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
         guard value.isArray else { return tests.isEmpty && isValue(value, &work) }
         var hasValue = false

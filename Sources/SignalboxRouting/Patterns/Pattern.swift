@@ -53,7 +53,7 @@ package struct Pattern: Sendable, Hashable {
         case wildcard(Wildcard)
         /// A number whose ``PatternNumber/key(_:)`` lies in here.
         case range(ClosedRange<UInt64>)
-        /// Any value that this does not contain.
+        /// Any value that the exclusion does not contain.
         case anythingBut(Exclusion)
         /// Any value, null included.
         case exists

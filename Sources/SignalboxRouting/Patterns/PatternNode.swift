@@ -1,14 +1,14 @@
 import SignalboxJSON
 
 extension Pattern {
-    /// A place in the event, and what one way of a pattern asks for there. A place may ask for a value and for fields
-    /// below it: an array in the event can hold both.
+    /// A path in the event, and what one way of a pattern requires there. It may require both a value and fields below
+    /// it, because an array in the event can hold both.
     struct Node: Sendable, Hashable {
-        /// One of these must match a value here; empty when no value is asked for.
+        /// One of these must match a value here; empty when no value is required.
         private(set) var conditions: [Condition] = []
-        /// All of these must hold of one object here: of one element, if there is an array.
+        /// All of these must hold for one object here: for one element, if there is an array.
         private(set) var tests: [Test] = []
-        /// Paths below this place under which there is no value, judged where the value of ``conditions`` was found.
+        /// Paths below this one that have no value, checked where the value of ``conditions`` was found.
         private(set) var absences: [[[UInt8]]] = []
 
         enum Test: Sendable, Hashable {
@@ -17,16 +17,16 @@ extension Pattern {
             case absence([[UInt8]])
         }
 
-        /// Whether this asks for a value and for something below it.
+        /// Whether the node requires both a value and something below it.
         var isMixed: Bool { !conditions.isEmpty && !(tests.isEmpty && absences.isEmpty) }
     }
 }
 
 extension Pattern.Node {
-    /// Where `exists: false` is judged: at this many keys from the root, in the element that another field is in.
+    /// Where `exists: false` is checked: this many keys from the root, in the element that contains another field.
     private struct Binding {
         var depth = 0
-        /// The other field is a value on the path itself, not a field beside it.
+        /// The other field is a value on the path itself, not a sibling field.
         var isByValue = false
     }
 
@@ -34,7 +34,7 @@ extension Pattern.Node {
         let field: Pattern.Field
         let binding: Binding
 
-        /// Whether its test belongs to the node at this depth, and not to one below it.
+        /// Whether its test belongs to the node at this depth rather than to a deeper one.
         func ends(at depth: Int) -> Bool {
             field.path.count == depth || field.isAbsence && binding.depth == depth
         }
@@ -69,7 +69,7 @@ extension Pattern.Node {
         Array(path.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".").utf16)
     }
 
-    /// The deepest one. At equal depth a field beside decides, because it binds the whole element.
+    /// The deepest binding. At equal depth a sibling field decides, because it binds the whole element.
     private static func binding(of path: [[UInt8]], to settled: [[[UInt8]]]) -> Binding {
         var deepest = Binding()
         for other in settled {

@@ -23,8 +23,8 @@ package struct PatternScope {
         return true
     }
 
-    /// True when some event may well match both: no field of theirs must have two different values, or a value and none.
-    /// An event with arrays may match both all the same. False once the budget is used up.
+    /// True when some event is likely to match both: no field requires two different values, or a value and its
+    /// absence. Events with arrays may match both in other cases. False once the budget is used up.
     package mutating func mayOverlap(_ one: Pattern, _ other: Pattern) -> Bool {
         for way in one.ways {
             guard left > 0 else { return false }
@@ -38,7 +38,7 @@ package struct PatternScope {
         return false
     }
 
-    /// `other`: nil for a field that is not asked for.
+    /// `other`: nil when the other pattern does not name the field.
     private static func mayOverlap(_ one: [Pattern.Condition], _ other: [Pattern.Condition]?) -> Bool {
         guard let other else { return true }
         guard !one.isEmpty, !other.isEmpty else { return one.isEmpty == other.isEmpty }
@@ -52,7 +52,7 @@ package struct PatternScope {
     ) -> Bool {
         left -= 1 + wide.conditions.count + narrow.conditions.count + wide.tests.count + narrow.tests.count
         guard left > 0 else { return false }
-        // Value and fields below depend on one another there.
+        // A value and fields below it depend on one another.
         guard !wide.isMixed else { return wide == narrow }
         guard wide.conditions.isEmpty else {
             return !narrow.conditions.isEmpty
@@ -90,7 +90,7 @@ package struct PatternScope {
 }
 
 extension Pattern.Condition {
-    /// Whether it is one value.
+    /// Whether the condition allows exactly one value.
     fileprivate var isExact: Bool {
         switch self {
         case .string, .number, .wide, .bool, .null: true

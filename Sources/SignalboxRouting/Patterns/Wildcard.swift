@@ -3,7 +3,7 @@ struct Wildcard: Sendable, Hashable {
     /// Why a text is none (Ruler's `WildcardParser`).
     enum Mistake: Error { case consecutive, escape, tooMany, tooLong }
 
-    /// Asterisks, and bytes of the text.
+    /// The most asterisks, and the most bytes of the text.
     static let (most, longest) = (32, 8_192)
 
     /// What stands between the asterisks: the first begins the text, the last ends it. One when there is no asterisk.

@@ -43,7 +43,7 @@ package struct Redaction: Sendable, Equatable {
         Self.add(action, at: pointer.tokens[...], to: &root)
     }
 
-    /// Whether it does something with what is under these keys, or with something in there.
+    /// Whether it redacts the value under these keys, or anything within it.
     func names(_ tokens: [String]) -> Bool {
         var node = root
         for token in tokens {

@@ -39,7 +39,7 @@ package enum RouteVerdict: Sendable, Equatable {
 }
 
 extension RouteTable {
-    /// What every route says to an event, in order. Fails when that takes more work than one event may take.
+    /// The verdict of every route on an event, in order. Throws when that takes more work than one event may take.
     package func verdicts(
         on event: JSONValue
     ) throws(RoutingTooCostly) -> [(route: Route, verdict: RouteVerdict)] {
@@ -77,7 +77,7 @@ extension Route {
     ) throws(RoutingTooCostly) -> RouteVerdict {
         if let mismatch = try match.mismatch(in: event, work: &work) {
             let found = mismatch.found.map { JSONText($0) }
-            // A large value that many routes do not match is copied for each.
+            // A large value is copied for each route that does not match it.
             work.spend(found?.bytes.count ?? 0)
             return .mismatch(pointer: mismatch.pointer, found: found)
         }

@@ -12,7 +12,7 @@ struct TemplateScan {
     /// Sections within each other.
     static let depthLimit = 32
     private static let nestedFunctions = 4
-    /// Bytes of a delimiter: looking for one takes as long as the template, times this.
+    /// Bytes of a delimiter. A search costs the length of the template times this length.
     private static let markLengths = 2...16
     private static let functions = [
         "capitalized", "count", "empty", "equalzero", "even", "first", "index", "last", "lowercased", "minusone", "odd",

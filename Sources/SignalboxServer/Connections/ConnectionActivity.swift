@@ -1,7 +1,7 @@
 import NIOCore
 import Synchronization
 
-/// Tells since when a connection has no request under way.
+/// Records since when a connection has been idle.
 final class ConnectionActivity: Sendable {
     // A class because the event loop of the connection writes it, and the event loop of a newer connection reads it.
     private static let busy = UInt64.max
@@ -9,7 +9,7 @@ final class ConnectionActivity: Sendable {
 
     init(idleSince now: NIODeadline) { since = Atomic(now.uptimeNanoseconds) }
 
-    /// Nil while a request is under way.
+    /// Nil while a request is in progress.
     var idleSince: NIODeadline? {
         let since = since.load(ordering: .relaxed)
         return since == Self.busy ? nil : .uptimeNanoseconds(since)

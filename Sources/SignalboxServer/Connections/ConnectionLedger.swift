@@ -2,14 +2,14 @@ import NIOCore
 
 /// Decides which connections stay open, by peer, so that no peer locks out the others.
 ///
-/// A peer has at most half of all connections. When connections run out, the connection that has been idle longest is
-/// closed, of the peer that has the most. A connection with a request under way is never closed for another one.
+/// A peer has at most half of all connections. When connections run out, the peer with the most connections loses the
+/// one that has been idle longest. A connection with a request in progress is never closed for another one.
 struct ConnectionLedger<ID: Hashable> {
     enum Admission: Equatable {
         case accepted
-        /// The connection stays open, and the other one is to be closed.
+        /// The connection stays open, and this other connection must be closed.
         case acceptedInsteadOf(ID)
-        /// The peer has its share, and none of its connections is idle.
+        /// The peer has used up its share, and none of its connections is idle.
         case refused
     }
 
@@ -18,7 +18,7 @@ struct ConnectionLedger<ID: Hashable> {
     private var count = 0
     private var peers: [PeerAddress: [ID: ConnectionActivity]] = [:]
 
-    /// `capacity`: from this many connections on, each new one takes the place of an idle one.
+    /// `capacity`: from this many connections on, each new one replaces an idle one.
     init(capacity: Int) {
         self.capacity = capacity
         share = max(1, capacity / 2)

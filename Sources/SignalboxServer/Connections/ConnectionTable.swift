@@ -5,7 +5,7 @@ import Synchronization
 final class ConnectionTable: Sendable {
     // A class because all connections share it.
 
-    /// Asks a connection to close unless a request is under way on it by now.
+    /// Asks a connection to close, unless a request has begun on it.
     struct CloseIfIdle: Sendable {}
 
     private struct State {
@@ -17,7 +17,8 @@ final class ConnectionTable: Sendable {
 
     init(capacity: Int) { state = Mutex(State(ledger: ConnectionLedger(capacity: capacity))) }
 
-    /// Records a connection, and closes an idle one when there are too many. Returns false when the new one must close.
+    /// Registers a connection, and closes an idle one when there are too many. Returns false when the new one must
+    /// close.
     func open(_ channel: any Channel, by peer: PeerAddress, _ activity: ConnectionActivity) -> Bool {
         let id = ObjectIdentifier(channel)
         let (isAccepted, evicted) = state.withLock { state -> (Bool, (any Channel)?) in

@@ -1,7 +1,7 @@
 import Hummingbird
 import NIOCore
 
-/// What a handler knows of a request besides the request itself.
+/// Data that a handler needs in addition to the request.
 struct GatewayRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     private let channel: any Channel
@@ -11,6 +11,6 @@ struct GatewayRequestContext: RequestContext {
         channel = source.channel
     }
 
-    /// Where the request comes from.
+    /// The network that the request comes from.
     var peer: PeerAddress { PeerAddress(channel.remoteAddress) }
 }

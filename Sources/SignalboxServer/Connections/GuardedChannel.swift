@@ -13,7 +13,7 @@ struct GuardedChannel: ServerChildChannel {
 
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
-            // Small pieces, one at a time: what a client sends ahead, or does not read, stays with the system.
+            // Reads small pieces, one at a time, so that bytes sent early or left unread stay in the system's buffers.
             if let options = channel.syncOptions {
                 try options.setOption(.maxMessagesPerRead, value: 1)
                 let pieces = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2048, maximum: 16_384)
@@ -27,7 +27,7 @@ struct GuardedChannel: ServerChildChannel {
                 position: .after(pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)))
             try pipeline.addHandler(gate, position: .first)
             if let direct {
-                // Behind what looks after idle and closing connections, so that it sees these requests too.
+                // After the handlers of idle and closing connections, so that those see these requests too.
                 try pipeline.addHandler(
                     DirectHandler(direct), position: .after(pipeline.handler(type: HTTPConnectionStateHandler.self)))
             }

@@ -12,7 +12,7 @@ enum HeadRefusal: String, Error, CaseIterable {
 
     private static let prefix = "REFUSED-"
 
-    /// Stands for the request on its way to ``RefusalResponder``, so that earlier requests get their responses first.
+    /// Represents the request on its way to ``RefusalResponder``, so that earlier requests get their responses first.
     ///
     /// The parser rejects unknown methods, so no client can send this one.
     var head: HTTPRequestHead {
@@ -21,7 +21,7 @@ enum HeadRefusal: String, Error, CaseIterable {
             headers: ["connection": "close"])
     }
 
-    /// Reads the method of ``head``; nil for every other method.
+    /// Reads the method of ``head``; nil for any other method.
     init?(_ method: HTTPRequest.Method) {
         guard method.rawValue.hasPrefix(Self.prefix) else { return nil }
         self.init(rawValue: String(method.rawValue.dropFirst(Self.prefix.count)))

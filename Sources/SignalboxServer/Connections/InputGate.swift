@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Keeps received bytes from the HTTP parser until ``RequestWindow`` admits them, and stops reading meanwhile.
+/// Holds received bytes back from the HTTP parser until ``RequestWindow`` admits them, and stops reading meanwhile.
 final class InputGate: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -9,10 +9,10 @@ final class InputGate: ChannelDuplexHandler {
 
     // A class because the channel calls it, on its event loop and nowhere else.
 
-    /// ``RequestGuard`` keeps it up to date.
+    /// Updated by ``RequestGuard``.
     var window = RequestWindow()
 
-    /// Whether bytes wait for the window.
+    /// True while bytes wait for the window.
     var isHolding: Bool { !held.isEmpty }
 
     private let heldLimit: Int
@@ -42,7 +42,7 @@ final class InputGate: ChannelDuplexHandler {
         held.append(bytes)
         heldBytes += bytes.readableBytes
         pass(context)
-        // NIO reads all that is left when a client ends its input, whether more was asked for or not.
+        // When a client ends its input, NIO reads everything that is left, requested or not.
         if heldBytes > heldLimit { context.close(promise: nil) }
     }
 
@@ -58,7 +58,7 @@ final class InputGate: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
-    /// Passes on what the window admits by now.
+    /// Forwards the bytes that the window admits.
     func resume() {
         guard let context, !held.isEmpty, !isPassing, window.isOver || window.allowance > 0 else { return }
         pass(context)

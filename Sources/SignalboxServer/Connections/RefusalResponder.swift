@@ -1,6 +1,6 @@
 import Hummingbird
 
-/// Answers the requests that ``RequestGuard`` rejected, and hands on the others.
+/// Answers the requests that ``RequestGuard`` rejected, and forwards the others.
 struct RefusalResponder<Next: HTTPResponder>: HTTPResponder where Next.Context == GatewayRequestContext {
     let next: Next
 

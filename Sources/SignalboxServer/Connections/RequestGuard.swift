@@ -25,7 +25,7 @@ final class RequestGuard: ChannelDuplexHandler {
     /// A response that the client does not read.
     private struct UnreadResponse {
         let deadline: NIODeadline
-        /// Unsent bytes when the time began.
+        /// Unsent bytes when the deadline was set.
         let bytes: Int
     }
 
@@ -88,7 +88,7 @@ final class RequestGuard: ChannelDuplexHandler {
             gate.window.begin(length: checked.bodyLength, isLast: checked.isLast)
             context.fireChannelRead(wrapInboundOut(.head(checked.head)))
         } catch {
-            // Where the request ends cannot be known for certain: whatever follows is ignored.
+            // The end of the request is ambiguous, so all later bytes are ignored.
             gate.window.begin(length: 0, isLast: true)
             gate.window.endRequest()
             context.fireChannelRead(wrapInboundOut(.head(error.head)))
@@ -137,7 +137,7 @@ final class RequestGuard: ChannelDuplexHandler {
         if gate.window.isIdle { activity.markIdle(at: context.eventLoop.now) }
     }
 
-    /// Not at once: whoever writes a response may be in the middle of something.
+    /// Resumes later, because the caller may be in the middle of writing a response.
     private func resumeLater(_ context: ChannelHandlerContext) {
         guard gate.isHolding else { return }
         context.eventLoop.assumeIsolated().execute { [gate] in gate.resume() }
@@ -164,7 +164,7 @@ final class RequestGuard: ChannelDuplexHandler {
         }
     }
 
-    /// Has whoever reads the body answer 408; when the response was sent before, the connection is closed.
+    /// Makes the reader of the body answer 408, or closes the connection if the response was already sent.
     private func reject(_ context: ChannelHandlerContext) {
         body = nil
         let isAnswered = gate.window.unanswered == 0

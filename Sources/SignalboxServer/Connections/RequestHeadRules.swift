@@ -1,9 +1,9 @@
 import NIOHTTP1
 import SignalboxModel
 
-/// What HTTP/1.1 demands of the head of a request and the parser does not check (RFC 9112, 3.2 and 6.1).
+/// Rules of HTTP/1.1 for the head of a request that the parser does not check (RFC 9112, 3.2 and 6.1).
 struct RequestHeadRules {
-    /// With its target in origin form, and with `connection: close` when no request can follow.
+    /// The head with its target in origin form, and with `connection: close` when no request can follow.
     let head: HTTPRequestHead
     /// Bytes of the body; nil when it is chunked.
     let bodyLength: Int?
@@ -16,20 +16,20 @@ struct RequestHeadRules {
         if !head.uri.utf8.starts(with: "/".utf8) || head.uri.utf8.contains(UInt8(ascii: "#")) {
             try Self.readTarget(of: &head)
         }
-        // The parser stops behind a request to upgrade the connection, which is not supported here.
+        // The parser stops after an upgrade request, which is not supported here.
         isLast = !head.isKeepAlive || fields.hasUpgrade || head.method == .CONNECT
         if isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
         bodyLength = fields.codings > 0 ? nil : fields.length
         self.head = head
     }
 
-    /// The fields that the rules are about.
+    /// The fields that the rules check.
     private struct Fields {
         var host: String?
         var hosts = 0
         var codings = 0
         var isChunked = true
-        /// The parser has checked it.
+        /// Checked by the parser.
         var length = 0
         var hasLength = false
         var hasUpgrade = false
@@ -115,7 +115,7 @@ private enum Authority {
         return digitsDue == 0 && !name.isEmpty
     }
 
-    /// Nothing, or a colon and a port, which may be left out.
+    /// Empty, or a colon and an optional port.
     private static func isPort(_ text: Substring) -> Bool {
         guard text.utf8.first == UInt8(ascii: ":") else { return text.isEmpty }
         let digits = text.dropFirst()

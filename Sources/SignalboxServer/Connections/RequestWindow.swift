@@ -1,9 +1,9 @@
 /// Decides how many bytes of a connection the HTTP parser may see now.
 ///
-/// Requests that a client pipelines wait as bytes: as parsed requests they take some thirty times the memory. So the
-/// parser gets small pieces, and none while a response is pending.
+/// Pipelined requests wait as bytes, because parsed requests take about thirty times the memory. The parser therefore
+/// gets small pieces, and none while a response is pending.
 struct RequestWindow {
-    /// Bytes in which at least one whole head of usual length fits.
+    /// Bytes that hold at least one whole head of usual length.
     static let step = 1024
     /// Bytes of a chunked body, whose end cannot be known in advance.
     static let chunkedStep = 4096
@@ -15,7 +15,7 @@ struct RequestWindow {
     }
 
     private var body = Body.none
-    /// Requests without a complete response.
+    /// Requests whose response is incomplete.
     private(set) var unanswered = 0
     /// Whether no request may follow (RFC 9112, 9.6).
     private(set) var isLast = false
@@ -27,7 +27,7 @@ struct RequestWindow {
         if case .none = body { false } else { true }
     }
 
-    /// Whether further bytes have no meaning.
+    /// True when further bytes are ignored.
     var isOver: Bool { isLast && !isReceiving }
 
     var isIdle: Bool { unanswered == 0 && !isReceiving }
@@ -41,7 +41,7 @@ struct RequestWindow {
         }
     }
 
-    /// A head has arrived. `length`: of the body; nil when it is chunked.
+    /// A head has arrived. `length`: of its body; nil when it is chunked.
     mutating func begin(length: Int?, isLast: Bool) {
         unanswered += 1
         body = length.map { .counted(left: $0) } ?? .chunked
@@ -52,11 +52,11 @@ struct RequestWindow {
         if case .counted(let left) = body { body = .counted(left: max(0, left - bytes)) }
     }
 
-    /// A request has arrived to its end.
+    /// A request is complete.
     mutating func endRequest() { body = .none }
 
     mutating func endResponse() {
-        // The response to bytes that are not a request has none.
+        // A response to bytes that are not a request has no request.
         unanswered = max(0, unanswered - 1)
     }
 

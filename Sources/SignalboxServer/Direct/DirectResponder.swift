@@ -1,12 +1,12 @@
 import HTTPTypes
 import NIOCore
 
-/// What can answer requests on the event loop of their connection, without a task for them. It must never wait there.
+/// Answers requests on the event loop of their connection, without a task. It must never block there.
 struct DirectResponder: Sendable {
-    /// Most bytes of a body that it takes.
+    /// Largest body that it accepts, in bytes.
     let bodyLimit: Int
-    /// For whom a request with this head speaks; nil where it is for others, and nothing of it is kept back.
+    /// The sender of a request with this head; nil when others answer the request, and none of it is held back.
     let sender: @Sendable (HTTPRequest) -> DirectSender?
-    /// What it answers; nil where the request is not for it after all, and it has done nothing.
+    /// The answer; nil when others must answer the request after all, and nothing was done.
     let respond: @Sendable (DirectRequest, any EventLoop) -> EventLoopFuture<DirectAnswer>?
 }

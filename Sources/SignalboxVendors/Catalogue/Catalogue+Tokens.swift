@@ -2,7 +2,7 @@ import SignalboxJSON
 package import SignalboxModel
 
 extension Catalogue {
-    /// Also for a vendor that is only hinted at: the token is one, whoever the payload is read as.
+    /// Includes a vendor that is only hinted at, because its token is one however the payload is read.
     package func deviceTokens(in payload: borrowing PlatformPayload, claimedBy claim: Claim) -> [DeviceToken] {
         guard entries.indices.contains(claim.entry), entries[claim.entry].vendor == claim.vendor else { return [] }
         var tokens: [DeviceToken] = []
@@ -18,7 +18,7 @@ extension Catalogue {
 }
 
 extension CataloguePath {
-    /// The key of the value to which the path leads, or of the list that holds it.
+    /// The key of the value at the path, or of the list that holds it.
     fileprivate var lastKey: [UInt8]? {
         for token in tokens.reversed() {
             if case .key(let key) = token { return key }

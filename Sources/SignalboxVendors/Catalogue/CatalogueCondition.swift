@@ -16,7 +16,7 @@ struct CatalogueCondition: Sendable, Equatable {
         case unset
         /// A text, list or object that is not empty; any number or boolean.
         case filled
-        /// A text that is not empty; any number or boolean.
+        /// A non-empty text, or any number or boolean.
         case scalar
         /// A whole number, or the text of one.
         case integer
@@ -33,13 +33,13 @@ struct CatalogueCondition: Sendable, Equatable {
         /// Text, or a number or boolean whose text is one of these.
         case among([String])
         case startsWith(String)
-        /// A text or number that is none of these words.
+        /// A text or number other than these words.
         case notAmong([String])
         /// An `http` or `https` address on this host or on one below it.
         case host(String)
         /// A number above this, or its text.
         case moreThan(Double)
-        /// A text of a form that few texts have, of `length` bytes when that is given.
+        /// A text of a form that few texts have; `length`: in bytes, if given.
         case form(TextForm, length: Int?)
     }
 
@@ -90,7 +90,7 @@ extension CatalogueCondition.Test {
         }
     }
 
-    /// True when this holds where there is no value.
+    /// True when a missing value satisfies it.
     var holdsOfNothing: Bool { self == .absent || self == .unset }
 
     func holds(of value: JSONValue, in parser: JSONParser? = nil) -> Bool {

@@ -21,7 +21,7 @@ typealias CataloguePaths = [CataloguePath]
 /// What a tap does: where it leads, or the vendor's word for it.
 struct CatalogueTap: Sendable {
     var link: CataloguePaths = []
-    /// A link that opens inside the app. It stands before the other.
+    /// A link that opens inside the app. It has precedence over the other link.
     var webView: CataloguePaths = []
     var word: CataloguePaths = []
     /// What the vendor's words mean.
@@ -41,7 +41,7 @@ struct CatalogueFields: Sendable {
     var channel: CataloguePaths = []
     /// The identifier of a set of buttons that the app defines.
     var category: CataloguePaths = []
-    /// What replaces an earlier notification on the device.
+    /// The tag by which a notification replaces an earlier one on the device.
     var tag: CataloguePaths = []
     var vendorKind: CataloguePaths = []
     var tap = CatalogueTap()
@@ -56,13 +56,13 @@ struct CatalogueFields: Sendable {
     var silent: [CatalogueCondition] = []
     /// Any of these makes it the vendor's own housekeeping.
     var control: [CatalogueCondition] = []
-    /// Any of these makes it one state of a Live Activity, or of a live update on Android.
+    /// If any of these holds, the push is a state of a Live Activity, or of a live update on Android.
     var liveActivity: [CatalogueCondition] = []
     /// What is not read when something holds, such as a version that the vendor's SDK does not know.
     var ignored: [IgnoredField] = []
-    /// What must not be in the event at all, such as a credential.
+    /// Values that must not be in the event, such as credentials.
     var secrets: CataloguePaths = []
-    /// Device tokens and push addresses, which events carry as keyed hashes only.
+    /// Device tokens and push addresses, which events contain as keyed hashes only.
     var tokens: CataloguePaths = []
     /// Objects whose members are the app's own, and stand in `custom` under their own names.
     var custom: CataloguePaths = []
@@ -82,7 +82,7 @@ struct CatalogueFields: Sendable {
         var most = longestList
         /// What the SDK wants of a button that it shows.
         var needs: CataloguePaths = []
-        /// A button of which all conditions of one of these hold is not shown.
+        /// A button is not shown if all conditions of one of these lists hold for it.
         var drops: [[CatalogueCondition]] = []
         var identifier: CataloguePaths = []
         var title: CataloguePaths = []

@@ -14,7 +14,7 @@ struct CatalogueForm {
         self.reserved = reserved
     }
 
-    /// After this many mistakes the rest is not noted: finding the place of each takes time.
+    /// After this many mistakes the rest is not recorded, because locating each takes time.
     private static let mostMistakes = 100
 
     mutating func note(_ value: JSONValue, _ message: @autoclosure () -> String) {

@@ -85,8 +85,8 @@ struct CatalogueReading {
         return nil
     }
 
-    /// True when the vendor's own mark lies inside the value: its other platform has an object there. An envelope of no
-    /// platform is read by the paths of both.
+    /// True when the vendor's own marker lies inside the value: its other platform has an object there. An envelope
+    /// without a platform is read by the paths of both.
     private func isVendorsObject(_ path: CataloguePath, _ payload: borrowing PlatformPayload) -> Bool {
         for marker in entry.markers {
             for case .path(let mark) in marker.conditions.map(\.subject)
@@ -191,7 +191,7 @@ extension PlatformPayload {
 }
 
 extension PushNotification.Content {
-    /// True when a text is what is shown, or there is none.
+    /// True when the text is one of those shown, or when there is no text.
     fileprivate func shows(_ value: JSONValue) -> Bool {
         guard let text = value.text else { return true }
         return text == title || text == subtitle || text == body

@@ -4,14 +4,14 @@ import SignalboxModel
 /// What a reading has taken of a payload, so that the rest can be kept.
 struct CatalogueTaken {
     private var values: [JSONValue] = []
-    /// Texts of the push service's block in whose place the vendor's text is shown.
+    /// Texts of the push service's block that the vendor's texts replace.
     private var replaced: [JSONValue] = []
 
     mutating func insert(_ value: JSONValue) { values.append(value) }
 
     mutating func insert(all more: [JSONValue]) { values += more }
 
-    /// These values and others, in the order that finding them needs.
+    /// These values and others, sorted for lookups.
     static func sorted(_ taken: CatalogueTaken?, and others: [JSONValue]) -> CatalogueTaken {
         var union = taken ?? CatalogueTaken()
         union.insert(all: others)
@@ -19,7 +19,7 @@ struct CatalogueTaken {
         return union
     }
 
-    /// Keeps a text of the push service's block, which counts as read otherwise.
+    /// Keeps a text of the push service's block, which otherwise counts as read.
     mutating func keep(_ text: JSONValue) { replaced.append(text) }
 
     var keepsReplacedTexts: Bool { !replaced.isEmpty }

@@ -18,7 +18,7 @@ extension PlatformPayload {
         return walk.found
     }
 
-    /// As above, in every place where the path leads somewhere: a namesake in a more specific object hides none.
+    /// The same over all layers: a key of the same name in a more specific object does not hide another one.
     func valuesEverywhere(at path: CataloguePath) -> [JSONValue] {
         var walk = CatalogueWalk(parser: parser, count: 0, limit: longestList)
         walk.coversEveryLayer = true

@@ -20,8 +20,8 @@ extension Braze {
         notification.custom = CustomFields.text(of: payload, except: shape, &notification)
     }
 
-    /// The test bench sends stories silently and puts what `aps` would say here, sound and badge within the alert
-    /// (appboy-ios-sdk, PushStoryViewController.m).
+    /// The test bench sends stories silently. It puts the contents of `aps` here, with sound and badge inside the
+    /// alert (appboy-ios-sdk, PushStoryViewController.m).
     private func readAlert(_ apple: JSONValue?, _ notification: inout PushNotification, in parser: JSONParser) {
         let alert = apple?["alert"]
         notification.readAlert(alert, in: parser)

@@ -3,7 +3,7 @@
 extension Braze {
     static let appleKeys = appleKeys(apple: .unread)
 
-    /// A push without an alert shows what `apple` says.
+    /// A push without an alert shows the contents of `apple`.
     static let silentAppleKeys = appleKeys(
         apple: .object(Shape(["alert": .objectOrString(alert), "sound": .text, "badge": .integer])))
 

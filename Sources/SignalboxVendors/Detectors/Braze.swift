@@ -14,7 +14,7 @@ struct Braze: VendorDetector {
     var looksAt: [StaticString] { ["_ab", "ab", "ab_uri", "triggers", "trigger_condition"] }
 
     /// The Android SDK compares `_ab` in any case in one place and exactly in another (BrazeFirebaseMessagingService).
-    /// Apps take `ab_uri` for Braze's, the SDK does not.
+    /// Apps recognise Braze by `ab_uri`; the SDK does not.
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {
         if let marker = payload["_ab"] {
             guard marker.androidFlag else { return nil }
@@ -51,8 +51,8 @@ struct Braze: VendorDetector {
 // MARK: Markers
 
 extension Braze {
-    /// The iOS SDK asks for nothing but a non-empty `ab` (braze-swift-sdk, ABKPushUtils.m). Apps name their A/B tests so,
-    /// hence it needs one of Braze's keys in it or beside it.
+    /// The iOS SDK requires only a non-empty `ab` (braze-swift-sdk, ABKPushUtils.m). Apps give their A/B tests the
+    /// same name, so one of Braze's keys must be in it or next to it.
     private func appleMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
         let request = housekeepingMarker(in: payload)
         guard let ab = payload["ab"], ab.isObject, !ab.isEmptyContainer else { return request }
@@ -69,7 +69,7 @@ extension Braze {
         return ab.members.contains { key, _ in key.hasPrefix("ab_") }
     }
 
-    /// What asks the SDK alone for something, with or without `ab`.
+    /// Requests to the SDK alone, with or without `ab`.
     private func housekeepingMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
         if let flag = payload["appboy_uninstall_tracking"], flag.appleFlag { return flag }
         if let flag = payload["ab_sync_geos"], flag.appleFlag { return flag }
@@ -100,7 +100,7 @@ extension Braze {
         list?.elements.prefix(longestList).contains { $0["a"]?.utf8?.hasPrefix("ab_") == true } ?? false
     }
 
-    /// A campaign's identifier is the Base64 of two others and the suffix `cmp`, which ends in one of three ways.
+    /// A campaign's identifier is the Base64 of two others and the suffix `cmp`, so it ends in one of three ways.
     private func isComposite(_ campaign: JSONValue) -> Bool {
         guard let text = campaign.utf8, text.count.isMultiple(of: 4) else { return false }
         let isLong = text.count >= 32

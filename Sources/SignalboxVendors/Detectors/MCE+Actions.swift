@@ -70,7 +70,7 @@ extension MCE {
             notification.warn(
                 "mce.value-not-https", "This type of action opens https addresses only.", at: value, in: parser)
         case .snooze:
-            // The documents write the minutes as a string. Android has them under `time`, as a string too.
+            // The documentation writes the minutes as a string. Android has them under `time`, also as a string.
             guard let value, !value.isNull, value.number == nil, value.decimal == nil else { return }
             notification.warn(
                 "mce.snooze-not-a-number", "The minutes of a snooze are a number.", at: value, in: parser)
@@ -160,8 +160,8 @@ extension MCE {
         return buttons
     }
 
-    /// `rich`, `dial` and `url` have defaults; any other type must say its flags, and is read with the same defaults
-    /// when it does not. The carousel's own sample leaves them out for `next` and `prev` (Acoustic-Mobile-Push/iOS, Image
+    /// `rich`, `dial` and `url` have defaults. Any other type must give its flags, and is read with the same defaults
+    /// when it does not. The carousel's own sample omits them for `next` and `prev` (Acoustic-Mobile-Push/iOS, Image
     /// Carousel Plugin).
     private func readOptions(
         _ button: JSONObject, _ notification: inout PushNotification, in parser: JSONParser

@@ -15,8 +15,8 @@ struct MCE: VendorDetector {
     }
 
     /// Acoustic's samples route by `notification-action` alone (Acoustic-Mobile-Push/iOS, NotificationDelegate.swift),
-    /// which misses pushes without an action. Its Android SDK accepts every `alert`. Other apps send keys of these names
-    /// too, so a value must have the form that MCE gives it.
+    /// which misses pushes without an action. Its Android SDK accepts every `alert`. Other apps send keys with these
+    /// names, so a value must have MCE's form.
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {
         if let marker = signature(in: payload) {
             return Detection(.signature, evidence: [payload.pointer(to: marker)])
@@ -44,7 +44,7 @@ struct MCE: VendorDetector {
 
     private func isTyped(_ action: JSONValue) -> Bool { action["type"]?.hasText == true }
 
-    /// A button has a title beside its type.
+    /// A button has a title in addition to its type.
     private func isButton(_ value: JSONValue) -> Bool {
         value.isObject && isTyped(value) && value["name"]?.hasText == true
     }
@@ -54,7 +54,7 @@ struct MCE: VendorDetector {
         mce?["attribution"]?.hasText == true || mce?["mailingId"]?.isSpelled == true
     }
 
-    /// Many apps send a JSON text `alert` with a title and a message. These other keys are MCE's own.
+    /// Many apps send JSON text `alert` with a title and a message. The other keys here are MCE's own.
     private func isAlert(_ alert: JSONValue?, isBesideMCE: Bool, in parser: JSONParser) -> Bool {
         guard let alert else { return false }
         if isBesideMCE { return true }

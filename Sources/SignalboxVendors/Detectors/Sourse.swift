@@ -101,8 +101,8 @@ extension Sourse {
         return string(key, payload, &notification)
     }
 
-    /// The text of a key. The legacy API made strings of numbers and booleans, which the sample code sends there
-    /// (incoming-inc/ios-sdk, SmartNotifications/backend/sendNotification.js). Anything else is not read.
+    /// The text of a key. FCM's legacy API converts numbers and booleans to strings, and the sample code sends both
+    /// (incoming-inc/ios-sdk, SmartNotifications/backend/sendNotification.js). Other values are not read.
     private func string(
         _ key: StaticString, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
     ) -> String? {

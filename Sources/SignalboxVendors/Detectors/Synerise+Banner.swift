@@ -10,7 +10,7 @@ extension Synerise {
     ) {
         notification.kind = .banner
         guard let page = content["page"], page.isObject else {
-            // The documents show the structure of a push with an empty content.
+            // The documentation shows the structure of a push with empty content.
             guard !content.isEmptyContainer else { return }
             notification.warn(
                 "synerise.page-missing", "A banner has a page.", key: "page",

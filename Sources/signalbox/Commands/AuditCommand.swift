@@ -55,7 +55,7 @@ extension Audit {
 }
 
 extension Audit.Account {
-    /// What was removed from it undelivered.
+    /// Deliveries to it that were removed undelivered, in words.
     fileprivate var removal: String {
         let since = undeliveredSince.map { "first at \(Timestamp($0).text)" } ?? "by an earlier version"
         return "Removed before delivery: \(undelivered) deliveries to \(destination), \(since)."

@@ -25,7 +25,7 @@ struct Deliveries: AsyncParsableCommand {
         do throws(StoreError) { return try await work() } catch { throw refuse("\(error)") }
     }
 
-    /// Says why deliveries wait, as far as the config and the queue tell.
+    /// Explains why deliveries wait, as far as the config and the queue show.
     private struct Waits {
         private let destinations: [DestinationName: Destination]
         private let hindrances: [DestinationName: Hindrance]
@@ -191,7 +191,7 @@ extension Deliveries {
 extension DeliveryRecord.State: ExpressibleByArgument {}
 
 extension DeliveryRecord {
-    /// `hindrance`: what its destination's deliveries wait for. `wait`: what it waits for itself.
+    /// `hindrance`: the status of its destination. `wait`: its own reason to wait.
     fileprivate func row(behind hindrance: Hindrance?, wait: DeliveryWait?) -> String {
         func column(_ text: String, _ width: Int) -> String {
             text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
@@ -217,7 +217,7 @@ extension DeliveryRecord {
 }
 
 extension DeliveryWait {
-    /// What the state of the destination and the time of the next attempt do not say.
+    /// Details that the destination's state and the time of the next attempt do not show.
     fileprivate var ownWords: String? {
         switch reason {
         case .inProgress: "attempt in progress"

@@ -151,7 +151,7 @@ struct MediaFiles: AsyncParsableCommand {
         }
     }
 
-    /// The lock of a data directory; nil while another process has it.
+    /// The lock of a data directory; nil while another process holds it.
     private static func unlessInUse(_ path: String) throws(ExitCode) -> DataDirectory? {
         do throws(StoreError) {
             return try DataDirectory(path: path)
