@@ -144,7 +144,7 @@ struct DestinationLane: Sendable {
             } catch {
                 if outage.begins() {
                     logger.error(
-                        "A destination's deliveries cannot be given back; trying again.",
+                        "A destination's deliveries cannot be returned to the queue; trying again.",
                         metadata: ["destination": "\(destination.name)", "error": "\(error)"])
                 }
             }

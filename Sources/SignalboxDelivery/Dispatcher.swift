@@ -130,7 +130,7 @@ package struct Dispatcher: Service {
     private func reportDamage() {
         guard let damage = queue.fileHealth.takeUnreportedDamage() else { return }
         logger.critical(
-            "The queue is damaged; new events are refused, and what can be read is delivered.",
+            "The queue is damaged; new events are rejected, and readable deliveries are sent.",
             metadata: ["error": "\(damage)"])
     }
 }

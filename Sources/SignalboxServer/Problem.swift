@@ -96,7 +96,7 @@ extension Problem {
         switch error {
         case .unavailable, .stalled, .undecided: "\(error)"
         case .directory, .inUse, .missing, .lost, .damaged:
-            "The queue cannot be used until somebody has looked after it."
+            "The queue cannot be used until an operator intervenes."
         }
     }
 

@@ -14,7 +14,7 @@ final class QueueAlarm: Sendable {
 
     private func ring(_ reason: StoreError) {
         guard outage.begins() else { return }
-        logger.error("The queue takes no events; senders are told to come back.", metadata: ["error": "\(reason)"])
+        logger.error("The queue accepts no events; senders get 503.", metadata: ["error": "\(reason)"])
     }
 
     /// Rings when work fails because of the queue; puts what it fails with into words.
@@ -33,6 +33,6 @@ final class QueueAlarm: Sendable {
     }
 
     func silence() {
-        if outage.ends() { logger.notice("The queue takes events again.") }
+        if outage.ends() { logger.notice("The queue accepts events again.") }
     }
 }

@@ -13,7 +13,7 @@ enum QueueLoss: Equatable {
     var words: String {
         switch self {
         case .missing(let sign): "\(sign) is there, but queue.db is missing or empty"
-        case .emptied: "queue.db holds no queue any more; perhaps queue.db-wal was removed"
+        case .emptied: "queue.db no longer holds a queue; perhaps queue.db-wal was removed"
         case .replaced: "queue.db is another queue than the one that queue.id describes"
         case .behind(let last, let accepted):
             "queue.db ends at number \(last), but \(accepted) was accepted; queue.db-wal was removed, or queue.db "

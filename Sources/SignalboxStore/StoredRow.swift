@@ -10,7 +10,7 @@ struct StoredRow: FetchableRecord {
 
     init(row: Row) { self.row = row.copy() }
 
-    /// Numbers outside are damage: the gateway writes none, and sums of smaller ones cannot overflow.
+    /// Numbers outside this range are damage: the gateway writes none, and sums of smaller ones cannot overflow.
     static let numbers: ClosedRange<Int64> = -(1 << 53)...(1 << 53)
 
     // MARK: Numbers

@@ -212,7 +212,7 @@ package struct MediaService: Service {
                 return
             } catch {
                 if failure.begins() {
-                    logger.error("What a download brought cannot be noted.", metadata: ["error": "\(error)"])
+                    logger.error("The result of a download cannot be recorded.", metadata: ["error": "\(error)"])
                 }
             }
             // It keeps its place: begun again it would fare no better.

@@ -2,7 +2,7 @@ import SignalboxJSON
 package import SignalboxModel
 
 extension Catalogue {
-    /// Includes a vendor that is only hinted at, because its token is one however the payload is read.
+    /// Includes a vendor that is only hinted at: its token is secret, whichever vendor the payload is read as.
     package func deviceTokens(in payload: borrowing PlatformPayload, claimedBy claim: Claim) -> [DeviceToken] {
         guard entries.indices.contains(claim.entry), entries[claim.entry].vendor == claim.vendor else { return [] }
         var tokens: [DeviceToken] = []

@@ -116,7 +116,7 @@ struct Explain: AsyncParsableCommand {
             do throws(RoutingTooCostly) {
                 return try routing(of: value, by: routes)
             } catch {
-                return "  The gateway refuses the payload: \(error)."
+                return "  The gateway rejects the payload: \(error)."
             }
         }
     }
