@@ -35,7 +35,9 @@ package struct CategoryResolution: Sendable {
     /// kept under its name.
     package func definition(in notification: borrowing PushNotification) -> DefinedCategory? {
         guard let category = notification.category, category.origin == .dynamic, let identifier = category.identifier,
-            Self.isShownBySystem(notification), !category.actions.isEmpty, statics[identifier] == nil
+            Self.isShownBySystem(notification), !category.actions.isEmpty, statics[identifier] == nil,
+            // SQLite's functions end a text at NUL: a list by identifier would not go on behind such a category.
+            !identifier.utf8.contains(0)
         else { return nil }
         // No other name begins so: see below.
         return DefinedCategory(identifier, isNamedByDefinition: identifier.hasPrefix(Self.prefix)) {

@@ -146,7 +146,8 @@ extension Destination.Ordering {
     /// What nothing stands for makes a key of its own, as any text does; an object or list is its JSON text.
     fileprivate func key(of event: JSONValue) -> String {
         guard let value = key.map({ $0.value(in: event) }) ?? event["subject"] else { return "" }
-        return value.string ?? JSONText(value).string
+        // SQLite's functions end a text at NUL, so keys must not contain one.
+        return (value.string ?? JSONText(value).string).replacing("\0", with: "\u{FFFD}")
     }
 }
 

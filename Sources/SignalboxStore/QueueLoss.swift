@@ -23,7 +23,9 @@ enum QueueLoss: Equatable {
 
     /// Checks the directory before SQLite opens the file, because SQLite creates a missing one.
     init?(beforeOpening directory: String) {
-        guard Self.size(directory + "/queue.db") == 0, let sign = Self.sign(in: directory) else { return nil }
+        guard Self.size(directory + "/queue.db") == 0,
+            let sign = Self.sign(in: directory, among: Self.laterFiles + ["queue.db-wal"])
+        else { return nil }
         self = .missing(sign: sign)
     }
 
@@ -42,12 +44,15 @@ enum QueueLoss: Equatable {
         }
     }
 
-    /// Whether the directory must contain a queue.
-    static func isExpected(in directory: String) -> Bool { sign(in: directory) != nil }
+    /// Whether there must be a queue in a directory. A log alone does not say so: a first start that was killed before its
+    /// first commit leaves one.
+    static func isExpected(in directory: String) -> Bool { sign(in: directory, among: laterFiles) != nil }
 
-    /// A file that shows that there was a queue. The gateway makes it after the queue.
-    private static func sign(in directory: String) -> String? {
-        ["queue.id", "token.key", "queue.db-wal"].first { size(directory + "/" + $0) > 0 }
+    /// Files that the gateway makes after the queue's first commit.
+    private static let laterFiles = ["queue.id", "token.key"]
+
+    private static func sign(in directory: String, among names: [String]) -> String? {
+        names.first { size(directory + "/" + $0) > 0 }
     }
 
     /// 0 for a missing file.

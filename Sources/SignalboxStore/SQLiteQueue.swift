@@ -64,6 +64,9 @@ package final class SQLiteQueue: Sendable {
     /// How long a request waits for its commit. Longer than SQLite waits for the lock of another process, because that
     /// wait ends with a definite answer.
     package static let patience: Duration = .seconds(15)
+    /// Seconds that SQLite waits for the lock of another process. A commit may wait behind one other write that waits for
+    /// that lock; both together end before ``patience``.
+    private static let busyTime: TimeInterval = 7
     /// How long a commit may take before the queue counts as not writable.
     package static let longestCommit: Duration = .seconds(5)
 
@@ -77,7 +80,7 @@ package final class SQLiteQueue: Sendable {
     private static func open(_ path: String, mustExist: Bool) throws -> DatabasePool {
         countsNoMemory
         var configuration = Configuration()
-        configuration.busyMode = .timeout(10)
+        configuration.busyMode = .timeout(busyTime)
         configuration.label = "signalbox"
         configuration.maximumReaderCount = 3
         // Checked for every row, they cost inserts dear, and rows that are inserted together a journal of their own.
@@ -166,14 +169,26 @@ package final class SQLiteQueue: Sendable {
     /// more. Without it, the next process counts an attempt that may have been made.
     package func giveBackFresh() async throws(StoreError) {
         let fresh = lanes.withHandOff { $0.takeFresh() }
-        if !fresh.isEmpty { _ = try await commits.write(.giveBack(fresh)) }
+        if !fresh.isEmpty { try await giveBack(fresh) }
     }
 
     /// As above, of destinations that take nothing for now: what they get later is read from the file.
     private func giveBackIdle() async throws(StoreError) {
         let idle = lanes.idleDestinations
         let fresh = lanes.withHandOff { handOff in idle.flatMap { handOff.takeFresh(of: $0) } }
-        if !fresh.isEmpty { _ = try await commits.write(.giveBack(fresh)) }
+        if !fresh.isEmpty { try await giveBack(fresh) }
+    }
+
+    /// Returns leases to the file. When that fails for good, it releases them in memory only: the file goes on saying that
+    /// they were begun, which counts one attempt too many and loses nothing.
+    private func giveBack(_ leases: [Lease]) async throws(StoreError) {
+        do throws(StoreError) {
+            _ = try await commits.write(.giveBack(leases))
+        } catch {
+            let now = now()
+            lanes.withHandOff { handOff in for lease in leases { handOff.release(lease, due: now) } }
+            throw error
+        }
     }
 
     /// Finds out whether the queue can take events, by how the last commits went and by a small durable write of its own;
@@ -212,7 +227,7 @@ package final class SQLiteQueue: Sendable {
         var fresh = lanes.withHandOff { $0.beginClosing(destination) }
         // A commit that is under way may still hand something over; once a later one has ended, none does.
         repeat {
-            _ = try await commits.write(.giveBack(fresh))
+            try await giveBack(fresh)
             fresh = lanes.withHandOff { $0.takeFresh(of: destination) }
         } while !fresh.isEmpty
         lanes.close(destination)

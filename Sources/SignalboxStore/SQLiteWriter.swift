@@ -58,7 +58,7 @@ struct SQLiteWriter: Sendable {
                 checkpointer.committed(by: db)
             }
         } catch {
-            undoInMemory(transaction, writes)
+            undoInMemory(transaction)
             let failure = CommitFailure(error, path: path)
             health.failed(failure)
             fileHealth.note(failure.reason)
@@ -176,18 +176,10 @@ struct SQLiteWriter: Sendable {
         if transaction.media.isChanged { media.wake() }
     }
 
-    private func undoInMemory(_ transaction: Transaction, _ writes: [Write]) {
+    private func undoInMemory(_ transaction: Transaction) {
         known.remove(transaction.noted)
         lanes.withHandOff { handOff in
             for lease in transaction.fresh { handOff.forget(lease) }
-            for write in writes {
-                switch write {
-                // The file goes on saying that they were begun, which counts an attempt too many and loses nothing.
-                case .giveBack(let leases):
-                    for lease in leases { handOff.release(lease, due: transaction.now) }
-                case .append, .settle, .claim, .expire, .settleMedia, .release: break
-                }
-            }
         }
     }
 }

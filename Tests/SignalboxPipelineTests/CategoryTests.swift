@@ -87,6 +87,17 @@ import Testing
         }
     }
 
+    /// A list that is read page by page could not go on behind such a name.
+    @Test func aNameWithNULIsNotRegistered() throws {
+        func payload(_ name: String) -> [UInt8] {
+            Array(
+                #"{"aps":{"category":"\#(name)"},"category-actions":[{"type":"url","name":"N","value":"https://a.example"}]}"#
+                    .utf8)
+        }
+        #expect(try pipeline.event(payload("b")).get().category?.record != nil)
+        #expect(try pipeline.event(payload(#"b\u0000x"#)).get().category == nil)
+    }
+
     @Test func theRegistersNameIsThatOfTheEvent() throws {
         for fixture in try Fixture.all(in: .module) {
             let event = try pipeline.event(fixture.input).get()

@@ -121,6 +121,7 @@ import Testing
         ("/data/user", #"{"data":{"user":{"a":[1]}}}"#, #"{"a":[1]}"#),
         ("/data/user", #"{"data":{}}"#, ""), ("/data/user", #"{"data":{"user":""}}"#, ""),
         ("", #"{"a":1}"#, #"{"a":1}"#),
+        ("/data/user", #"{"data":{"user":"a\u0000b"}}"#, "a\u{FFFD}b"),
     ]) func theKeyOfAnOrderIsWhatItsPointerFinds(pointer: String, event: String, key: String) throws {
         var table = RouteTable(fallback: [crm])
         table.orderings[crm] = .init(key: JSONPointer(pointer))

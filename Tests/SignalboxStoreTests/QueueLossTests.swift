@@ -49,6 +49,24 @@ import Testing
         }
     }
 
+    /// A process that is killed during its first start leaves a file and a log without a queue in them.
+    @Test(arguments: [nil, "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)"])
+    func startsAfterAFirstStartThatWasKilled(_ sql: String?) async throws {
+        try await withTemporaryDirectory { path in
+            try await withTemporaryDirectory { other in
+                let pool = try DatabasePool(path: other + "/queue.db")
+                if let sql { try await pool.write { try $0.execute(sql: sql) } }
+                // Copies of open files are what a killed process leaves.
+                for name in ["queue.db", "queue.db-wal"] {
+                    try FileManager.default.copyItem(atPath: other + "/" + name, toPath: path + "/" + name)
+                }
+                withExtendedLifetime(pool) {}
+            }
+            try await append(1, in: path)
+            #expect(FileManager.default.fileExists(atPath: path + "/queue.id"))
+        }
+    }
+
     @Test(arguments: ["queue.id", "token.key"]) func refusesAMissingQueueBesideASign(_ sign: String) async throws {
         try await withTemporaryDirectory { path in
             try await append(1, in: path)

@@ -39,12 +39,16 @@ package enum RouteVerdict: Sendable, Equatable {
 }
 
 extension RouteTable {
+    /// Reasons are found route by route, which takes more work than a decision by the index: so many times as much is
+    /// allowed.
+    private static let explanationFactor = 16
+
     /// The verdict of every route on an event, in order. Throws when that takes more work than one event may take.
     package func verdicts(
         on event: JSONValue
     ) throws(RoutingTooCostly) -> [(route: Route, verdict: RouteVerdict)] {
         var stopper: String?
-        var work = MatchWork(limit: workLimit)
+        var work = MatchWork(limit: Self.explanationFactor * workLimit)
         var verdicts: [(route: Route, verdict: RouteVerdict)] = []
         for route in routes {
             var verdict = RouteVerdict.disabled

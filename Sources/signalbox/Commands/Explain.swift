@@ -122,11 +122,17 @@ struct Explain: AsyncParsableCommand {
     }
 
     private static func routing(of value: JSONValue, by routes: RouteTable) throws(RoutingTooCostly) -> String {
-        var lines = try routes.verdicts(on: value).map { route, verdict in
-            let to = verdict == .taken ? ", to " + route.destinations.map(\.name).joined(separator: ", ") : ""
-            return "  \(route.name): \(verdict.words)\(to)"
-        }
         let decision = try routes.decide(value)
+        var lines: [String]
+        do throws(RoutingTooCostly) {
+            lines = try routes.verdicts(on: value).map { route, verdict in
+                let to = verdict == .taken ? ", to " + route.destinations.map(\.name).joined(separator: ", ") : ""
+                return "  \(route.name): \(verdict.words)\(to)"
+            }
+        } catch {
+            lines = decision.routes.map { "  \($0): yes" }
+            lines.append("  The reasons of the other routes take too much work to find.")
+        }
         if decision.routes.isEmpty, !decision.destinations.isEmpty {
             lines.append("  fallback: to \(decision.destinations.map(\.name).joined(separator: ", "))")
         }
