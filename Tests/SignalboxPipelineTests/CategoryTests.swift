@@ -91,7 +91,7 @@ import Testing
     @Test func aNameWithNULIsNotRegistered() throws {
         func payload(_ name: String) -> [UInt8] {
             Array(
-                #"{"aps":{"category":"\#(name)"},"category-actions":[{"type":"url","name":"N","value":"https://a.example"}]}"#
+                #"{"aps":{"alert":"x"},"category-name":"\#(name)","category-actions":[{"type":"url","name":"N","value":"https://a.example"}]}"#
                     .utf8)
         }
         #expect(try pipeline.event(payload("b")).get().category?.record != nil)
