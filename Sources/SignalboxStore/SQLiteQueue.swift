@@ -165,32 +165,6 @@ package final class SQLiteQueue: Sendable {
         try await settle(Settlement(lease, outcome))
     }
 
-    /// Notes that what was handed over in memory and not claimed was never begun; to be called once nobody claims any
-    /// more. Without it, the next process counts an attempt that may have been made.
-    package func giveBackFresh() async throws(StoreError) {
-        let fresh = lanes.withHandOff { $0.takeFresh() }
-        if !fresh.isEmpty { try await giveBack(fresh) }
-    }
-
-    /// As above, of destinations that take nothing for now: what they get later is read from the file.
-    private func giveBackIdle() async throws(StoreError) {
-        let idle = lanes.idleDestinations
-        let fresh = lanes.withHandOff { handOff in idle.flatMap { handOff.takeFresh(of: $0) } }
-        if !fresh.isEmpty { try await giveBack(fresh) }
-    }
-
-    /// Returns leases to the file. When that fails for good, it releases them in memory only: the file goes on saying that
-    /// they were begun, which counts one attempt too many and loses nothing.
-    private func giveBack(_ leases: [Lease]) async throws(StoreError) {
-        do throws(StoreError) {
-            _ = try await commits.write(.giveBack(leases))
-        } catch {
-            let now = now()
-            lanes.withHandOff { handOff in for lease in leases { handOff.release(lease, due: now) } }
-            throw error
-        }
-    }
-
     /// Finds out whether the queue can take events, by how the last commits went and by a small durable write of its own;
     /// throws why it cannot.
     package func probe() async throws(StoreError) {

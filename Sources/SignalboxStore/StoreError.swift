@@ -14,7 +14,7 @@ package enum StoreError: Error, Sendable, Equatable {
     case damaged(path: String, reason: String)
     /// Nothing was written; the same call may succeed once there is room or the disk is back.
     case unavailable(reason: String)
-    /// Nothing was written: an earlier commit has taken so long that no other is begun.
+    /// The write was not begun: an earlier commit has taken so long that no other is begun.
     case stalled(for: Duration)
     /// The commit did not finish in time. It is unknown whether the write is or will become durable.
     case undecided(after: Duration)

@@ -23,7 +23,8 @@ extension Pattern {
 }
 
 extension Pattern.Node {
-    /// Where `exists: false` is checked: this many keys from the root, in the element that contains another field.
+    /// The place at which `exists: false` is checked: this many keys from the root, in the element that contains another
+    /// field.
     private struct Binding {
         var depth = 0
         /// The other field is a value on the path itself, not a sibling field.

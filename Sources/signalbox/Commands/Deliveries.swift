@@ -132,7 +132,7 @@ extension Deliveries {
         static let configuration = CommandConfiguration(
             abstract: "Remove deliveries for good, and events that then have none left.",
             discussion: """
-                What is removed cannot be brought back; the audit goes on counting it. Before it removes deliveries that \
+                Removed deliveries cannot be restored; the audit goes on counting them. Before it removes deliveries that \
                 were never delivered, the command asks.
                 """)
 
