@@ -42,12 +42,9 @@ let package = Package(
             cxxSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "SignalboxJSON", dependencies: ["CSimdjson"], swiftSettings: strict),
-        .target(name: "SignalboxModel", dependencies: ["SignalboxJSON"], swiftSettings: strict),
         .target(
-            name: "SignalboxPlatforms", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
-        .target(
-            name: "SignalboxVendors",
-            dependencies: ["SignalboxModel", "SignalboxJSON"],
+            name: "SignalboxNotification",
+            dependencies: ["SignalboxJSON"],
             // In parts, because the time to compile one grows faster than its size.
             resources: [
                 .embedInCode("Catalogue/catalogue-values.json"), .embedInCode("Catalogue/catalogue-keys.json"),
@@ -56,12 +53,9 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "SignalboxActions", dependencies: ["SignalboxModel", "SignalboxJSON"], swiftSettings: strict),
-        .target(
             name: "SignalboxRouting",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxActions",
-                .product(name: "Mustache", package: "swift-mustache"),
+                "SignalboxNotification", "SignalboxJSON", .product(name: "Mustache", package: "swift-mustache"),
             ],
             resources: [
                 .embedInCode("Samples/whole.json"), .embedInCode("Samples/least.json"),
@@ -69,51 +63,32 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "SignalboxEgress",
-            dependencies: [
-                "CCurl", "COpenSSL", "SignalboxModel",
-            ],
-            swiftSettings: strict),
-        .target(
-            name: "SignalboxMedia", dependencies: ["SignalboxJSON", "SignalboxModel", "SignalboxEgress"],
+            name: "SignalboxEgress", dependencies: ["CCurl", "COpenSSL", "SignalboxNotification"],
             swiftSettings: strict),
         .target(
             name: "SignalboxStore",
             dependencies: [
-                "CSQLite", "SignalboxModel", .product(name: "DequeModule", package: "swift-collections"),
+                "CSQLite", "SignalboxNotification", .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .target(
-            name: "SignalboxPipeline",
+            name: "SignalboxGateway",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxPlatforms", "SignalboxVendors", "SignalboxActions",
-                "SignalboxRouting", "SignalboxEgress", "SignalboxMedia", "SignalboxStore",
-            ],
-            resources: [
-                .embedInCode("Schemas/notification-1.json"), .embedInCode("Schemas/interaction-1.json"),
-            ],
-            swiftSettings: strict),
-        .target(
-            name: "SignalboxReplay",
-            dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress", "SignalboxPipeline",
-            ],
-            swiftSettings: strict),
-        .target(
-            name: "SignalboxDelivery",
-            dependencies: [
-                "CZlib", "SignalboxJSON", "SignalboxModel", "SignalboxRouting", "SignalboxEgress", "SignalboxMedia",
+                "CZlib", "SignalboxNotification", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress",
                 "SignalboxStore", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+            ],
+            resources: [
+                .embedInCode("Accept/Schemas/notification-1.json"), .embedInCode("Accept/Schemas/interaction-1.json"),
             ],
             swiftSettings: strict),
         .target(
             name: "SignalboxServer",
             dependencies: [
-                "SignalboxModel", "SignalboxJSON", "SignalboxActions", "SignalboxRouting", "SignalboxEgress",
-                "SignalboxMedia", "SignalboxStore", "SignalboxPipeline",
+                "SignalboxNotification", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress",
+                "SignalboxGateway", "SignalboxStore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -128,9 +103,9 @@ let package = Package(
             name: "signalbox",
             dependencies: [
                 "CZlib", "CZstd",
-                "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxActions",
-                "SignalboxRouting", "SignalboxEgress", "SignalboxMedia", "SignalboxStore", "SignalboxPipeline",
-                "SignalboxReplay", "SignalboxDelivery", "SignalboxServer",
+                "SignalboxNotification", "SignalboxJSON",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxGateway", "SignalboxStore",
+                "SignalboxServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -141,8 +116,8 @@ let package = Package(
         .target(
             name: "SignalboxMeasures",
             dependencies: [
-                "SignalboxEgress", "SignalboxJSON", "SignalboxMedia", "SignalboxModel", "SignalboxPlatforms",
-                "SignalboxVendors", "SignalboxRouting", "SignalboxPipeline", "SignalboxStore",
+                "SignalboxEgress", "SignalboxJSON", "SignalboxGateway", "SignalboxNotification",
+                "SignalboxRouting", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -152,7 +127,8 @@ let package = Package(
         .target(
             name: "SignalboxTesting", dependencies: ["SignalboxJSON"], swiftSettings: strict),
         .target(
-            name: "SignalboxStoreTesting", dependencies: ["SignalboxModel", "SignalboxStore", "SignalboxTesting"],
+            name: "SignalboxStoreTesting",
+            dependencies: ["SignalboxNotification", "SignalboxStore", "SignalboxTesting"],
             swiftSettings: strict),
         .target(
             name: "SignalboxServerTesting",
@@ -164,61 +140,65 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxPlatformsTests",
-            dependencies: ["SignalboxPlatforms", "SignalboxModel", "SignalboxJSON", "SignalboxTesting"],
+            dependencies: ["SignalboxNotification", "SignalboxJSON", "SignalboxTesting"],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxVendorsTests",
             dependencies: [
-                "SignalboxVendors", "SignalboxPlatforms", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
+                "SignalboxNotification", "SignalboxJSON", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures"), .copy("Samples"), .copy("Lookalikes")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxJSONTests", dependencies: ["SignalboxJSON", "SignalboxTesting"], swiftSettings: strict),
         .testTarget(
-            name: "SignalboxModelTests", dependencies: ["SignalboxModel", "SignalboxTesting"], swiftSettings: strict),
+            name: "SignalboxModelTests", dependencies: ["SignalboxNotification", "SignalboxTesting"],
+            swiftSettings: strict),
         .testTarget(
             name: "SignalboxActionsTests",
             dependencies: [
-                "SignalboxActions", "SignalboxEgress", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
+                "SignalboxNotification", "SignalboxEgress", "SignalboxJSON", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxRoutingTests",
             dependencies: [
-                "SignalboxRouting", "SignalboxActions", "SignalboxModel", "SignalboxJSON", "SignalboxTesting",
+                "SignalboxRouting", "SignalboxNotification", "SignalboxJSON", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxPipelineTests",
             dependencies: [
-                "SignalboxPipeline", "SignalboxModel", "SignalboxJSON", "SignalboxVendors", "SignalboxActions",
+                "SignalboxGateway", "SignalboxNotification", "SignalboxJSON",
                 "SignalboxRouting", "SignalboxStore", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxEgressTests",
             dependencies: [
-                "SignalboxEgress", "SignalboxModel", "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
+                "SignalboxEgress", "SignalboxNotification", "SignalboxServer", "SignalboxServerTesting",
+                "SignalboxTesting",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxMediaTests",
             dependencies: [
-                "SignalboxMedia", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxServerTesting",
+                "SignalboxGateway", "SignalboxEgress", "SignalboxJSON", "SignalboxNotification",
+                "SignalboxServerTesting",
                 "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxStoreTests",
             dependencies: [
-                "SignalboxStore", "SignalboxModel", "SignalboxStoreTesting", "SignalboxTesting",
+                "SignalboxStore", "SignalboxNotification", "SignalboxStoreTesting", "SignalboxTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxDeliveryTests",
             dependencies: [
-                "CZlib", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxModel", "SignalboxRouting",
+                "CZlib", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON", "SignalboxNotification",
+                "SignalboxRouting",
                 "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
@@ -226,14 +206,14 @@ let package = Package(
         .testTarget(
             name: "SignalboxReplayTests",
             dependencies: [
-                "SignalboxReplay", "SignalboxEgress", "SignalboxModel", "SignalboxPipeline", "SignalboxRouting",
-                "SignalboxServerTesting", "SignalboxTesting", "SignalboxVendors",
+                "SignalboxGateway", "SignalboxEgress", "SignalboxNotification", "SignalboxRouting",
+                "SignalboxServerTesting", "SignalboxTesting",
             ],
             swiftSettings: strict),
         .testTarget(
             name: "SignalboxServerTests",
             dependencies: [
-                "SignalboxServer", "SignalboxEgress", "SignalboxModel", "SignalboxPipeline", "SignalboxStore",
+                "SignalboxServer", "SignalboxEgress", "SignalboxNotification", "SignalboxGateway", "SignalboxStore",
                 "SignalboxServerTesting",
                 "SignalboxTesting",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
@@ -247,8 +227,8 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "signalbox", "SignalboxDelivery", "SignalboxEgress", "SignalboxJSON", "SignalboxMedia",
-                "SignalboxModel",
+                "signalbox", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON",
+                "SignalboxNotification",
                 "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),

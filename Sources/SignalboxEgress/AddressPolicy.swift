@@ -1,4 +1,4 @@
-package import SignalboxModel
+package import SignalboxNotification
 
 /// Decides which addresses may be connected to: global unicast only, unless a range was allowed by name.
 ///

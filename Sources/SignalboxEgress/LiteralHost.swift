@@ -1,6 +1,6 @@
 internal import CCurl
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 
 /// What can be known of a URL's host without asking anybody, for requests whose name a proxy resolves.
 enum LiteralHost: Equatable {

@@ -1,4 +1,4 @@
-import SignalboxModel
+import SignalboxNotification
 
 /// The only way out of the process: HTTP requests by libcurl's multi interface on one thread, under one address policy.
 ///

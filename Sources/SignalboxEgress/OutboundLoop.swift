@@ -1,6 +1,6 @@
 internal import CCurl
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 import Synchronization
 
 /// The thread of an ``OutboundHTTP``, and what belongs to it. It lives until it is stopped, or ended and through with what

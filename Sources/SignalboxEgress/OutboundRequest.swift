@@ -1,4 +1,4 @@
-package import SignalboxModel
+package import SignalboxNotification
 
 /// An HTTP request to somebody else's server.
 package struct OutboundRequest: Sendable {

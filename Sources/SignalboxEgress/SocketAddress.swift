@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 
 extension IPAddress {
     /// Of a socket; nil when it is of another family than IPv4 and IPv6.

@@ -1,6 +1,6 @@
 internal import CCurl
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 
 /// One request on its way: everything that libcurl points to while it lasts.
 ///

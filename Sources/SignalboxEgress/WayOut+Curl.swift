@@ -1,6 +1,6 @@
 internal import CCurl
 internal import COpenSSL
-import SignalboxModel
+import SignalboxNotification
 
 extension WayOut {
     /// Sets a fresh or reset handle up to go this way. libcurl takes an open connection again only for requests with the

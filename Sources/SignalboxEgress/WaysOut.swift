@@ -1,4 +1,4 @@
-package import SignalboxModel
+package import SignalboxNotification
 import Synchronization
 
 /// The clients of a process, one for each address policy: those who may go further share no connection with those who

@@ -1,10 +1,7 @@
 import Foundation
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxMedia
-import SignalboxModel
-import SignalboxPipeline
-import SignalboxPlatforms
-import SignalboxVendors
+import SignalboxNotification
 
 extension Stages {
     /// Takes any bytes for a payload, as every vendor with code in turn and as one of the catalogue, and traps when what comes out is no event: not JSON, or

@@ -1,11 +1,9 @@
 import Foundation
 import SignalboxEgress
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
-import SignalboxPlatforms
+import SignalboxNotification
 import SignalboxStore
-import SignalboxVendors
 
 /// The stages of the product as things that a benchmark can call. Benchmarks are a package of their own, so that what
 /// they depend on is not ours; these are the only public declarations there are.

@@ -1,6 +1,5 @@
-import SignalboxActions
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// What actions there are besides the built-in ones, and what links may lead to.
 extension ConfigReader {

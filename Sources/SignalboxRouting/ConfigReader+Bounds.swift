@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// Bounds on a config and its parts, so that reading it and matching with it take limited time and memory.
 package enum ConfigBounds {

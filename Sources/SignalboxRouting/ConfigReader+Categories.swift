@@ -1,6 +1,5 @@
-import SignalboxActions
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 // `categories`: sets of buttons, and how long those are kept that payloads define.
 

@@ -1,6 +1,6 @@
 import Foundation
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 extension ConfigReader {
     /// `gateway`: whose destinations they are.

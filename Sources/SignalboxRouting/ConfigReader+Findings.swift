@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// Errors and warnings found while reading a config. Messages and positions are built only for those that are listed.
 extension ConfigReader {

@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 // `media`: what is downloaded and how, how long it is kept, and who may have it.
 

@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// Warnings about a `redact` that does not cover everything its route's destinations receive.
 extension ConfigReader {

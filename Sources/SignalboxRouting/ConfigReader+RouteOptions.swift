@@ -1,6 +1,6 @@
 import Foundation
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// What a route says beside where events go: whether and when it takes them, and what it makes of them.
 extension ConfigReader {

@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 extension ConfigReader {
     private static let routeKeys = [

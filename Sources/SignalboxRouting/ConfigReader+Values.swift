@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// Values of one kind each: read, or noted as a mistake.
 extension ConfigReader {

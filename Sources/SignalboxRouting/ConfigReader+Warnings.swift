@@ -1,6 +1,5 @@
-import SignalboxActions
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// What is odd in a config in which nothing is wrong.
 extension ConfigReader {

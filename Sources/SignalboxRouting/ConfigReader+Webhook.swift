@@ -1,6 +1,6 @@
 import Foundation
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// What a webhook demands of those who send to it: headers, tokens, TLS, a proxy.
 extension ConfigReader {

@@ -1,6 +1,5 @@
-import SignalboxActions
 package import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// Goes through a config and notes what is wrong, so that one run shows every mistake.
 package struct ConfigReader {

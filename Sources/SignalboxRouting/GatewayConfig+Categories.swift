@@ -1,4 +1,4 @@
-package import SignalboxActions
+package import SignalboxNotification
 
 extension GatewayConfig {
     /// What the config says of sets of buttons.

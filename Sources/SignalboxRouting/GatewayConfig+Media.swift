@@ -1,4 +1,4 @@
-package import SignalboxModel
+package import SignalboxNotification
 
 extension GatewayConfig {
     /// What the config says of pictures, sounds and films that payloads point to.

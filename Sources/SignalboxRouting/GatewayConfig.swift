@@ -1,6 +1,5 @@
-package import SignalboxActions
 package import SignalboxJSON
-package import SignalboxModel
+package import SignalboxNotification
 
 /// What `routes.json` says, checked: names are resolved, patterns compiled, nothing in it can fail later.
 package struct GatewayConfig: Sendable {

@@ -1,5 +1,5 @@
 package import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// How the destinations of a route have the files that an event points to.
 package enum RouteMedia: Sendable, Equatable {

@@ -1,5 +1,5 @@
 package import SignalboxJSON
-package import SignalboxModel
+package import SignalboxNotification
 
 /// All routes in order, and where events go that no route takes.
 package struct RouteTable: Sendable, Equatable {

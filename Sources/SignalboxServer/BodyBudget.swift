@@ -1,4 +1,4 @@
-import SignalboxModel
+import SignalboxNotification
 import Synchronization
 
 /// The holder of a request body's memory.

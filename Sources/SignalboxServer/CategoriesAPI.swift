@@ -3,7 +3,7 @@ import HTTPTypes
 import Hummingbird
 import SignalboxEgress
 import SignalboxJSON
-package import SignalboxModel
+package import SignalboxNotification
 package import SignalboxStore
 
 /// The sets of buttons that an app registers with its system when it starts: those that payloads defined, and those that

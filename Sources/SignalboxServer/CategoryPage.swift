@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 
 /// One page of the declared and the learnt categories, in the byte order of their identifiers.
 struct CategoryPage {

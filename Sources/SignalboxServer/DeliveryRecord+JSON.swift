@@ -1,6 +1,6 @@
 import Foundation
 package import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 package import SignalboxStore
 
 extension JSONWriter {

@@ -1,8 +1,8 @@
 import HTTPTypes
 import Hummingbird
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxStore
 
 /// What the gateway answers under one config.

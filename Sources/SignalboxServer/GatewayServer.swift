@@ -3,7 +3,7 @@ import Hummingbird
 package import Logging
 import NIOCore
 import ServiceLifecycle
-import SignalboxModel
+import SignalboxNotification
 package import SignalboxStore
 
 /// The gateway's HTTP side.

@@ -1,4 +1,4 @@
-package import SignalboxPipeline
+package import SignalboxGateway
 
 /// What the gateway offers over HTTP under one config, and to whom.
 package struct GatewaySurface: Sendable {

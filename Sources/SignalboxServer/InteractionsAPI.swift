@@ -1,9 +1,8 @@
 import HTTPTypes
 import Hummingbird
-import SignalboxActions
+package import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-package import SignalboxPipeline
+import SignalboxNotification
 import SignalboxStore
 
 /// Where apps, or who speaks for them, report taps.

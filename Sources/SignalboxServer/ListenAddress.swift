@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 
 /// Where to listen: a host, or an IPv6 address in brackets, and a port.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {

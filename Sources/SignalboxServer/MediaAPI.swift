@@ -2,8 +2,8 @@ package import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOPosix
-package import SignalboxMedia
-import SignalboxModel
+package import SignalboxGateway
+import SignalboxNotification
 
 /// `GET /media/{sha256}`: the files that events point to.
 ///

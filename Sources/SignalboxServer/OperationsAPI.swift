@@ -2,7 +2,7 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import SignalboxJSON
-package import SignalboxModel
+package import SignalboxNotification
 package import SignalboxStore
 
 /// What operators ask over HTTP: deliveries, destinations, figures. Nobody else may.

@@ -1,8 +1,8 @@
 import HTTPTypes
 import Hummingbird
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxStore
 
 /// An error as HTTP clients see it: `application/problem+json` (RFC 9457) with a stable `code`. All words and status

@@ -1,6 +1,6 @@
 import Logging
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxStore
 
 /// Tells the operator once when the queue stops taking events and once when it takes them again, however many requests

@@ -1,7 +1,7 @@
 import HTTPTypes
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxStore
 
 /// The answer to somebody who handed in payloads: what each one was taken for, and where it goes.

@@ -1,9 +1,9 @@
 import Foundation
 import HTTPTypes
 import Hummingbird
+package import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-package import SignalboxPipeline
+import SignalboxNotification
 package import SignalboxRouting
 
 /// The routes of the config, what they took, and what they would do with an event; which config that is. For operators.

@@ -1,6 +1,6 @@
 import Foundation
 import SignalboxEgress
-package import SignalboxModel
+package import SignalboxNotification
 
 /// Who may hand in payloads, and as which source.
 package struct SourceAccess: Sendable {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 /// The rows of events and deliveries that a transaction appends, which number themselves: so they can refer to each other
 /// before they are in the tables. Nobody else appends any while the transaction lasts.

@@ -1,6 +1,6 @@
 package import Foundation
 import GRDB
-package import SignalboxModel
+package import SignalboxNotification
 
 /// Whether the queue's books add up: every delivery that was ever made is in exactly one state, or was removed in one.
 package struct Audit: Sendable, Equatable {

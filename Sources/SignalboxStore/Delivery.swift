@@ -1,5 +1,5 @@
 package import Foundation
-package import SignalboxModel
+package import SignalboxNotification
 
 /// The right to attempt one delivery, held by one process until it settles it or ends.
 package struct Lease: Sendable {

@@ -1,6 +1,6 @@
 package import Foundation
 import GRDB
-package import SignalboxModel
+package import SignalboxNotification
 
 /// A pause in sending to a destination: why, and until when. Its deliveries wait.
 package struct DestinationBackoff: Sendable, Equatable {

@@ -1,6 +1,6 @@
 package import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 /// That a destination takes nothing for now, why, and since when. Its deliveries wait.
 package struct DestinationState: Sendable, Equatable {

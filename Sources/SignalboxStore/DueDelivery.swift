@@ -1,5 +1,5 @@
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 /// A due delivery with its event: everything that a lease needs, read before anything is written.
 struct DueDelivery {

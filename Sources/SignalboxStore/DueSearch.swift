@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 /// Finds the due deliveries of one destination that are not held, oldest first.
 struct DueSearch: Sendable {

@@ -1,6 +1,6 @@
 import DequeModule
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 
 /// What the queue keeps in memory beside the file: which deliveries are leased, and a bounded window of fresh ones that
 /// need not be read back. Pure bookkeeping; the caller guards it with a lock.

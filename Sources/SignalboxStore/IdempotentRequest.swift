@@ -1,5 +1,5 @@
 package import Foundation
-package import SignalboxModel
+package import SignalboxNotification
 
 /// A request that its sender may repeat, not knowing whether it was taken: repeats with the same key get the first
 /// answer again, and nothing is taken twice.

@@ -1,4 +1,4 @@
-import SignalboxModel
+import SignalboxNotification
 import Synchronization
 
 /// The hand-off of all destinations behind one lock, with the signals that wake who claims from them.

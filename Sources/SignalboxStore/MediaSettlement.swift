@@ -1,5 +1,5 @@
 package import Foundation
-package import SignalboxModel
+package import SignalboxNotification
 
 /// How a download that the queue gave out ended.
 package struct MediaSettlement: Sendable, Equatable {

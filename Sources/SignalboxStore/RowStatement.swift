@@ -1,6 +1,6 @@
 import GRDB
 import GRDBSQLite
-import SignalboxModel
+import SignalboxNotification
 import Synchronization
 
 /// A statement that runs once for each row of a large write, its arguments bound straight to SQLite.

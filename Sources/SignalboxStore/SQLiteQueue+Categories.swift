@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-package import SignalboxModel
+package import SignalboxNotification
 
 /// The sets of buttons that payloads define, for apps to register.
 extension SQLiteQueue {

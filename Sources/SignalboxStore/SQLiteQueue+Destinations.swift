@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-package import SignalboxModel
+package import SignalboxNotification
 
 /// Who takes nothing for now.
 extension SQLiteQueue {

@@ -1,6 +1,6 @@
 package import Foundation
 import GRDB
-package import SignalboxModel
+package import SignalboxNotification
 import Synchronization
 
 /// Deliveries that wait for files.

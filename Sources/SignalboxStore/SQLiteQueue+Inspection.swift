@@ -1,6 +1,6 @@
 package import Foundation
 import GRDB
-package import SignalboxModel
+package import SignalboxNotification
 
 /// The queue as operators look at it.
 extension SQLiteQueue {

@@ -1,6 +1,6 @@
 package import Foundation
 import GRDB
-package import SignalboxModel
+package import SignalboxNotification
 import Synchronization
 
 /// Downloads as who makes them sees them: which are due, and how they ended. Who makes which is the caller's to know: after

@@ -1,6 +1,6 @@
 package import Foundation
 import GRDB
-package import SignalboxModel
+package import SignalboxNotification
 
 /// A file as the queue keeps it.
 package struct MediaFileRecord: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 /// How downloads and files leave. Done in small steps: between two of them others write.
 extension SQLiteQueue {

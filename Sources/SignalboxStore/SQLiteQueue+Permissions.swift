@@ -1,6 +1,6 @@
 package import Foundation
 import GRDB
-package import SignalboxModel
+package import SignalboxNotification
 
 /// That a destination was asked whether it may be sent to and has not said yes, and since when. Its deliveries wait.
 package struct WithheldPermission: Sendable, Equatable {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 /// How the queue gets smaller. Everything here is done in small steps: between two of them others write.
 extension SQLiteQueue {

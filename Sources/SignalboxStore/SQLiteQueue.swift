@@ -1,7 +1,7 @@
 internal import CSQLite
 package import Foundation
 import GRDB
-package import SignalboxModel
+package import SignalboxNotification
 import Synchronization
 
 /// The durable queue in one SQLite file: WAL mode, `synchronous=FULL`, commits shared by all who write at the time.

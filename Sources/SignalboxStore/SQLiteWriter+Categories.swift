@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 extension SQLiteWriter {
     /// How exactly it is known when a category was last seen: more often it is not written, since most events have one

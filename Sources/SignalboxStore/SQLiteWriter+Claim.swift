@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 extension SQLiteWriter {
     /// Leases due deliveries, oldest first, and records that their attempts have begun: after a crash, those attempts

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 /// What an append notes of an event's files. Events without any never come here.
 extension SQLiteWriter {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 /// What becomes of a download, and of the deliveries that wait for it.
 extension SQLiteWriter {

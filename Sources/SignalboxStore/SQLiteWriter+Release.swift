@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 /// How deliveries that were held are let go.
 extension SQLiteWriter {

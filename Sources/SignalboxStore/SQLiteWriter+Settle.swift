@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 extension SQLiteWriter {
     func settle(_ settlement: Settlement, in db: Database, _ transaction: inout Transaction) throws {

@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 
 /// Performs the writes of a commit group in one transaction, and tells the lanes once it is durable.
 ///

@@ -1,5 +1,5 @@
 package import Foundation
-package import SignalboxModel
+package import SignalboxNotification
 
 /// How an attempt ended.
 package enum Outcome: Sendable, Equatable {

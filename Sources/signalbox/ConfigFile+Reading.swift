@@ -1,8 +1,8 @@
 import Foundation
 import SignalboxEgress
 import SignalboxJSON
+import SignalboxNotification
 import SignalboxRouting
-import SignalboxVendors
 
 /// The config's file, and those in the folder beside it.
 extension ConfigFile {

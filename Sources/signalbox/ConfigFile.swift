@@ -1,11 +1,9 @@
 import Foundation
-import SignalboxDelivery
 import SignalboxEgress
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxMedia
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
-import SignalboxVendors
 
 /// A config read from a file, and all that is made of it, or why it cannot be used.
 enum ConfigFile {

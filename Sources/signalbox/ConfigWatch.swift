@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 import ServiceLifecycle
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
 import UnixSignals
 

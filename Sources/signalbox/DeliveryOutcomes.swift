@@ -1,4 +1,4 @@
-import SignalboxModel
+import SignalboxNotification
 import SignalboxStore
 
 /// What became of deliveries between two looks at the queue.

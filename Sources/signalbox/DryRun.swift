@@ -1,8 +1,7 @@
 import ArgumentParser
 import Foundation
-import SignalboxModel
-import SignalboxPipeline
-import SignalboxReplay
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 
 /// A replay that only prints where events would go.

@@ -1,6 +1,6 @@
 import ArgumentParser
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxPipeline
 
 /// Where payloads stand in what another tool logged.
 struct EnvelopeOptions: ParsableArguments {

@@ -1,11 +1,9 @@
 import ArgumentParser
 import Foundation
 import Logging
-import SignalboxDelivery
 import SignalboxEgress
-import SignalboxMedia
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 

@@ -1,11 +1,8 @@
 import Dispatch
 import Foundation
-import SignalboxActions
-import SignalboxDelivery
 import SignalboxEgress
-import SignalboxMedia
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxServer
 import SignalboxStore

@@ -2,8 +2,8 @@ import ArgumentParser
 import Dispatch
 import Foundation
 import SignalboxEgress
-import SignalboxModel
-import SignalboxReplay
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 
 /// A replay into a running gateway: several requests under way at a time, settled in the order of the input.

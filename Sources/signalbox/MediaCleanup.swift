@@ -1,6 +1,5 @@
 import Foundation
-import SignalboxDelivery
-import SignalboxMedia
+import SignalboxGateway
 import SignalboxRouting
 import SignalboxStore
 

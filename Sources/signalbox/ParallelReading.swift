@@ -1,8 +1,7 @@
 import Foundation
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
-import SignalboxReplay
+import SignalboxNotification
 
 /// Reads inputs in blocks on all cores and hands the results on in the order of the inputs. Memory is bounded: no more
 /// blocks are under way than there are cores, and a few.

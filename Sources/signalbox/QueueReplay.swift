@@ -1,9 +1,8 @@
 import ArgumentParser
 import Foundation
-import SignalboxDelivery
 import SignalboxEgress
-import SignalboxModel
-import SignalboxReplay
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 

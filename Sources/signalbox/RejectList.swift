@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// Payloads that could not be read: counted, told on standard error, and written to a file when there is one.
 struct RejectList: ~Copyable {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import SignalboxEgress
-import SignalboxModel
-import SignalboxReplay
+import SignalboxGateway
+import SignalboxNotification
 
 /// What all ways of replaying have in common: which run it is, how far it has come, what was counted and rejected.
 ///

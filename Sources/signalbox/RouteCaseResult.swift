@@ -1,6 +1,6 @@
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxRouting
 
 /// What became of a case: whether its payload goes where it should, and else what is different.

@@ -1,9 +1,8 @@
 import ArgumentParser
 import Foundation
-import SignalboxModel
-import SignalboxReplay
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
-import SignalboxVendors
 
 /// Which payloads of a recording are replayed.
 struct SelectionOptions: ParsableArguments {

@@ -2,7 +2,7 @@ import ArgumentParser
 import Configuration
 import Foundation
 import Logging
-import SignalboxModel
+import SignalboxNotification
 
 /// What several commands can be told: by flag, else by environment, else by the config file, else by default.
 struct GatewayOptions: ParsableArguments {

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
-import SignalboxModel
-import SignalboxReplay
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 
 /// The running gateway that a replay hands payloads to.

@@ -1,6 +1,6 @@
 import Foundation
 import SignalboxEgress
-import SignalboxModel
+import SignalboxNotification
 import SignalboxServerTesting
 import SignalboxTesting
 import Testing

@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxDelivery
+import SignalboxGateway
 import SignalboxServer
 import SignalboxServerTesting
 import SignalboxTesting

@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxMedia
+import SignalboxGateway
 import SignalboxTesting
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxMedia
+import SignalboxGateway
 import SignalboxServer
 import SignalboxServerTesting
 import SignalboxTesting

@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxDelivery
+import SignalboxGateway
 import SignalboxJSON
 import SignalboxServer
 import SignalboxServerTesting

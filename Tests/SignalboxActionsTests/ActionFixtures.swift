@@ -1,7 +1,6 @@
 import Foundation
-import SignalboxActions
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import Testing
 
 /// The files below `Fixtures/<folder>`, found, not listed.

@@ -1,6 +1,5 @@
-import SignalboxActions
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import Testing
 
 @Suite struct ActionTypesTests {

@@ -1,10 +1,9 @@
 import SignalboxEgress
 import SignalboxJSON
-import SignalboxModel
 import SignalboxTesting
 import Testing
 
-@testable import SignalboxActions
+@testable import SignalboxNotification
 
 @Suite struct CategoryDefinitionTests {
     private static let seed: UInt64 = 20_261_121

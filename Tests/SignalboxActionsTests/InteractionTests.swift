@@ -1,7 +1,6 @@
 import Foundation
-import SignalboxActions
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import Testing
 
 @Suite struct InteractionTests {

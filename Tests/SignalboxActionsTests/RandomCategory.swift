@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import SignalboxTesting
 
 /// Categories out of few and confusable parts, so that equal ones come up often and nearly equal ones more often.

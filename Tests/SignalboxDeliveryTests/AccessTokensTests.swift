@@ -1,7 +1,7 @@
 import Foundation
-import SignalboxDelivery
 import SignalboxEgress
-import SignalboxModel
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxServerTesting
 import SignalboxStore

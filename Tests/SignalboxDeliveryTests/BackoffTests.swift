@@ -1,10 +1,10 @@
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxTesting
 import Testing
 
-@testable import SignalboxDelivery
+@testable import SignalboxGateway
 @testable import SignalboxStore
 
 @Suite(.timeLimit(.minutes(2))) struct BackoffTests {

@@ -1,5 +1,5 @@
-import SignalboxDelivery
-import SignalboxModel
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting

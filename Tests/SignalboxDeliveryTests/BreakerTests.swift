@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SignalboxDelivery
+@testable import SignalboxGateway
 
 @Suite struct BreakerTests {
     private func breaker(failures: Int = 3) -> Breaker { Breaker(failures: failures, probe: .seconds(30)) }

@@ -1,8 +1,8 @@
 import Foundation
 import Logging
-import SignalboxDelivery
 import SignalboxEgress
-import SignalboxModel
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting

@@ -1,8 +1,8 @@
 import CZlib
 import Foundation
-import SignalboxDelivery
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting

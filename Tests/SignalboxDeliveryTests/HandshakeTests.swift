@@ -1,7 +1,7 @@
 import SignalboxRouting
 import Testing
 
-@testable import SignalboxDelivery
+@testable import SignalboxGateway
 
 @Suite struct HandshakeTests {
     private func handshake(base: Duration = .seconds(10), max: Duration = .seconds(86_400)) -> Handshake {

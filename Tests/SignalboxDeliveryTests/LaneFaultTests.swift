@@ -2,12 +2,12 @@ import Foundation
 import GRDB
 import Logging
 import SignalboxEgress
-import SignalboxModel
+import SignalboxNotification
 import SignalboxTesting
 import Synchronization
 import Testing
 
-@testable import SignalboxDelivery
+@testable import SignalboxGateway
 @testable import SignalboxRouting
 @testable import SignalboxStore
 

@@ -1,6 +1,6 @@
 import Testing
 
-@testable import SignalboxDelivery
+@testable import SignalboxGateway
 
 @Suite struct LaneGateTests {
     private func gate(limit: Int = 4, failures: Int = 2, perSecond: Double? = nil) -> LaneGate {

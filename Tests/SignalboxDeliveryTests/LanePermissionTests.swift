@@ -1,6 +1,6 @@
 import Foundation
-import SignalboxDelivery
-import SignalboxModel
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting

@@ -2,13 +2,13 @@ import Foundation
 import Logging
 import SignalboxEgress
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import SignalboxStore
 import SignalboxTesting
 import Synchronization
 import Testing
 
-@testable import SignalboxDelivery
+@testable import SignalboxGateway
 @testable import SignalboxRouting
 
 /// What a lane does with what its destination answers, on a clock that the test moves.

@@ -1,13 +1,13 @@
 import Foundation
 import Logging
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting
 import Synchronization
 import Testing
 
-@testable import SignalboxDelivery
+@testable import SignalboxGateway
 
 /// When files are removed, and what a flood of them leaves.
 @Suite(.timeLimit(.minutes(1))) struct MediaJanitorTests {

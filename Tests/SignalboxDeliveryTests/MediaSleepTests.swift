@@ -1,7 +1,7 @@
 import Foundation
 import Logging
-import SignalboxDelivery
-import SignalboxModel
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting

@@ -2,7 +2,7 @@ import SignalboxEgress
 import SignalboxRouting
 import Testing
 
-@testable import SignalboxDelivery
+@testable import SignalboxGateway
 
 /// What a reply to a validation request says.
 @Suite struct PermissionTests {

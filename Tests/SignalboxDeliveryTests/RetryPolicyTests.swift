@@ -1,6 +1,6 @@
 import Foundation
-import SignalboxDelivery
 import SignalboxEgress
+import SignalboxGateway
 import SignalboxRouting
 import SignalboxStore
 import Testing

@@ -1,6 +1,6 @@
 import Foundation
-import SignalboxDelivery
 import SignalboxEgress
+import SignalboxGateway
 import Testing
 
 @Suite struct StandardWebhooksTests {

@@ -1,7 +1,7 @@
-import SignalboxModel
+import SignalboxNotification
 import Testing
 
-@testable import SignalboxDelivery
+@testable import SignalboxGateway
 
 @Suite struct WatchdogTests {
     private let crm = DestinationName("crm")

@@ -1,6 +1,6 @@
-import SignalboxDelivery
 import SignalboxEgress
-import SignalboxModel
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxServerTesting
 import SignalboxStore

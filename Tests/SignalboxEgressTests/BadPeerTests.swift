@@ -1,5 +1,5 @@
 import SignalboxEgress
-import SignalboxModel
+import SignalboxNotification
 import SignalboxServerTesting
 import Testing
 

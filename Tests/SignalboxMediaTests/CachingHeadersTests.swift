@@ -2,7 +2,7 @@ import Foundation
 import SignalboxTesting
 import Testing
 
-@testable import SignalboxMedia
+@testable import SignalboxGateway
 
 @Suite struct CachingHeadersTests {
     /// 2026-11-20 21:29:00 UTC, as in the headers below.

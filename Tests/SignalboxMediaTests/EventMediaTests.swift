@@ -1,6 +1,6 @@
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxMedia
-import SignalboxModel
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 

@@ -1,7 +1,7 @@
 import Foundation
 import SignalboxEgress
-import SignalboxMedia
-import SignalboxModel
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxServerTesting
 import SignalboxTesting
 import Testing

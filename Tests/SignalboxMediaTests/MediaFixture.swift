@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 import Testing
 
 /// A file below `Fixtures/kinds/<kind>/`, and what it should be told to be. Found, not listed.

@@ -1,5 +1,5 @@
-import SignalboxMedia
-import SignalboxModel
+import SignalboxGateway
+import SignalboxNotification
 import Testing
 
 @Suite struct MediaKindTests {

@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxMedia
+import SignalboxGateway
 import Testing
 
 /// Signatures are what `openssl dgst -sha256 -hmac` prints.

@@ -1,6 +1,6 @@
 import Foundation
-import SignalboxMedia
-import SignalboxModel
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 

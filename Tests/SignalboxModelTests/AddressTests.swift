@@ -1,4 +1,4 @@
-import SignalboxModel
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 

@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 

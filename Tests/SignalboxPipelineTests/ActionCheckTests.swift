@@ -1,11 +1,9 @@
 import Foundation
-import SignalboxActions
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxTesting
-import SignalboxVendors
 import Testing
 
 /// What is wrong with actions stands among the warnings of their events.

@@ -1,11 +1,9 @@
 import Foundation
-import SignalboxActions
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxTesting
-import SignalboxVendors
 import Testing
 
 /// Payloads with buttons, and what becomes of these: the event's category, its warnings, what the registry gets. What is

@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 import Testing
 
 /// When the push service would give a message up, the gateway does.

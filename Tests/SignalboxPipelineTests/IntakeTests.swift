@@ -1,11 +1,10 @@
 import Foundation
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting
-import SignalboxVendors
 import Testing
 
 @Suite struct IntakeTests {

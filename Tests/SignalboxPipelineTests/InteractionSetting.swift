@@ -1,12 +1,10 @@
 import Foundation
-import SignalboxActions
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting
-import SignalboxVendors
 import Testing
 
 /// A queue that holds the event of one payload, and the intake of what is reported about it.

@@ -1,10 +1,9 @@
 import Foundation
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxTesting
-import SignalboxVendors
 import Testing
 
 @Suite struct MediaIntakeTests {

@@ -1,6 +1,5 @@
 import Foundation
-import SignalboxModel
-import SignalboxVendors
+import SignalboxNotification
 
 /// The inputs of the other targets' fixtures: every payload that the project has an example of.
 struct PayloadFixture: Sendable, CustomStringConvertible {

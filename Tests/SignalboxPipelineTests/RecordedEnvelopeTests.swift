@@ -1,7 +1,7 @@
 import Foundation
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 

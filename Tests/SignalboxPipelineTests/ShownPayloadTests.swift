@@ -1,7 +1,6 @@
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
-import SignalboxVendors
+import SignalboxNotification
 import Testing
 
 @Suite struct ShownPayloadTests {

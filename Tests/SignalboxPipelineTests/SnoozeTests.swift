@@ -1,12 +1,10 @@
 import Foundation
-import SignalboxActions
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting
-import SignalboxVendors
 import Testing
 
 /// Notifications that were put off, and come again.

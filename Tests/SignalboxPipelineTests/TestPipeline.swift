@@ -1,9 +1,8 @@
 import Foundation
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxTesting
-import SignalboxVendors
 
 /// A normaliser with a fixed key and clock, whose events are recorded.
 struct TestPipeline {

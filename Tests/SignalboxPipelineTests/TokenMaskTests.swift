@@ -1,11 +1,9 @@
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPlatforms
+import SignalboxNotification
 import SignalboxTesting
-import SignalboxVendors
 import Testing
 
-@testable import SignalboxPipeline
+@testable import SignalboxGateway
 
 @Suite struct TokenMaskTests {
     private static let hash = TokenHash(key: TestPipeline.key)

@@ -1,7 +1,6 @@
 import Foundation
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPlatforms
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 

@@ -1,5 +1,4 @@
-import SignalboxModel
-import SignalboxPlatforms
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 

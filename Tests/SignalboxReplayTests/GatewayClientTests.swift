@@ -1,7 +1,7 @@
 import Foundation
 import SignalboxEgress
-import SignalboxModel
-import SignalboxReplay
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxServerTesting
 import Testing
 

@@ -1,5 +1,5 @@
-import SignalboxModel
-import SignalboxReplay
+import SignalboxGateway
+import SignalboxNotification
 import Testing
 
 @Suite struct PaceTests {

@@ -1,6 +1,6 @@
 import Foundation
-import SignalboxModel
-import SignalboxReplay
+import SignalboxGateway
+import SignalboxNotification
 import Testing
 
 @Suite struct RunIdentityTests {

@@ -1,4 +1,4 @@
-import SignalboxReplay
+import SignalboxGateway
 import Testing
 
 @Suite struct SettledBytesTests {

@@ -1,6 +1,6 @@
 import Foundation
 import SignalboxEgress
-import SignalboxReplay
+import SignalboxGateway
 import Testing
 
 @Suite struct UploadAnswerTests {

@@ -1,5 +1,4 @@
-import SignalboxActions
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
 import Testing
 

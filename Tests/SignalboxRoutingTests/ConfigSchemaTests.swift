@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
 import Testing
 

@@ -1,7 +1,6 @@
 import Foundation
-import SignalboxActions
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxTesting
 import Testing

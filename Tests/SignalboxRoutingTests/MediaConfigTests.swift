@@ -1,4 +1,4 @@
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
 import Testing
 

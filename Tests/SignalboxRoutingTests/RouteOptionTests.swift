@@ -1,6 +1,6 @@
 import Foundation
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxTesting
 import Testing

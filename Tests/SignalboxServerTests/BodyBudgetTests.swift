@@ -1,5 +1,5 @@
 import NIOCore
-import SignalboxModel
+import SignalboxNotification
 import Testing
 
 @testable import SignalboxServer

@@ -2,7 +2,7 @@ import HTTPTypes
 import NIOCore
 import NIOEmbedded
 import NIOHTTPTypes
-import SignalboxModel
+import SignalboxNotification
 import SignalboxStore
 import Testing
 

@@ -1,7 +1,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
-import SignalboxModel
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 

@@ -4,7 +4,7 @@ import Hummingbird
 import Logging
 import NIOCore
 import SignalboxEgress
-import SignalboxModel
+import SignalboxNotification
 import SignalboxServerTesting
 import SignalboxStore
 import Testing

@@ -1,5 +1,5 @@
 import HTTPTypes
-import SignalboxPipeline
+import SignalboxGateway
 import SignalboxStore
 import Testing
 

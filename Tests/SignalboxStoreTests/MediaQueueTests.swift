@@ -1,6 +1,6 @@
 import Foundation
 import GRDB
-import SignalboxModel
+import SignalboxNotification
 import SignalboxTesting
 import Synchronization
 import Testing

@@ -1,7 +1,6 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import SignalboxTesting
-import SignalboxVendors
 import Testing
 
 /// Hostile sizes: what is read and noted stays bounded.

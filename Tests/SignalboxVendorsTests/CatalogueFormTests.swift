@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxVendors
+import SignalboxNotification
 import Testing
 
 /// What is said of a user's entries when they are wrong.

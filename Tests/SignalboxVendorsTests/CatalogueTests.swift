@@ -1,11 +1,9 @@
 import Foundation
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPlatforms
 import SignalboxTesting
 import Testing
 
-@testable import SignalboxVendors
+@testable import SignalboxNotification
 
 @Suite struct CatalogueTests {
     private static let acme = """

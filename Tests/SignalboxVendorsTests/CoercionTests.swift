@@ -1,8 +1,7 @@
 import SignalboxJSON
-import SignalboxModel
 import Testing
 
-@testable import SignalboxVendors
+@testable import SignalboxNotification
 
 @Suite struct CoercionTests {
     @Test(arguments: ["true", "1", "2.5", "-1", "\"1\"", "\"true\"", "\"YES\"", "\"y\"", "\"T\"", "\" +07\""])

@@ -1,6 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
-import SignalboxVendors
+import SignalboxNotification
 import Testing
 
 /// The table of collisions in the reference, section 3: who is meant when vendors use the same keys.

@@ -1,8 +1,7 @@
 import Foundation
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import SignalboxTesting
-import SignalboxVendors
 import Testing
 
 @Suite struct FixtureTests {

@@ -1,5 +1,4 @@
-import SignalboxModel
-import SignalboxVendors
+import SignalboxNotification
 import Testing
 
 /// Payloads of ordinary apps with a vendor's key names, and values of another type or form.

@@ -1,8 +1,7 @@
 import Foundation
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import SignalboxTesting
-import SignalboxVendors
 import Testing
 
 /// What a payload says and nobody reads is in the event all the same, under `custom`.

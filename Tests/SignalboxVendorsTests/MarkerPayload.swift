@@ -1,6 +1,4 @@
-import SignalboxModel
-
-@testable import SignalboxVendors
+@testable import SignalboxNotification
 
 /// A payload that satisfies a marker and contains nothing else of its vendor.
 struct MarkerPayload {

@@ -1,9 +1,8 @@
 import SignalboxJSON
-import SignalboxModel
 import SignalboxTesting
 import Testing
 
-@testable import SignalboxVendors
+@testable import SignalboxNotification
 
 /// Every proof and every signature of the catalogue needs a vendor-specific name, a value of a vendor-specific form, or
 /// keys that only one vendor sends together.

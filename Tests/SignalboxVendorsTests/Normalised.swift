@@ -1,8 +1,6 @@
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPlatforms
+import SignalboxNotification
 import SignalboxTesting
-import SignalboxVendors
 
 /// A payload through platform and chain, as far as an event's `data`.
 struct Normalised {

@@ -1,9 +1,8 @@
 import Foundation
 import SignalboxJSON
-import SignalboxModel
 import Testing
 
-@testable import SignalboxVendors
+@testable import SignalboxNotification
 
 /// Payloads of plain apps whose keys look like a vendor's.
 @Suite struct PlainAppTests {

@@ -1,8 +1,7 @@
 import Foundation
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import SignalboxTesting
-import SignalboxVendors
 import Testing
 
 /// What holds for every payload, tried on many. The seed is in each failure's message: put it into `Seeded` to repeat.

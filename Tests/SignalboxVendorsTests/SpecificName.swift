@@ -1,6 +1,4 @@
-import SignalboxModel
-
-@testable import SignalboxVendors
+@testable import SignalboxNotification
 
 /// Decides which key names identify their vendor.
 enum SpecificName {

@@ -1,7 +1,7 @@
 import SignalboxJSON
 import Testing
 
-@testable import SignalboxVendors
+@testable import SignalboxNotification
 
 struct TextFormTests {
     @Test(arguments: [

@@ -1,6 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
-import SignalboxVendors
+import SignalboxNotification
 import Testing
 
 @Suite struct VendorChainTests {

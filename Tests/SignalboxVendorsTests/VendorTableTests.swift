@@ -1,5 +1,5 @@
 import Foundation
-import SignalboxVendors
+import SignalboxNotification
 import Testing
 
 @Suite struct VendorTableTests {

@@ -1,6 +1,6 @@
 package import Foundation
 package import SignalboxJSON
-package import SignalboxModel
+package import SignalboxNotification
 
 /// A payload or an event, and where it should go: one entry of a file that `signalbox routes test` runs.
 package struct RouteCase: Sendable {

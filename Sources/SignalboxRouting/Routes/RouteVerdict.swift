@@ -1,5 +1,5 @@
 package import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// What a route says to one event, and why.
 package enum RouteVerdict: Sendable, Equatable {

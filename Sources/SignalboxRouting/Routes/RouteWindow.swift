@@ -1,5 +1,5 @@
 package import Foundation
-package import SignalboxModel
+package import SignalboxNotification
 
 /// When a route takes events: between two instants, on days of the week, at hours of the day. What is not said does not
 /// count.

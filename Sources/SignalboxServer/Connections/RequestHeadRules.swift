@@ -1,5 +1,5 @@
 import NIOHTTP1
-import SignalboxModel
+import SignalboxNotification
 
 /// Rules of HTTP/1.1 for the head of a request that the parser does not check (RFC 9112, 3.2 and 6.1).
 struct RequestHeadRules {

@@ -1,7 +1,7 @@
 import HTTPTypes
 import NIOCore
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxStore
 
 /// Accepts requests that bring one small payload where they arrive: a task of its own costs such a request twice what the

@@ -1,7 +1,7 @@
 import HTTPTypes
 import NIOCore
 import NIOHTTPTypes
-import SignalboxModel
+import SignalboxNotification
 import SignalboxStore
 
 /// A request that has arrived to its last byte, with a body that is small.

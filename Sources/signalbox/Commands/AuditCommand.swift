@@ -1,6 +1,6 @@
 import ArgumentParser
 import Foundation
-import SignalboxModel
+import SignalboxNotification
 import SignalboxStore
 
 struct AuditCommand: AsyncParsableCommand {

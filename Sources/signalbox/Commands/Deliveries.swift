@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxServer
 import SignalboxStore

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
-import SignalboxDelivery
 import SignalboxEgress
-import SignalboxModel
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 

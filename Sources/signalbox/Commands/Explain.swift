@@ -1,11 +1,10 @@
 import ArgumentParser
 import Foundation
 import SignalboxEgress
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxRouting
-import SignalboxVendors
 
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,5 +1,5 @@
 import ArgumentParser
-import SignalboxDelivery
+import SignalboxGateway
 
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
-import SignalboxDelivery
+import SignalboxGateway
 import SignalboxRouting
 import SignalboxServer
 import Synchronization

@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
 import SignalboxEgress
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxMedia
-import SignalboxModel
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 

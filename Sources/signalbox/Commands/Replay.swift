@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxReplay
+import SignalboxNotification
 
 struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
+import SignalboxGateway
 import SignalboxJSON
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxNotification
 import SignalboxRouting
 
 extension Routes {

@@ -1,6 +1,6 @@
 import ArgumentParser
-import SignalboxPipeline
-import SignalboxVendors
+import SignalboxGateway
+import SignalboxNotification
 
 struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,12 +2,9 @@ import ArgumentParser
 import Foundation
 import Logging
 import ServiceLifecycle
-import SignalboxActions
-import SignalboxDelivery
 import SignalboxEgress
-import SignalboxMedia
-import SignalboxModel
-import SignalboxPipeline
+import SignalboxGateway
+import SignalboxNotification
 import SignalboxRouting
 import SignalboxServer
 import SignalboxStore

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Foundation
-import SignalboxModel
-import SignalboxVendors
+import SignalboxNotification
 
 struct VendorList: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,0 +1,55 @@
+import SignalboxJSON
+import SignalboxNotification
+
+/// The CloudEvents 1.0 envelope, in structured JSON, of all notifications that came from one source at one time: what
+/// they have in common is written once.
+/// Source: github.com/cloudevents/spec, v1.0.2, spec.md and formats/json-format.md
+package struct CloudEventEnvelope: Sendable {
+    let reception: Reception
+    private let untilSubject: [UInt8]
+    private let time: String
+
+    private static let untilID: [UInt8] = {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("specversion")
+        json.string("1.0" as StaticString)
+        json.key("id")
+        return json.bytes
+    }()
+
+    private static let untilData: [UInt8] = {
+        var json = JSONWriter()
+        json.key("datacontenttype")
+        json.string("application/json" as StaticString)
+        json.key("dataschema")
+        json.string("urn:signalbox:schema:notification:1" as StaticString)
+        json.key("data")
+        return json.bytes
+    }()
+
+    init(gateway: String, reception: Reception) {
+        self.reception = reception
+        time = Timestamp(reception.receivedAt).text
+        var json = JSONWriter()
+        json.key("source")
+        json.string("/signalbox/" + gateway, "/", reception.source.name)
+        json.key("type")
+        json.string("io.signalbox.notification.received" as StaticString)
+        json.key("subject")
+        untilSubject = json.bytes
+    }
+
+    /// Writes a whole event, as it is stored, signed and sent.
+    func write(_ notification: borrowing PushNotification, id: EventID, into json: inout JSONWriter) {
+        json.fragment(Self.untilID)
+        json.id(id)
+        json.fragment(untilSubject)
+        json.string(notification.vendor.name, "/", notification.kind.rawValue)
+        json.key("time")
+        json.string(time)
+        json.fragment(Self.untilData)
+        json.notification(notification)
+        json.endObject()
+    }
+}

@@ -1,0 +1,31 @@
+package import Foundation
+import SignalboxEgress
+package import SignalboxNotification
+import Synchronization
+
+/// Makes event ids; callable from anywhere at once. A class because the random bytes fetched ahead are shared.
+package final class EventIDSource: Sendable {
+    private struct Stock {
+        var bytes: [UInt8] = []
+        var used = 0
+    }
+
+    private let stock = Mutex(Stock())
+    private static let fetched = 4096
+
+    package init() {}
+
+    package func next(at time: Date) -> EventID {
+        let random = stock.withLock { stock in
+            if stock.used + 16 > stock.bytes.count { stock = Stock(bytes: randomBytes(Self.fetched)) }
+            defer { stock.used += 16 }
+            return stock.bytes.withUnsafeBytes { bytes in
+                (
+                    bytes.loadUnaligned(fromByteOffset: stock.used, as: UInt64.self),
+                    bytes.loadUnaligned(fromByteOffset: stock.used + 8, as: UInt64.self)
+                )
+            }
+        }
+        return EventID(at: time, random: random)
+    }
+}

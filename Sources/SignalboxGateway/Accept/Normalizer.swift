@@ -1,0 +1,228 @@
+import Foundation
+import SignalboxEgress
+package import SignalboxJSON
+package import SignalboxNotification
+
+/// One payload through every stage that needs no network and no disk: parse, recognise, read, write as an event.
+package struct Normalizer: Sendable {
+    /// Largest payload in bytes. The services themselves take 4 to 5 KiB; in-app content and dumps are larger.
+    package static let payloadLimit = 4 * 1024 * 1024
+    /// Deepest nesting of a payload.
+    package static let depthLimit = 128
+
+    /// Bytes of the digest that names a category: enough that no two sets of buttons share a name.
+    private static let categoryDigest = 16
+
+    /// The key of a request's own token. Vendor data may hold a copy of that token.
+    private static let targetKey = Array("token".utf8)
+
+    private let chain: VendorChain
+    private let gateway: String
+    package let tokens: TokenHash
+    private let ids: EventIDSource
+    private let keepsPayloads: Bool
+    private let showsPayloads: Bool
+    private let mediaStatus: Media.Status
+    private let actions: ActionTypes
+    private let categories: CategoryResolution
+
+    /// `gateway`: the name that stands in every event's `source`. `keepsPayloads`: whether events carry their payloads as
+    /// they came. `showsPayloads`: whether they carry APNs payloads as they should be shown. `mediaStatus`: what events say of
+    /// files that nobody has downloaded. `actions`: what the config says of them. `categories`: those that the app compiled in.
+    package init(
+        chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
+        keepsPayloads: Bool = false, showsPayloads: Bool = false, mediaStatus: Media.Status = .pending,
+        actions: ActionTypes = ActionTypes(), categories: StaticCategories = StaticCategories()
+    ) {
+        self.chain = chain
+        self.gateway = gateway
+        self.tokens = tokens
+        self.ids = ids
+        self.keepsPayloads = keepsPayloads
+        self.showsPayloads = showsPayloads
+        self.mediaStatus = mediaStatus
+        self.actions = actions
+        self.categories = CategoryResolution(statics: categories) {
+            hexadecimal(sha256($0).prefix(Self.categoryDigest))
+        }
+    }
+
+    static var payloadLimits: JSONParser.Limits {
+        var limits = JSONParser.Limits()
+        limits.bytes = payloadLimit
+        limits.depth = depthLimit
+        return limits
+    }
+
+    /// A parser that keeps to the limits of payloads.
+    package static func makeParser() -> JSONParser { JSONParser(limits: payloadLimits) }
+
+    /// The event of one payload.
+    package func event(
+        _ payload: UnsafeBufferPointer<UInt8>, as reception: Reception, at place: Place, with parser: JSONParser
+    ) throws(Rejection) -> Event {
+        var json = JSONWriter()
+        return try event(payload, in: envelope(of: reception), at: place, with: parser, by: &json)
+    }
+
+    /// The event of a payload of a recording. `id`: the one it shall have; nil for a new one. `json`: one for many events,
+    /// whose memory is used again.
+    package func event(
+        _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID?, with parser: JSONParser,
+        by json: inout JSONWriter
+    ) throws(Rejection) -> Event {
+        try event(
+            payload.text, in: envelope, at: payload.place, with: parser, by: &json,
+            knowing: Facts(id: id ?? payload.time.map { ids.next(at: $0.date) }, token: payload.token))
+    }
+
+    /// What is known of a payload that it does not say itself.
+    struct Facts {
+        /// Of its event.
+        var id: EventID?
+        /// Of the device that it is for.
+        var token: [UInt8]?
+    }
+
+    /// What all events of one reception have in common, made once for many of them.
+    package func envelope(of reception: Reception) -> CloudEventEnvelope {
+        CloudEventEnvelope(gateway: gateway, reception: reception)
+    }
+
+    /// The event of one payload. `json`: one for many events, whose memory is used again.
+    func event(
+        _ payload: UnsafeBufferPointer<UInt8>, in envelope: CloudEventEnvelope, at place: Place,
+        with parser: JSONParser, by json: inout JSONWriter, knowing facts: Facts = Facts()
+    ) throws(Rejection) -> Event {
+        var notification = PushNotification(platform: .unknown)
+        let reception = envelope.reception
+        let recognised = try read(
+            payload, of: reception, at: place, with: parser, token: facts.token, into: &notification)
+        for position in notification.media.indices { notification.media[position].status = mediaStatus }
+        let expiry = recognised.expiry(receivedAt: reception.receivedAt)
+        let id = facts.id ?? ids.next(at: reception.receivedAt)
+        json.removeAll()
+        json.reserve(2000)
+        envelope.write(notification, id: id, into: &json)
+        var event = Event(
+            id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
+            kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
+        if keepsPayloads { event.payload = Array(payload) }
+        if showsPayloads {
+            let shown = ShownPayload(recognised, of: notification)?.text
+            let mask = TokenMask(notification.deviceTokens, hashedBy: tokens)
+            event.shown = shown.map { mask?.masked($0) ?? $0 }
+        }
+        if notification.category != nil { event.category = categories.definition(in: notification) }
+        event.notAfter = expiry
+        if let schedule = notification.schedule {
+            event.notBefore = Self.date(schedule.notBefore)
+            if let notAfter = Self.date(schedule.notAfter) { event.notAfter = min(notAfter, expiry ?? notAfter) }
+        }
+        return event
+    }
+
+    static func date(_ text: String?) -> Date? {
+        guard var text, let time = text.withUTF8({ Timestamp(iso8601: $0) }) else { return nil }
+        return time.date
+    }
+
+    /// Reads one payload of a recording into an empty notification and writes its event, and nothing that only a queue asks
+    /// for. Writes nothing when it throws. `id`: the one that it shall have; nil for a new one.
+    package func write(
+        _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID? = nil, with parser: JSONParser,
+        as notification: inout PushNotification, into json: inout JSONWriter
+    ) throws(Rejection) {
+        _ = try read(
+            payload.text, of: envelope.reception, at: payload.place, with: parser, token: payload.token,
+            into: &notification)
+        for position in notification.media.indices { notification.media[position].status = mediaStatus }
+        let time = payload.time?.date ?? envelope.reception.receivedAt
+        envelope.write(notification, id: id ?? ids.next(at: time), into: &json)
+    }
+
+    /// Returns the payload, in which stands what a notification does not say. It lasts until the parser's next one.
+    /// `token`: of the device, which wins over the one in the payload.
+    private func read(
+        _ payload: UnsafeBufferPointer<UInt8>, of reception: Reception, at place: Place, with parser: JSONParser,
+        token: [UInt8]?, into notification: inout PushNotification
+    ) throws(Rejection) -> PlatformPayload {
+        let recognised = try recognise(payload, at: place, with: parser)
+        if let vendor = reception.vendor {
+            chain.read(recognised, as: vendor, into: &notification)
+        } else {
+            chain.read(recognised, into: &notification)
+        }
+        let token = token ?? recognised.target.token?.utf8.map({ Array($0) })
+        if let token, !token.isEmpty { notification.deviceTokens.append(.init(key: Self.targetKey, text: token)) }
+        if let mask = TokenMask(notification.deviceTokens, hashedBy: tokens) { notification.maskTokens(with: mask) }
+        // First, because it may put buttons into another order.
+        if notification.category != nil { categories.resolve(&notification) }
+        notification.checkActions(with: actions)
+        if let token, !token.isEmpty {
+            notification.target = (notification.target ?? .init()).with(token: tokens.name(of: token))
+        }
+        return recognised
+    }
+
+    /// Says which push service a payload is for. The result lasts until the parser's next payload.
+    package func recognise(
+        _ payload: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser
+    ) throws(Rejection) -> PlatformPayload {
+        parser.reset()
+        let root: JSONValue
+        do throws(JSONError) {
+            root = try parser.parse(payload)
+        } catch {
+            throw Rejection(error, in: payload, at: place)
+        }
+        do throws(PlatformError) {
+            return try Platforms.recognise(root, size: payload.count, parser: parser)
+        } catch {
+            throw Rejection(.notAnObject, at: place, "This is JSON but not an object: a payload is a JSON object.")
+        }
+    }
+}
+
+extension PushNotification.Target {
+    fileprivate func with(token: String) -> Self {
+        var target = self
+        target.token = token
+        return target
+    }
+}
+
+extension Rejection {
+    /// A JSON error in words, with the place inside the payload where it is known.
+    package init(_ error: JSONError, in payload: UnsafeBufferPointer<UInt8>, at place: Place) {
+        let position = error.offset.map { TextPosition(offset: $0, in: Array(payload)) }
+        let where_ = position.map { " at line \($0.line), column \($0.column)" } ?? ""
+        switch error.reason {
+        case .empty: self.init(.empty, at: place, "There is nothing here: send a JSON object.")
+        case .invalidUTF8:
+            self.init(.invalidUTF8, at: place, "The payload is not valid UTF-8\(where_): encode it as UTF-8.")
+        case .invalidNumber:
+            self.init(
+                .invalidNumber, at: place,
+                "A number\(where_) is malformed or does not fit 64 bits: send it as a string.")
+        case .tooDeep:
+            self.init(
+                .tooDeep, at: place, "The payload is nested more than \(Normalizer.depthLimit) levels deep: flatten it."
+            )
+        case .tooLarge:
+            self.init(
+                .tooLarge, at: place,
+                "The payload is larger than \(Normalizer.payloadLimit) bytes, which no push service takes.")
+        case .unclosedString: self.init(.truncated, at: place, "The payload ends within a string: send all of it.")
+        case .incomplete: self.init(.truncated, at: place, "The payload ends before it is complete: send all of it.")
+        case .invalidString:
+            self.init(
+                .notJSON, at: place, "A string\(where_) holds a raw control character or a wrong escape: escape it.")
+        case .syntax, .tooManyDocuments, .outOfMemory:
+            self.init(
+                .notJSON, at: place,
+                position == nil
+                    ? "This is not JSON: send a JSON object." : "This is not JSON\(where_): correct it there.")
+        }
+    }
+}

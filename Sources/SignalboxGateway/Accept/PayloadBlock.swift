@@ -1,0 +1,153 @@
+package import SignalboxJSON
+package import SignalboxNotification
+
+/// A stretch of input that holds whole payloads: what one worker takes at a time.
+package struct PayloadBlock: Sendable {
+    private let bytes: [UInt8]
+    private let pieces: [JSONSplitter.Piece]
+    /// A place right behind the block where reading may begin anew, as if nothing stood before it; nil where that is not
+    /// known.
+    package let restart: Place?
+
+    /// True when there is nothing in it.
+    package var isEmpty: Bool { pieces.isEmpty }
+
+    /// Position in the input, in bytes, before which all payloads of the block begin, and those of later ones do not.
+    package var end: Int { pieces.last.map { $0.offset + max(1, $0.range.count) } ?? 0 }
+
+    fileprivate init(_ taken: (bytes: [UInt8], pieces: [JSONSplitter.Piece]), restart: Place? = nil) {
+        bytes = taken.bytes
+        pieces = taken.pieces
+        self.restart = restart
+    }
+
+    /// Reads the payloads: `each` gets an event or a rejection, in the order of the input, and says whether to go on. A
+    /// bad payload costs none of its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile.
+    package func read(
+        by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
+        _ each: (consuming Result<Event, Rejection>) -> Bool
+    ) {
+        let envelope = normalizer.envelope(of: reception)
+        var json = JSONWriter()
+        forEachText { text, place throws(Rejection) in
+            each(.success(try normalizer.event(text, in: envelope, at: place, with: parser, by: &json)))
+        } rejected: {
+            each(.failure($0))
+        }
+    }
+
+    /// Writes the events of all payloads of a recording as NDJSON.
+    package func read(
+        by normalizer: Normalizer, as reception: Reception, in recorded: RecordedEnvelope = RecordedEnvelope(),
+        with parser: JSONParser, into lines: inout JSONWriter, rejected: (Rejection) -> Void
+    ) {
+        let envelope = normalizer.envelope(of: reception)
+        forEachPayload(in: recorded, with: parser) { payload throws(Rejection) in
+            var notification = PushNotification(platform: .unknown)
+            try normalizer.write(payload, in: envelope, with: parser, as: &notification, into: &lines)
+            lines.newline()
+            return true
+        } rejected: {
+            rejected($0)
+            return true
+        }
+    }
+
+    /// Hands `read` every payload of a recording that begins at `first` or later, and `rejected` what is none, until one
+    /// of them says false. Each lasts as long as the call; `read` may use `parser` meanwhile, and throw what is wrong.
+    package func forEachPayload(
+        in envelope: RecordedEnvelope, from first: Int = 0, with parser: JSONParser,
+        _ read: (RecordedPayload) throws(Rejection) -> Bool, rejected: (Rejection) -> Bool
+    ) {
+        forEachText(from: first) { text, place throws(Rejection) in
+            try envelope.open(text, at: place, with: parser, read)
+        } rejected: {
+            rejected($0)
+        }
+    }
+
+    /// Hands every text to `read`, and what that or the cutting rejects to `rejected`, until one of them says false.
+    /// `first`: position in the input before which texts are passed over.
+    @discardableResult
+    func forEachText(
+        from first: Int = 0, _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Bool,
+        rejected: (Rejection) -> Bool
+    ) -> Bool {
+        bytes.withUnsafeBufferPointer { all in
+            pieces.allSatisfy { piece in
+                let place = Place(line: piece.line, offset: piece.offset)
+                if place.offset < first {
+                    // Of a line with several texts some may have been read.
+                    guard piece.isGuess, piece.offset + piece.range.count > first else { return true }
+                    let line = UnsafeBufferPointer(rebasing: all[piece.range])
+                    return PayloadBlock(cutting: line, at: place)?.forEachText(from: first, read, rejected: rejected)
+                        ?? true
+                }
+                if let fault = piece.fault { return rejected(Rejection(fault, at: place)) }
+                let text = UnsafeBufferPointer(rebasing: all[piece.range])
+                do throws(Rejection) {
+                    return try read(text, place)
+                } catch {
+                    guard piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) else {
+                        return rejected(error)
+                    }
+                    return parts.forEachText(read, rejected: rejected)
+                }
+            }
+        }
+    }
+
+    /// Cuts a line that is no single payload by its brackets; nil when that finds no more than the line itself.
+    private init?(cutting line: UnsafeBufferPointer<UInt8>, at place: Place) {
+        var splitter = JSONSplitter(
+            limit: Normalizer.payloadLimit, guesses: false, line: place.line, offset: place.offset)
+        splitter.append(UnsafeRawBufferPointer(line))
+        splitter.finish()
+        let taken = splitter.takeAll()
+        guard taken.pieces.count > 1 || taken.pieces.contains(where: { $0.fault != nil }) else { return nil }
+        self.init(taken)
+    }
+}
+
+/// Cuts input into blocks as it comes: NDJSON, a JSON array, or texts that follow one another.
+package struct PayloadBlocks {
+    private var splitter = JSONSplitter(limit: Normalizer.payloadLimit)
+
+    package init() {}
+
+    /// For input from a ``PayloadBlock/restart`` on.
+    package init(from restart: Place) {
+        splitter = JSONSplitter(
+            limit: Normalizer.payloadLimit, line: restart.line, offset: restart.offset, isWithin: true)
+    }
+
+    /// True when the input turned out to be a JSON array.
+    package var isArray: Bool { splitter.isArray }
+
+    package mutating func append(_ bytes: UnsafeRawBufferPointer) { splitter.append(bytes) }
+
+    /// Says that no more input comes.
+    package mutating func finish() { splitter.finish() }
+
+    /// Whatever whole payloads are there.
+    package mutating func take() -> PayloadBlock {
+        let taken = splitter.takeAll()
+        return PayloadBlock(taken, restart: splitter.restart.map { Place(line: $0.line, offset: $0.offset) })
+    }
+}
+
+extension Rejection {
+    fileprivate init(_ fault: JSONSplitter.Fault, at place: Place) {
+        switch fault {
+        case .truncated:
+            self.init(.truncated, at: place, "The payload that begins here is not closed: send all of it.")
+        case .tooLong:
+            self.init(
+                .tooLarge, at: place,
+                "The payload that begins here is larger than \(Normalizer.payloadLimit) bytes, which no push service takes."
+            )
+        case .misplaced:
+            self.init(.notJSON, at: place, "No payload can begin here: look for a bracket or comma too many before it.")
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import SignalboxNotification
+
+extension PushNotification {
+    /// Adds a warning for what is wrong with each action, its own and its buttons', unless the vendor's reader has said
+    /// so. Paths are those of the event's `data`: an action may come from several places of a payload.
+    mutating func checkActions(with types: ActionTypes) {
+        if let action {
+            warn(of: types.problems(with: action, options: nil), with: action, at: "/action")
+        }
+        guard let category else { return }
+        // By position: a loop over the values copies each.
+        for position in category.actions.indices {
+            let problems = types.problems(
+                with: category.actions[position].action, options: category.actions[position].options)
+            guard !problems.isEmpty else { continue }
+            warn(of: problems, with: category.actions[position].action, at: "/category/actions/\(position)")
+        }
+    }
+
+    private mutating func warn(of problems: [ActionProblem], with action: Action, at place: String) {
+        for problem in problems where warnings.count < Self.mostWarnings && !isSaid(problem, of: action) {
+            warnings.append(Warning(problem.code.rawValue, at: place + problem.path, problem.message))
+        }
+    }
+
+    /// MCE has rules of its own that say the same.
+    private func isSaid(_ problem: ActionProblem, of action: Action) -> Bool {
+        let code: String
+        switch problem.code {
+        case .valueMissing: code = "mce.action-value-missing"
+        case .notHTTPS: code = "mce.value-not-https"
+        case .snoozeInvalid where action.value.flatMap({ Double($0) }) == nil: code = "mce.snooze-not-a-number"
+        default: return false
+        }
+        return warnings.contains { $0.code == code }
+    }
+}

@@ -1,0 +1,70 @@
+import SignalboxJSON
+import SignalboxNotification
+
+/// The APNs payload of a notification as an app would have it shown: with the category that its buttons make, and with
+/// `mutable-content` where a service extension has something to do.
+struct ShownPayload {
+    private let userInfo: JSONValue
+    private let category: String?
+    private let needsExtension: Bool
+
+    /// Nil for what no iOS app gets. The payload of FCM's HTTP v1 API has the APNs one within it.
+    init?(_ payload: borrowing PlatformPayload, of notification: PushNotification) {
+        let root = payload.root
+        let candidates = [root, (root["message"] ?? root)["apns"]?["payload"]]
+        guard let userInfo = candidates.compactMap({ $0 }).first(where: { $0["aps"]?.isObject == true }),
+            let aps = userInfo["aps"]
+        else { return nil }
+        self.userInfo = userInfo
+        category = notification.category?.identifier
+        let isShown = aps["alert"].map { !$0.isNull } ?? false
+        let isDynamic = notification.category?.origin == .dynamic
+        needsExtension = isShown && (isDynamic || !notification.media.isEmpty)
+    }
+
+    /// The text of the object that iOS calls `userInfo`.
+    var text: JSONText {
+        var json = JSONWriter()
+        json.beginObject()
+        userInfo.forEachMember { key, value in
+            json.key(utf8: key)
+            if key.equals("aps") { write(aps: value, into: &json) } else { json.value(value) }
+        }
+        json.endObject()
+        return JSONText(json)
+    }
+
+    private func write(aps: JSONValue, into json: inout JSONWriter) {
+        json.beginObject()
+        aps.forEachMember { key, value in
+            if category != nil, key.equals("category") { return }
+            if needsExtension, key.equals("mutable-content") { return }
+            json.key(utf8: key)
+            json.value(value)
+        }
+        if let category {
+            json.key("category")
+            json.string(category)
+        }
+        if needsExtension {
+            json.key("mutable-content")
+            json.integer(1)
+        }
+        json.endObject()
+    }
+}
+
+extension JSONText {
+    /// An event with this payload as the last member of its data.
+    func asMember(ofEvent event: [UInt8]) -> [UInt8] {
+        // Of our own writing: the data is the last member, and no empty object.
+        precondition(event.suffix(2) == Array("}}".utf8), "An event does not end with its data.")
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(event.count + self.bytes.count + 10)
+        bytes += event.dropLast(2)
+        bytes += Array(#","apns":"#.utf8)
+        bytes += self.bytes
+        bytes += Array("}}".utf8)
+        return bytes
+    }
+}

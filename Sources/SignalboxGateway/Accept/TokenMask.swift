@@ -1,0 +1,156 @@
+import SignalboxJSON
+import SignalboxNotification
+
+/// Replaces device tokens inside JSON texts by their keyed hashes.
+struct TokenMask {
+    /// A shorter text can equal a token by chance, so it is replaced only under a token's key.
+    static let shortestUnique = 16
+    /// JSON texts inside strings that are parsed: more than a payload of 4 KiB can hold.
+    private static let mostTexts = 4096
+    /// Nesting of JSON texts inside JSON texts that are parsed.
+    private static let deepestText = 4
+
+    /// With more tokens than this, texts are parsed without searching them first.
+    private static let mostSearched = 4
+
+    private let texts: Set<[UInt8]>
+    private let keys: Set<[UInt8]>
+    private let hash: TokenHash
+
+    /// Nil when there is nothing to replace.
+    init?(_ tokens: [DeviceToken], hashedBy hash: TokenHash) {
+        guard !tokens.isEmpty else { return nil }
+        texts = Set(tokens.map(\.text))
+        keys = Set(tokens.map(\.key))
+        self.hash = hash
+    }
+
+    /// The same JSON with hashes instead of tokens.
+    func masked(_ json: JSONText) -> JSONText {
+        guard mayHoldToken(json.bytes) else { return json }
+        var limits = Normalizer.payloadLimits
+        // A stored text can be longer than its payload, and nested deeper if a JSON text in a string was parsed.
+        limits.bytes *= 8
+        limits.depth *= 8
+        limits.documents = Self.mostTexts
+        let parser = JSONParser(limits: limits)
+        return withExtendedLifetime(parser) {
+            var writer = JSONWriter()
+            do throws(JSONError) {
+                write(try parser.parse(json.bytes), under: [], texts: 0, in: parser, into: &writer)
+            } catch {
+                // A text beyond the limits may hold a token, so only its hash leaves.
+                writer.string(hash.name(of: json.bytes))
+            }
+            return JSONText(writer)
+        }
+    }
+
+    /// False when no token can begin in the JSON text. Most texts have none and need not be parsed.
+    private func mayHoldToken(_ json: [UInt8]) -> Bool {
+        guard texts.count <= Self.mostSearched else { return true }
+        return texts.contains { token in
+            let beginning = token.prefix(8)
+            if beginning.contains(where: Self.mayBeEscaped) { return true }
+            return json.holds(beginning)
+        }
+    }
+
+    /// Within a JSON text inside a string, a slash can be escaped too.
+    private static func mayBeEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte >= 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+            || byte == UInt8(ascii: "/")
+    }
+
+    /// `key`: of the nearest enclosing member. `texts`: the number of enclosing JSON texts in strings.
+    private func write(
+        _ value: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser, into json: inout JSONWriter
+    ) {
+        switch value.kind {
+        case .object:
+            json.beginObject()
+            value.forEachMember { name, member in
+                json.key(utf8: name)
+                write(member, under: Array(name), texts: texts, in: parser, into: &json)
+            }
+            json.endObject()
+        case .array:
+            json.beginArray()
+            for element in value.elements { write(element, under: key, texts: texts, in: parser, into: &json) }
+            json.endArray()
+        case .string: write(string: value, under: key, texts: texts, in: parser, into: &json)
+        case .integer, .unsigned, .double, .bool, .null: json.value(value)
+        }
+    }
+
+    private func write(
+        string: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser, into json: inout JSONWriter
+    ) {
+        guard let utf8 = string.utf8 else { return json.value(string) }
+        let text = Array(utf8)
+        if isToken(text, under: key) { return json.string(hash.name(of: text)) }
+        guard texts < Self.deepestText, Self.looksLikeContainer(text) else { return json.value(string) }
+        do throws(JSONError) {
+            let opened = try parser.parseText(in: string)
+            guard holdsToken(opened, under: key, texts: texts + 1, in: parser) else { return json.value(string) }
+            var inner = JSONWriter()
+            write(opened, under: key, texts: texts + 1, in: parser, into: &inner)
+            json.string(JSONText(inner).string)
+        } catch {
+            // An unread text may hold a token.
+            if error.reason == .tooManyDocuments { json.string(hash.name(of: text)) } else { json.value(string) }
+        }
+    }
+
+    /// True for a text that must be rewritten; other texts keep their whitespace and escapes.
+    private func holdsToken(_ value: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser) -> Bool {
+        if let utf8 = value.utf8 {
+            let text = Array(utf8)
+            return isToken(text, under: key) || texts < Self.deepestText && Self.looksLikeContainer(text)
+        }
+        return value.members.contains { holdsToken($1, under: Array($0), texts: texts, in: parser) }
+            || value.elements.contains { holdsToken($0, under: key, texts: texts, in: parser) }
+    }
+
+    private func isToken(_ text: [UInt8], under key: [UInt8]) -> Bool {
+        texts.contains(text) && (text.count >= Self.shortestUnique || keys.contains { key.ends(with: $0) })
+    }
+
+    private static func looksLikeContainer(_ text: [UInt8]) -> Bool {
+        let first = text.first { $0 != UInt8(ascii: " ") && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
+        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+    }
+}
+
+extension PushNotification {
+    /// Hashes the device tokens in all stored vendor data.
+    mutating func maskTokens(with mask: TokenMask) {
+        custom = custom.map { mask.masked($0) }
+        if let arguments = action?.arguments { action?.arguments = mask.masked(arguments) }
+        for position in category?.actions.indices ?? 0..<0 {
+            if let arguments = category?.actions[position].action.arguments {
+                category?.actions[position].action.arguments = mask.masked(arguments)
+            }
+        }
+        if var activity = liveActivity {
+            activity.contentState = activity.contentState.map { mask.masked($0) }
+            activity.attributes = activity.attributes.map { mask.masked($0) }
+            liveActivity = activity
+        }
+        if let pages = inApp?.pages { inApp?.pages = pages.map { mask.masked($0) } }
+    }
+}
+
+extension [UInt8] {
+    fileprivate func holds(_ part: ArraySlice<UInt8>) -> Bool {
+        guard let first = part.first, part.count <= count else { return part.isEmpty }
+        return withUnsafeBufferPointer { bytes in
+            for start in 0...bytes.count - part.count where bytes[start] == first {
+                if bytes[start..<start + part.count].elementsEqual(part) { return true }
+            }
+            return false
+        }
+    }
+
+    fileprivate func ends(with end: [UInt8]) -> Bool { suffix(end.count).elementsEqual(end) }
+}

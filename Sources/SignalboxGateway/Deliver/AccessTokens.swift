@@ -1,0 +1,151 @@
+import Foundation
+package import SignalboxEgress
+import SignalboxJSON
+package import SignalboxNotification
+package import SignalboxRouting
+
+/// Access tokens of one client, by OAuth 2.0's client credentials grant (RFC 6749, 4.4).
+///
+/// A token is kept until shortly before it expires. However many wait for one, one request is under way; what it brings,
+/// a token or a failure, is for all of them.
+package actor AccessTokens {
+    private let credentials: Destination.ClientCredentials
+    private let secret: String
+    private let way: WayOut
+    private let timeout: Duration
+    private let http: OutboundHTTP
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private var current: Token?
+    private var fetching: Task<Result<Token, TransportError>, Never>?
+
+    private struct Token: Sendable {
+        let text: String
+        let end: ContinuousClock.Instant
+    }
+
+    /// `way`: the webhook's. The token's server is another one, so that its pins do not count there.
+    package init(
+        _ credentials: Destination.ClientCredentials, secret: String, way: WayOut, timeout: Duration,
+        http: OutboundHTTP, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
+    ) {
+        self.credentials = credentials
+        self.secret = secret
+        self.way = WayOut(tls: way.tls.withoutPins, proxy: way.proxy)
+        self.timeout = timeout
+        self.http = http
+        self.now = now
+    }
+
+    /// A token to send. `refused`: one that was not taken, so that another is asked for.
+    package func token(insteadOf refused: String? = nil) async throws(TransportError) -> String {
+        if let current, current.text != refused, current.end > now() { return current.text }
+        return try await fetched().get().text
+    }
+
+    private func fetched() async -> Result<Token, TransportError> {
+        if let fetching { return await fetching.value }
+        // Not structured: it belongs to all who wait for it, not to the first of them.
+        let task = Task { await fetch() }
+        fetching = task
+        let result = await task.value
+        fetching = nil
+        current = try? result.get()
+        return result
+    }
+
+    private func fetch() async -> Result<Token, TransportError> {
+        let asked = now()
+        do throws(TransportError) {
+            return .success(try Self.token(in: try await http.send(request), askedAt: asked))
+        } catch .stopped {
+            return .failure(.stopped)
+        } catch .exhausted(let why) {
+            return .failure(.exhausted(why))
+        } catch .token(let why) {
+            return .failure(.token(why))
+        } catch {
+            return .failure(.token("\(error)"))
+        }
+    }
+
+    // MARK: The request
+
+    private var request: OutboundRequest {
+        let client = Self.formEncoded(credentials.clientID) + ":" + Self.formEncoded(secret)
+        let scope = credentials.scope.map { "&scope=" + Self.formEncoded($0) } ?? ""
+        return OutboundRequest(
+            url: credentials.tokenURL,
+            headers: [
+                ("accept", "application/json"),
+                ("authorization", "Basic " + Data(client.utf8).base64EncodedString()),
+                ("content-type", "application/x-www-form-urlencoded"),
+            ],
+            body: Array("grant_type=client_credentials\(scope)".utf8), timeout: timeout,
+            keptBytes: Self.longestReply + 1, way: way)
+    }
+
+    private static func formEncoded(_ text: String) -> String {
+        text.utf8.map { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"):
+                String(UnicodeScalar(byte))
+            case UInt8(ascii: " "): "+"
+            default: "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }.joined()
+    }
+
+    // MARK: The reply
+
+    private static let longestReply = 64 * 1024
+    private static let longestToken = 16 * 1024
+    private static let longestUse = 24 * 3600
+    /// For a server that does not say how long its tokens are good.
+    private static let usualUse = 300
+
+    private static func token(
+        in reply: OutboundReply, askedAt asked: ContinuousClock.Instant
+    ) throws(TransportError) -> Token {
+        guard reply.excerpt.count <= longestReply else { throw .token("the reply is longer than 64 KiB") }
+        let parser = JSONParser(limits: .init())
+        let json = try? parser.parse(reply.excerpt)
+        guard reply.status == 200 else {
+            throw .token("\(answered(reply.status))\(json.map(code) ?? "")")
+        }
+        guard let json, json.isObject else { throw .token("the reply is not JSON, or no object") }
+        guard let text = json["access_token"]?.string, (1...longestToken).contains(text.utf8.count),
+            text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
+        else { throw .token("the reply has no \"access_token\" that a header can bear") }
+        if let type = json["token_type"]?.string, type.lowercased() != "bearer" {
+            throw .token("the reply's \"token_type\" is not Bearer")
+        }
+        let seconds = min(max(json["expires_in"].flatMap(seconds) ?? usualUse, 0), longestUse)
+        // A token that expires on its way is refused; a tenth of a short life is enough.
+        return Token(text: text, end: asked + .seconds(seconds) - .seconds(min(60, seconds / 10)))
+    }
+
+    private static func seconds(_ value: JSONValue) -> Int? {
+        // Some servers write it as a string.
+        value.integer.map { Int(clamping: $0) } ?? value.double.map { Int(min(max($0, 0), 1e9)) }
+            ?? value.string.flatMap { Int($0) }
+    }
+
+    private static func answered(_ status: Int) -> String { "the token's server answered \(status)" }
+
+    /// The error code of RFC 6749, 5.2, when there is one; nothing else of the reply is repeated.
+    private static func code(_ json: JSONValue) -> String {
+        guard let code = json["error"]?.string, (1...64).contains(code.utf8.count),
+            code.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) })
+        else { return "" }
+        return " \(code)"
+    }
+}
+
+extension WayOut.TLS {
+    fileprivate var withoutPins: Self {
+        var tls = self
+        tls.pins = []
+        return tls
+    }
+}

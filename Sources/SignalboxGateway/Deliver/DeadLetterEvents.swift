@@ -1,0 +1,72 @@
+import Foundation
+import SignalboxJSON
+import SignalboxNotification
+package import SignalboxRouting
+import SignalboxStore
+
+/// Makes an event of every delivery that dies, for the routes that ask for such events by `type`.
+///
+/// Never in a loop: of a delivery that carried such an event none is made.
+package struct DeadLetterEvents: Sendable {
+    private let events: OperationalEvent
+    private let routes: RouteTable
+    private let shaper: EventShaper
+
+    /// `shaper`: makes what routes ask for of events.
+    package init(gateway: String, routes: RouteTable, shaper: EventShaper) {
+        events = OperationalEvent(gateway: gateway)
+        self.routes = routes
+        self.shaper = shaper
+    }
+
+    /// Nil when no route wants it.
+    func event(about lease: Lease, status: Int?, reason: String, at now: Date) -> RoutedEvent? {
+        let parser = JSONParser.forEvents()
+        // An unreadable body is not an event of the gateway's own, and it has no subject.
+        let body = try? parser.parse(lease.body)
+        if let body, isOperational(body) { return nil }
+        let event = events.event(.deliveryDead, subject: "destination/\(lease.destination)", at: now) { json in
+            json.key("delivery")
+            json.integer(lease.delivery)
+            json.key("destination")
+            json.string(lease.destination.name)
+            json.key("event")
+            json.string(lease.event)
+            if let subject = body?["subject"]?.string {
+                json.key("subject")
+                json.string(subject)
+            }
+            json.key("attempts")
+            json.integer(lease.earlier + 1)
+            if let status {
+                json.key("status")
+                json.integer(status)
+            }
+            json.key("reason")
+            json.string(reason)
+        }
+        guard let root = try? parser.parse(event.body) else { return nil }
+        let decision = routes.decideOperational(root)
+        guard !decision.targets.isEmpty else { return nil }
+        shaper.counts.countMatch(of: decision.routes)
+        return routed(event, decision)
+    }
+
+    private func routed(_ event: Event, _ decision: RouteTable.Decision) -> RoutedEvent {
+        var variants: [[UInt8]] = []
+        let parser = JSONParser.forEvents()
+        let orders = decision.targets.map { target in
+            var order = DeliveryOrder(to: target.destination, orderKey: target.orderKey)
+            if let shaped = shaper.shaped(event.body, for: target, with: parser) {
+                order.variant = variants.count
+                variants.append(shaped)
+            }
+            return order
+        }
+        return RoutedEvent(event: event, routes: decision.routes, deliveries: orders, variants: variants)
+    }
+
+    private func isOperational(_ event: JSONValue) -> Bool {
+        event["type"]?.string == OperationalEvent.EventType.deliveryDead.rawValue
+    }
+}

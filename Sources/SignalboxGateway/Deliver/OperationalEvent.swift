@@ -1,0 +1,37 @@
+package import Foundation
+package import SignalboxJSON
+package import SignalboxNotification
+
+/// Events about the gateway's own doing, as CloudEvents like all others.
+package struct OperationalEvent: Sendable {
+    private let gateway: String
+
+    /// `gateway`: the name that stands in every event's `source`.
+    package init(gateway: String) { self.gateway = gateway }
+
+    package enum EventType: String, Sendable {
+        case ping = "io.signalbox.ping"
+        case deliveryDead = "io.signalbox.delivery.dead"
+    }
+
+    /// One event; `data` writes the members of its data.
+    package func event(
+        _ type: EventType, subject: String, at now: Date, data: (inout JSONWriter) -> Void
+    ) -> Event {
+        let id = EventID(at: now, random: (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max)))
+        var json = JSONWriter()
+        json.cloudEvent(
+            type.rawValue, id: id, source: "/signalbox/\(gateway)", subject: subject, at: now, data: data)
+        return Event(
+            id: id, source: .default, acceptedAt: now, vendor: .unknown, kind: .control, warnings: [],
+            subject: subject, body: json.bytes)
+    }
+
+    /// Says to a destination that it can be reached.
+    package func ping(_ destination: DestinationName, at now: Date) -> Event {
+        event(.ping, subject: "destination/\(destination)", at: now) { json in
+            json.key("destination")
+            json.string(destination.name)
+        }
+    }
+}

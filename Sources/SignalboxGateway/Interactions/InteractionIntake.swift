@@ -1,0 +1,289 @@
+package import Foundation
+import SignalboxEgress
+import SignalboxJSON
+package import SignalboxNotification
+package import SignalboxRouting
+package import SignalboxStore
+
+/// Takes reports of taps: finds what was tapped, does what a gateway can do about it, and puts an event about it on disk,
+/// for the routes, before anyone is told that it was accepted.
+package struct InteractionIntake: Sendable {
+    /// The most reports in one request.
+    package static let batchLimit = 1000
+    /// CloudEvents' `type` of reports.
+    package static let eventType = "io.signalbox.interaction.received"
+    /// The most bytes that the events of one request may have.
+    package static let bytesLimit = 16 * 1024 * 1024
+    /// For so long a report counts as the repeat of an equal one.
+    package static let repeatWindow: Duration = .seconds(7 * 86_400)
+
+    private let gateway: String
+    private let routes: RouteTable
+    private let decider: TapDecider
+    private let queue: SQLiteQueue
+    private let shaping: EventShaping
+    private let ids = EventIDSource()
+    private let parsers = ParserPool.forEvents()
+    private let now: @Sendable () -> Date
+
+    /// `gateway`: the name that stands in every event's `source`. `shaping`: makes what routes ask for of events.
+    package init(
+        gateway: String, routes: RouteTable, decider: TapDecider, queue: SQLiteQueue, shaping: EventShaping,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.gateway = gateway
+        self.routes = routes
+        self.decider = decider
+        self.queue = queue
+        self.shaping = shaping
+        self.now = now
+    }
+
+    /// What became of one report.
+    package struct Receipt: Sendable {
+        package let decided: DecidedTap
+        package let routed: RoutedEvent
+        /// The id of the event of an equal report that came before; nothing was done now.
+        package var duplicate: String?
+    }
+
+    /// Why one report was not taken.
+    package enum Failure: Error, Sendable {
+        /// No JSON.
+        case unreadable(Rejection)
+        case mistaken(InteractionMistake, at: Place)
+
+        package var place: Place {
+            switch self {
+            case .unreadable(let rejection): rejection.place
+            case .mistaken(_, let place): place
+            }
+        }
+    }
+
+    /// What became of the reports of one request, in their order.
+    package struct Report: Sendable {
+        package let items: [Result<Receipt, Failure>]
+        /// False when the body was one report and nothing else.
+        package let isBatch: Bool
+    }
+
+    /// Takes a body that holds one report, a JSON array of them, or NDJSON. When it returns, what was accepted is durable.
+    package func accept(_ body: [UInt8], from source: SourceName) async throws(Intake.Failure) -> Report {
+        let (read, isArray) = try read(body)
+        var items: [Result<Receipt, Failure>] = []
+        var bytes = 0
+        for item in read {
+            switch item {
+            case .failure(let failure): items.append(.failure(failure))
+            case .success(let found):
+                let receipt = try await receipt(of: found, from: source)
+                // A small report may put off a large notification, a thousand times.
+                if case .success(let receipt) = receipt { bytes += receipt.routed.bytes }
+                guard bytes <= Self.bytesLimit || items.isEmpty else { throw .interactionsTooLarge }
+                items.append(receipt)
+            }
+        }
+        return Report(items: try await append(items), isBatch: isArray || items.count > 1)
+    }
+
+    // MARK: Reading
+
+    private struct Found {
+        let interaction: Interaction
+        let place: Place
+    }
+
+    private func read(_ body: [UInt8]) throws(Intake.Failure) -> ([Result<Found, Failure>], isArray: Bool) {
+        var blocks = PayloadBlocks()
+        body.withUnsafeBytes { blocks.append($0) }
+        blocks.finish()
+        let block = blocks.take()
+        var items: [Result<Found, Failure>] = []
+        var isTooLong = false
+        func add(_ item: Result<Found, Failure>) -> Bool {
+            isTooLong = items.count == Self.batchLimit
+            if !isTooLong { items.append(item) }
+            return !isTooLong
+        }
+        parsers.withParser { parser in
+            _ = block.forEachText { text, place throws(Rejection) in
+                add(try Self.read(text, at: place, with: parser))
+            } rejected: { rejection in
+                add(.failure(.unreadable(rejection)))
+            }
+        }
+        if isTooLong { throw .tooManyInteractions }
+        return (items, blocks.isArray)
+    }
+
+    private static func read(
+        _ text: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser
+    ) throws(Rejection) -> Result<Found, Failure> {
+        parser.reset()
+        let value: JSONValue
+        do throws(JSONError) {
+            value = try parser.parse(text)
+        } catch {
+            throw Rejection(error, in: text, at: place)
+        }
+        do throws(InteractionMistake) {
+            return .success(Found(interaction: try Interaction(value), place: place))
+        } catch {
+            return .failure(.mistaken(error, at: place))
+        }
+    }
+
+    // MARK: Deciding
+
+    private func receipt(
+        of found: Found, from source: SourceName
+    ) async throws(Intake.Failure) -> Result<Receipt, Failure> {
+        let interaction = found.interaction
+        let stored: StoredEvent?
+        do throws(StoreError) {
+            stored = try await queue.event(interaction.eventID)
+        } catch {
+            throw .store(error)
+        }
+        do throws(InteractionMistake) {
+            guard let stored else { throw .unknownEvent(interaction.eventID) }
+            let tap = try reading(stored.body) { (event) throws(InteractionMistake) in try Tap(interaction, on: event) }
+            let now = now()
+            let decided = await decider.decide(tap, at: now)
+            var followers: [RoutedEvent] = []
+            if case .snoozed(_, let until, let id) = decided.outcome {
+                followers = [try returning(stored, as: id, until: until, at: now)]
+            }
+            let routed = try routed(decided, from: source, at: now, with: followers)
+            return .success(Receipt(decided: decided, routed: routed))
+        } catch {
+            return .failure(.mistaken(error, at: found.place))
+        }
+    }
+
+    /// Hands the event that some bytes are to `body`.
+    private func reading<R>(
+        _ bytes: [UInt8], _ body: (JSONValue) throws(InteractionMistake) -> R
+    ) throws(InteractionMistake) -> R {
+        try parsers.withParser { (parser) throws(InteractionMistake) in
+            // Of our own writing: what cannot be read is larger than what any parser of ours takes.
+            guard let event = try? parser.parse(bytes) else { throw .tooLarge }
+            return try body(event)
+        }
+    }
+
+    // MARK: Events
+
+    private func routed(
+        _ decided: DecidedTap, from source: SourceName, at now: Date, with followers: [RoutedEvent]
+    ) throws(InteractionMistake) -> RoutedEvent {
+        let id = ids.next(at: now)
+        var json = JSONWriter(reservingCapacity: 1000)
+        json.interaction(decided, id: id, source: "/signalbox/\(gateway)/\(source)", at: now)
+        let notification = decided.tap.notification
+        let event = Event(
+            id: id, source: source, acceptedAt: now, vendor: VendorID(notification.vendor),
+            kind: .init(rawValue: notification.kind) ?? .alert, warnings: [], subject: notification.subject,
+            body: json.bytes)
+        return try reading(event.body) { (body) throws(InteractionMistake) in
+            let destinations = decider.destinations(for: decided.tap.action)
+            // Whoever reported it, and whichever source the notification is of: it is one tap.
+            let dedupe = RoutedEvent.Dedupe(
+                key: hexadecimal(sha256(Array(decided.tap.interaction.identity.utf8))),
+                since: now.addingTimeInterval(-(Self.repeatWindow / .seconds(1))), scope: .all)
+            // As long as somebody is to get the event, the file stays.
+            var files: [MediaFile] = []
+            if case .rendered(let file) = decided.outcome {
+                files = [MediaFile(sha256: file.sha256, bytes: file.bytes, contentType: "text/calendar")]
+            }
+            return RoutedEvent(
+                event, try decision(on: body, adding: destinations, hasPayload: false), in: body, shaping: shaping,
+                files: files, dedupe: dedupe, followers: followers)
+        }
+    }
+
+    private func decision(
+        on event: JSONValue, adding destinations: [DestinationName], hasPayload: Bool
+    ) throws(InteractionMistake) -> RouteTable.Decision {
+        do throws(RoutingTooCostly) {
+            return try routes.decide(event, adding: destinations, hasPayload: hasPayload)
+        } catch {
+            throw .tooCostly
+        }
+    }
+
+    /// The notification once more, for when its time has come: to whom the routes send it, as it was sent before.
+    private func returning(
+        _ stored: StoredEvent, as id: EventID, until: Date, at now: Date
+    ) throws(InteractionMistake) -> RoutedEvent {
+        let (bytes, notAfter) = try reading(stored.body) { (event) throws(InteractionMistake) in
+            var json = JSONWriter(reservingCapacity: stored.body.count + 100)
+            json.snoozed(event, id: id, at: now)
+            return (json.bytes, event["data"]?["schedule"]?["notAfter"]?.string)
+        }
+        var event = Event(
+            id: id, source: stored.source, acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [],
+            subject: stored.subject, body: bytes)
+        event.payload = stored.payload
+        event.notAfter = Normalizer.date(notAfter)
+        for variant in stored.variants where event.shown == nil {
+            event.shown = try reading(variant) { (event) throws(InteractionMistake) in
+                // Of what a route has made something else, its payload may be something else too.
+                event["dataschema"] == nil ? nil : event["data"]?["apns"].map { JSONText($0) }
+            }
+        }
+        let routed = try reading(bytes) { [event] (body) throws(InteractionMistake) in
+            RoutedEvent(
+                event, try decision(on: body, adding: [], hasPayload: event.payload != nil), in: body, shaping: shaping)
+        }
+        return routed.with(
+            deliveries: routed.deliveries.map { delivery in
+                var delivery = delivery
+                delivery.notBefore = until
+                // In line it would hold up all that come meanwhile.
+                delivery.orderKey = nil
+                return delivery
+            })
+    }
+
+    // MARK: Keeping
+
+    private func append(
+        _ items: [Result<Receipt, Failure>]
+    ) async throws(Intake.Failure) -> [Result<Receipt, Failure>] {
+        var events: [RoutedEvent] = []
+        var positions: [Int?] = []
+        for item in items {
+            guard case .success(let receipt) = item else {
+                positions.append(nil)
+                continue
+            }
+            positions.append(events.count)
+            events.append(receipt.routed)
+        }
+        let result: AppendResult
+        do throws(StoreError) {
+            result = try await queue.append(events)
+        } catch {
+            throw .store(error)
+        }
+        guard case .appended(let duplicates) = result else { return items }
+        shaping.count(events, without: duplicates)
+        return zip(items, positions).map { item, position in
+            item.map { receipt in
+                var receipt = receipt
+                receipt.duplicate = position.flatMap { duplicates[$0] }
+                return receipt
+            }
+        }
+    }
+}
+
+extension RoutedEvent {
+    /// Of what is going to be kept.
+    fileprivate var bytes: Int {
+        event.body.count + (payload?.count ?? 0) + variants.reduce(0) { $0 + $1.count }
+            + followers.reduce(0) { $0 + $1.bytes }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import SignalboxEgress
+package import SignalboxNotification
+
+/// Decides what the gateway does about a tap, and keeps the file that it makes of a calendar action.
+package struct TapDecider: Sendable {
+    private let types: ActionTypes
+    private let ids: EventIDSource
+    private let keep: @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
+
+    /// `keep`: keeps a calendar file where receivers can fetch it.
+    package init(
+        types: ActionTypes, ids: EventIDSource = EventIDSource(),
+        keep: @escaping @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
+    ) {
+        self.types = types
+        self.ids = ids
+        self.keep = keep
+    }
+
+    /// Where taps on an action go beside where the routes send them.
+    func destinations(for action: Action) -> [DestinationName] { types.custom(action)?.destinations ?? [] }
+
+    func decide(_ tap: Tap, at now: Date) async -> DecidedTap {
+        let problems = types.problems(with: tap.action, options: tap.options)
+        if problems.contains(where: \.isRefusal) { return DecidedTap(tap: tap, problems: problems, outcome: .refused) }
+        // Who names a type handles it, also where it has the name of one of ours.
+        guard types.custom(tap.action) == nil else { return DecidedTap(tap: tap, problems: problems, outcome: .passed) }
+        switch tap.action.type {
+        case .snooze:
+            guard let minutes = tap.action.snoozeMinutes else { break }
+            let until = now.addingTimeInterval(TimeInterval(minutes * 60))
+            if let end = tap.notification.notAfter, end <= Timestamp(until) {
+                let problem = ActionProblem(.snoozeTooLong, "The notification is over by then: \(end.text).")
+                return DecidedTap(tap: tap, problems: problems + [problem], outcome: .refused)
+            }
+            return DecidedTap(
+                tap: tap, problems: problems, outcome: .snoozed(minutes: minutes, until: until, ids.next(at: now)))
+        case .calendar: return await calendar(tap, problems)
+        default: break
+        }
+        return DecidedTap(tap: tap, problems: problems, outcome: .passed)
+    }
+
+    private func calendar(_ tap: Tap, _ problems: [ActionProblem]) async -> DecidedTap {
+        // Of the notification's time and neither the report's nor ours: the file is a function of event and action, and a
+        // second tap makes no other one.
+        let stamp = Normalizer.date(tap.notification.time) ?? .distantPast
+        let problem: ActionProblem
+        do {
+            let file = try CalendarFile(action: tap.action, uid: Self.uid(of: tap), stamp: stamp)
+            return DecidedTap(tap: tap, problems: problems, outcome: .rendered(try await keep(file.bytes)))
+        } catch let mistake as ActionProblem {
+            problem = mistake
+        } catch {
+            problem = ActionProblem(.calendarNotKept, "The calendar file could not be kept: \(error)")
+        }
+        // The app can still do what it would do without us.
+        return DecidedTap(tap: tap, problems: problems + [problem], outcome: .passed)
+    }
+
+    /// Each button's is another, and a notification that comes again after a snooze has those of the first.
+    private static func uid(of tap: Tap) -> String {
+        guard case .button(let identifier) = tap.interaction.choice else { return tap.notification.firstID }
+        return tap.notification.firstID + "-" + hexadecimal(sha256(Array(identifier.utf8)).prefix(8))
+    }
+}

@@ -1,0 +1,76 @@
+import SignalboxJSON
+
+/// What a category is, apart from its name and from who made it: bytes that are equal for equal buttons and for no
+/// others.
+///
+/// An array with an array for each button, in their order: identifier, title, type, the vendor's word where the type is
+/// `custom`, value, arguments with the keys of every object in order, options in the order of their names, and the two
+/// texts of a text input. What there is none of is null. The vendor's word for a built-in type is left out, so that equal
+/// buttons of different vendors are equal.
+package struct CategoryDefinition: Sendable, Equatable {
+    package let bytes: [UInt8]
+
+    package init(_ category: Category) {
+        var writer = JSONWriter(reservingCapacity: 512)
+        writer.beginArray()
+        for position in category.actions.indices { writer.definition(category.actions[position]) }
+        writer.endArray()
+        bytes = writer.bytes
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func definition(_ button: Category.Button) {
+        beginArray()
+        string(button.identifier)
+        stringOrNull(button.title)
+        string(button.action.type.rawValue)
+        stringOrNull(button.action.type == .custom ? button.action.vendorType : nil)
+        stringOrNull(button.action.value)
+        if let arguments = button.action.arguments { sorted(arguments) } else { null() }
+        beginArray()
+        for (name, option) in Category.Options.named where button.options.contains(option) { string(name) }
+        endArray()
+        if let input = button.textInput {
+            beginArray()
+            stringOrNull(input.buttonTitle)
+            stringOrNull(input.placeholder)
+            endArray()
+        } else {
+            null()
+        }
+        endArray()
+    }
+
+    private mutating func stringOrNull(_ text: String?) {
+        if let text { string(text) } else { null() }
+    }
+
+    private mutating func sorted(_ text: JSONText) {
+        let parser = JSONParser()
+        withExtendedLifetime(parser) {
+            // Nested deeper or larger than a parser takes: as it was written.
+            guard let value = try? parser.parse(text.bytes) else { return self.text(text) }
+            sorted(value)
+        }
+    }
+
+    private mutating func sorted(_ value: JSONValue) {
+        if value.isObject {
+            var members: [(key: UnsafeBufferPointer<UInt8>, value: JSONValue)] = []
+            value.forEachMember { members.append(($0, $1)) }
+            beginObject()
+            for (key, member) in members.sorted(by: { $0.key.lexicographicallyPrecedes($1.key) }) {
+                self.key(utf8: key)
+                sorted(member)
+            }
+            endObject()
+        } else if value.isArray {
+            beginArray()
+            for element in value.elements { sorted(element) }
+            endArray()
+        } else {
+            self.value(value)
+        }
+    }
+}

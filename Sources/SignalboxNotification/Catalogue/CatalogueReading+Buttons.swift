@@ -1,0 +1,97 @@
+import SignalboxJSON
+
+extension CatalogueReading {
+    mutating func readButtons(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        for field in fields.buttons {
+            let buttons =
+                field.list.isEmpty
+                ? countedButtons(field, payload) : listedButtons(field, payload, &notification)
+            guard !buttons.isEmpty else { continue }
+            notification.category = Category(
+                identifier: notification.category?.identifier, origin: .dynamic, actions: buttons)
+            return
+        }
+    }
+
+    private mutating func listedButtons(
+        _ field: CatalogueFields.ButtonsField, _ payload: borrowing PlatformPayload,
+        _ notification: inout PushNotification
+    ) -> [Category.Button] {
+        let parser = payload.parser
+        var names = ButtonIdentifiers()
+        var buttons: [Category.Button] = []
+        for (key, value) in elements(field.list, "too-many-buttons", payload, &notification) where value.isObject {
+            let key = key.map { String(decoding: $0, as: UTF8.self) }
+            guard buttons.count < field.most else { break }
+            if let button = button(field, key, &names, { parser.value(at: $0, from: value) }) { buttons.append(button) }
+        }
+        return buttons
+    }
+
+    /// Buttons whose parts stand under keys that count up; the first gap ends them.
+    private mutating func countedButtons(
+        _ field: CatalogueFields.ButtonsField, _ payload: borrowing PlatformPayload
+    ) -> [Category.Button] {
+        var names = ButtonIdentifiers()
+        var buttons: [Category.Button] = []
+        for count in field.first..<field.first + min(field.most, Self.longestCount) {
+            let before = taken
+            guard let button = button(field, nil, &names, { payload.value(at: $0, count: count) }),
+                button.title != nil || field.title.isEmpty
+            else {
+                taken = before
+                break
+            }
+            buttons.append(button)
+        }
+        return buttons
+    }
+
+    /// One button; nil when it lacks what the vendor's SDK needs. `key`: what identifies it in an object of buttons.
+    private mutating func button(
+        _ field: CatalogueFields.ButtonsField, _ key: String?, _ names: inout ButtonIdentifiers,
+        _ find: (CataloguePath) -> JSONValue?
+    ) -> Category.Button? {
+        guard field.needs.allSatisfy({ find($0)?.isSpelled == true }), !isDropped(field, find) else { return nil }
+        let title = takeText(field.title, find)
+        let action = tap(field.tap, find) ?? Action(.openApp)
+        var options: Category.Options = []
+        for (option, condition) in field.options where holds(condition, find) { options.insert(option) }
+        let identifier = takeText(field.identifier, find) ?? key ?? names.next(for: action, title: title)
+        var button = Category.Button(identifier: identifier, title: title, action: action, options: options)
+        if let condition = field.textInput, holds(condition, find) {
+            button.textInput = .init(
+                buttonTitle: takeText(field.inputButton, find), placeholder: takeText(field.placeholder, find))
+            if button.action == Action(.openApp) { button.action = Action(.reply) }
+        }
+        return button
+    }
+
+    private func isDropped(_ field: CatalogueFields.ButtonsField, _ find: (CataloguePath) -> JSONValue?) -> Bool {
+        field.drops.contains { rule in !rule.isEmpty && rule.allSatisfy { $0.holds(find) } }
+    }
+
+    private mutating func holds(_ condition: CatalogueCondition, _ find: (CataloguePath) -> JSONValue?) -> Bool {
+        guard condition.holds(find) else { return false }
+        if condition.test.saysAll, let value = condition.path.flatMap(find) { taken.insert(value) }
+        return true
+    }
+
+    /// The elements of the first list to which a path leads, or the members of the first object.
+    func elements(
+        _ paths: CataloguePaths, _ code: String, _ payload: borrowing PlatformPayload,
+        _ notification: inout PushNotification
+    ) -> [(key: UnsafeBufferPointer<UInt8>?, value: JSONValue)] {
+        for path in paths {
+            guard let value = payload.value(at: path) else { continue }
+            guard let list = payload.parser.container(value) else {
+                notification.warn(self.code("list-expected"), "A list is expected here.", at: value, in: payload.parser)
+                continue
+            }
+            _ = notification.bounded(list, self.code(code), in: payload.parser)
+            let elements = list.orderedMembers
+            if !elements.isEmpty { return elements }
+        }
+        return []
+    }
+}

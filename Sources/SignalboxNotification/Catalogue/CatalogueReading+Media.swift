@@ -1,0 +1,111 @@
+import SignalboxJSON
+
+extension CatalogueReading {
+    /// A picture that the platform's own block has already is not taken twice.
+    mutating func readMedia(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        for field in fields.media {
+            let isCounted = field.url.contains(where: \.isCounted)
+            for count in isCounted ? field.first..<field.first + CatalogueReading.longestCount : 0..<1 {
+                let links = links(field.url, count, payload)
+                if links.isEmpty { break }
+                let type = field.type.isEmpty ? nil : contentType(field.type, payload)
+                for link in links {
+                    taken.insert(link)
+                    let isKnown = notification.media.contains { link.utf8?.elementsEqual($0.url.utf8) == true }
+                    if !isKnown { _ = notification.add(link, as: field.role, contentType: type) }
+                }
+            }
+        }
+    }
+
+    /// Keys that count up are followed so far.
+    static let longestCount = 100
+
+    /// The strings of the first alternative that has any; a list at its end is gone through.
+    private func links(
+        _ paths: CataloguePaths, _ count: Int, _ payload: borrowing PlatformPayload
+    ) -> [JSONValue] {
+        for path in paths {
+            var links: [JSONValue] = []
+            for value in payload.values(at: path, count: count) {
+                if value.hasText { links.append(value) }
+                links += value.elements.prefix(longestList).filter(\.hasText)
+            }
+            if !links.isEmpty { return Array(links.prefix(longestList)) }
+        }
+        return []
+    }
+
+    private mutating func contentType(_ paths: CataloguePaths, _ payload: borrowing PlatformPayload) -> String? {
+        for path in paths {
+            guard let value = payload.value(at: path), let word = value.text?.lowercased(),
+                let type = word.contains("/") ? word : Self.contentTypes[word]
+            else { continue }
+            taken.insert(value)
+            return type
+        }
+        return nil
+    }
+
+    private static let contentTypes = [
+        "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "webp": "image/webp",
+        "mp3": "audio/mpeg", "wav": "audio/wav", "m4a": "audio/mp4", "mp4": "video/mp4", "mpg": "video/mpeg",
+        "mov": "video/quicktime",
+    ]
+
+    // MARK: Carousel
+
+    mutating func readCarousel(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        for field in fields.carousel {
+            let items =
+                field.list.isEmpty
+                ? countedItems(field, payload, &notification) : listedItems(field, payload, &notification)
+            guard !items.isEmpty else { continue }
+            let orientation = take(field.orientation, { payload.value(at: $0) }, where: \.isOrientation)
+            notification.carousel = .init(orientation: orientation?.text?.lowercased(), items: items)
+            return
+        }
+    }
+
+    private mutating func listedItems(
+        _ field: CatalogueFields.CarouselField, _ payload: borrowing PlatformPayload,
+        _ notification: inout PushNotification
+    ) -> [PushNotification.Carousel.Item] {
+        let parser = payload.parser
+        var items: [PushNotification.Carousel.Item] = []
+        for element in elements(field.list, "too-many-items", payload, &notification) {
+            if let item = item(field, &notification, { parser.value(at: $0, from: element.value) }) {
+                items.append(item)
+            }
+        }
+        return items
+    }
+
+    private mutating func countedItems(
+        _ field: CatalogueFields.CarouselField, _ payload: borrowing PlatformPayload,
+        _ notification: inout PushNotification
+    ) -> [PushNotification.Carousel.Item] {
+        var items: [PushNotification.Carousel.Item] = []
+        for count in field.first..<field.first + Self.longestCount {
+            guard let item = item(field, &notification, { payload.value(at: $0, count: count) }) else { break }
+            items.append(item)
+        }
+        return items
+    }
+
+    /// One picture with its texts; nil without a picture.
+    private mutating func item(
+        _ field: CatalogueFields.CarouselField, _ notification: inout PushNotification,
+        _ find: (CataloguePath) -> JSONValue?
+    ) -> PushNotification.Carousel.Item? {
+        let url = take(field.url, find, where: \.hasText)
+        guard let media = notification.add(url, as: .carousel) else { return nil }
+        return .init(
+            caption: takeText(field.caption, find), subcaption: takeText(field.subcaption, find),
+            url: takeText(field.link, find), media: media)
+    }
+}
+
+extension JSONValue {
+    fileprivate var isOrientation: Bool { utf8.map { $0.spells("portrait") || $0.spells("landscape") } ?? false }
+}

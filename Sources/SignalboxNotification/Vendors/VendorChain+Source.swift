@@ -1,0 +1,24 @@
+extension Vendors {
+    /// Vendors whose payloads bear no mark, so that a source has to be configured as theirs.
+    package static let namedBySource = [Granify.name]
+}
+
+extension VendorChain {
+    /// Reads a payload as that of the vendor that its source is configured for, without looking for evidence; who else
+    /// matches stands in `also`. Reads it like any other when the vendor is none of the registry.
+    package func read(
+        _ payload: borrowing PlatformPayload, as vendor: VendorID, into notification: inout PushNotification
+    ) {
+        guard
+            let detector = Vendors.all.lazy.compactMap({ $0 as? any VendorDetector }).first(where: {
+                $0.vendor == vendor
+            })
+        else { return read(payload, into: &notification) }
+        PlainReading.read(payload, into: &notification)
+        let claims = claims(on: payload)
+        notification.detection.also = (claims.winner.map { [$0.claim.vendor] } ?? []) + claims.also
+        notification.deviceTokens = deviceTokens(in: payload, claimedBy: claims)
+        notification.vendor = vendor
+        detector.read(payload, into: &notification)
+    }
+}
