@@ -35,11 +35,12 @@ package struct OutboundRequest: Sendable {
     package var sink: ReplySink?
     /// What is slower than this is given up before its time is over.
     package var slowest: Pace?
-    package var way: WayOut
+    package var transport: TransportOptions
 
     package init(
         method: Method = .post, url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
-        timeout: Duration = .seconds(15), keptBytes: Int = 1024, keptHeaders: [String] = [], way: WayOut = WayOut()
+        timeout: Duration = .seconds(15), keptBytes: Int = 1024, keptHeaders: [String] = [],
+        transport: TransportOptions = TransportOptions()
     ) {
         self.method = method
         self.url = url
@@ -48,6 +49,6 @@ package struct OutboundRequest: Sendable {
         self.timeout = timeout
         self.keptBytes = keptBytes
         self.keptHeaders = keptHeaders
-        self.way = way
+        self.transport = transport
     }
 }

@@ -62,7 +62,7 @@ final class Transfer: @unchecked Sendable {
     /// Sets a fresh or reset handle up for this request; says why when that cannot be done.
     func prepare(_ handle: UnsafeMutableRawPointer) throws(TransportError) {
         // Behind a proxy no socket of ours leads to the server: what its URL says is all that can be judged.
-        if request.way.proxy != .none, case .address(let address) = LiteralHost(ofURL: request.url) {
+        if request.transport.proxy != .none, case .address(let address) = LiteralHost(ofURL: request.url) {
             if case .denied(let reason) = policy.verdict(for: address) {
                 throw .denied(Self.words(for: address, reason))
             }
@@ -101,7 +101,7 @@ final class Transfer: @unchecked Sendable {
         }
         if request.sink != nil { codes.append(sb_curl_set_ready_callback(handle, Self.onReady, context)) }
         if metLeftovers { codes.append(sb_curl_set_long(handle, CURLOPT_FRESH_CONNECT, 1)) }
-        codes += request.way.apply(to: handle) + setHeaders(handle) + setBody(handle)
+        codes += request.transport.apply(to: handle) + setHeaders(handle) + setBody(handle)
         guard codes.allSatisfy({ $0 == CURLE_OK }) else { throw .unusable("libcurl refused it") }
     }
 

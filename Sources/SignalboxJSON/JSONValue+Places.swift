@@ -1,11 +1,11 @@
 /// For who looks for many keys at once and remembers where they stood.
 extension JSONValue {
     /// Where this stands in its document: above nought, and below 2³¹ for texts of up to a gigabyte.
-    @inlinable package var place: Int { index }
+    @inlinable package var tapeIndex: Int { index }
 
     /// What stands at a place of this value's document.
     @inlinable
-    package func value(at place: Int) -> JSONValue { at(place) }
+    package func value(atTapeIndex index: Int) -> JSONValue { at(index) }
 }
 
 extension JSONKeyHead {

@@ -19,8 +19,8 @@ extension ConfigReader {
         if let types = value["types"] { media.types = self.types(types) }
         if let allowHttp = value["allowHttp"] { media.allowHttp = flag(allowHttp) }
         media.allow = value["allow"].map { ranges($0) } ?? []
-        if let tls = value["tls"] { media.way.tls = self.tls(tls) }
-        if let proxy = value["proxy"] { media.way.proxy = self.proxy(proxy) }
+        if let tls = value["tls"] { media.transport.tls = self.tls(tls) }
+        if let proxy = value["proxy"] { media.transport.proxy = self.proxy(proxy) }
         places(value, of: &media)
         if let retry = value["retry"] { media.retry = self.retry(retry, default: media.retry) }
         if let retention = value["retention"] { media.retention = mediaRetention(retention) }

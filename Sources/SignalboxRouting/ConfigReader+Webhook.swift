@@ -9,12 +9,12 @@ extension ConfigReader {
     mutating func access(_ value: JSONValue, of webhook: inout Destination.Webhook) {
         if let headers = value["headers"] { webhook.headers = self.headers(headers) }
         if let tls = value["tls"] {
-            webhook.way.tls = self.tls(tls)
+            webhook.transport.tls = self.tls(tls)
             if webhook.url.lowercased().hasPrefix("http:") {
                 note(tls, "the \"url\" is http, which knows no TLS; write https, or leave \"tls\" out")
             }
         }
-        if let proxy = value["proxy"] { webhook.way.proxy = self.proxy(proxy) }
+        if let proxy = value["proxy"] { webhook.transport.proxy = self.proxy(proxy) }
         guard let oauth2 = value["oauth2"] else { return }
         webhook.credentials = credentials(oauth2)
         if webhook.headers.contains(where: { $0.name == "authorization" }) {
@@ -82,8 +82,8 @@ extension ConfigReader {
 
     // MARK: TLS and proxy
 
-    mutating func tls(_ value: JSONValue) -> WayOut.TLS {
-        var tls = WayOut.TLS()
+    mutating func tls(_ value: JSONValue) -> TransportOptions.TLS {
+        var tls = TransportOptions.TLS()
         guard isObject(value, keys: ["ca", "certificate", "key", "pin", "minimum"]) else { return tls }
         tls.authorities = value["ca"].flatMap { line($0) }
         tls.certificate = value["certificate"].flatMap { line($0) }
@@ -93,7 +93,7 @@ extension ConfigReader {
         }
         if let pin = value["pin"] { tls.pins = pins(pin) }
         if let minimum = value["minimum"] {
-            if let version = minimum.string.flatMap({ WayOut.Version(rawValue: $0) }) {
+            if let version = minimum.string.flatMap({ TransportOptions.Version(rawValue: $0) }) {
                 tls.minimum = version
             } else {
                 note(minimum, "this must be \"1.2\" or \"1.3\"; nothing older is spoken")
@@ -120,7 +120,7 @@ extension ConfigReader {
         return text
     }
 
-    mutating func proxy(_ value: JSONValue) -> WayOut.Proxy {
+    mutating func proxy(_ value: JSONValue) -> TransportOptions.Proxy {
         if value.equals("environment") { return .environment }
         guard let text = value.string, Self.isWebAddress(text) else {
             note(

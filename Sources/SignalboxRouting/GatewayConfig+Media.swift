@@ -13,7 +13,7 @@ extension GatewayConfig {
         /// Special-purpose address ranges that may be downloaded from all the same.
         package var allow: [AddressRange] = []
         /// TLS and proxy of downloads.
-        package var way = WayOut()
+        package var transport = TransportOptions()
         /// Downloads under way at once.
         package var concurrency = 32
         /// Of these, from one scheme, host and port; never more than ``concurrency``.

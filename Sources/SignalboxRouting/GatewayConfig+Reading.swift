@@ -83,7 +83,7 @@ extension ConfigReader {
 
 extension ConfigReader.Place {
     fileprivate func range(in text: [UInt8]) -> Range<Int>? {
-        let place = JSONPlace(of: pointer, in: text)
+        let place = JSONPosition(of: pointer, in: text)
         return isKey ? place?.key ?? place?.value : place?.value
     }
 }

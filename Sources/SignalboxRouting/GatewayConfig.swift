@@ -136,7 +136,7 @@ package struct Destination: Sendable, Equatable {
         package var timeout: Duration
         package var format: Format = .cloudEvents
         package var compression: Compression?
-        package var way = WayOut()
+        package var transport = TransportOptions()
         /// No two alike, and none of those that the gateway sets.
         package var headers: [Header] = []
         /// When set, every request bears an access token.

@@ -106,7 +106,7 @@ enum ConfigFile {
     }
 
     /// Refuses files that are not there: later they would only fail every request. `place`: of the setting.
-    static func checkFiles(of tls: WayOut.TLS, at place: String, path: String) throws(ConfigRefusal) {
+    static func checkFiles(of tls: TransportOptions.TLS, at place: String, path: String) throws(ConfigRefusal) {
         for (key, file) in [("ca", tls.authorities), ("certificate", tls.certificate), ("key", tls.key)] {
             guard let file, !FileManager.default.isReadableFile(atPath: file) else { continue }
             throw ConfigRefusal("\(path): \(place)/\(key): the file \(file) cannot be read.")
@@ -143,7 +143,7 @@ enum ConfigFile {
         for reference in references {
             add(Array(((try? reference.resolve(environment: ProcessInfo.processInfo.environment)) ?? "").utf8))
         }
-        let tls = webhook.way.tls
+        let tls = webhook.transport.tls
         for file in [tls.authorities, tls.certificate, tls.key].compactMap(\.self) {
             add(Array(FileManager.default.contents(atPath: file) ?? Data()))
         }

@@ -17,7 +17,7 @@ struct Gateway: Sendable {
     let fileJanitor: MediaJanitor
     private let current: Current<GatewayPlan>
     /// Of earlier plans: what was begun by them may still be under way. As many as are in use, and the last one.
-    private let formerWays: Current<[WaysOut]>
+    private let formerClients: Current<[ClientPool]>
     private let path: String
 
     /// Puts a gateway together, or says on standard error why it cannot. `show` gets what built-in inboxes show.
@@ -45,16 +45,17 @@ struct Gateway: Sendable {
         }
         dispatcher = Dispatcher(
             plan.destinations, queue: foundations.queue, deadLetters: plan.deadLetters, logger: logger)
-        let (current, formerWays) = (Current(plan), Current<[WaysOut]>([]))
+        let (current, formerClients) = (Current(plan), Current<[ClientPool]>([]))
         let room = MediaRoom { current.value.config.media.retention.bytes }
         downloads = MediaService(
             foundations.queue, plan.downloads, room: room,
-            cancel: { for ways in formerWays.value + [current.value.ways] { ways.stopSeparate() } }, logger: logger)
+            cancel: { for clients in formerClients.value + [current.value.clients] { clients.stopSeparate() } },
+            logger: logger)
         fileJanitor = MediaJanitor(
             room, health: foundations.queue.fileHealth,
             work: .init(foundations.queue, foundations.media) { current.value.config.media.retention }, logger: logger)
         self.current = current
-        self.formerWays = formerWays
+        self.formerClients = formerClients
     }
 
     var plan: GatewayPlan { current.value }
@@ -69,8 +70,8 @@ struct Gateway: Sendable {
     /// Goes by another plan from now on. What is under way ends as it began.
     func replace(by next: GatewayPlan) {
         let former = plan
-        if former.ways !== next.ways {
-            formerWays.replace(by: formerWays.value.filter(\.isInUse) + [former.ways])
+        if former.clients !== next.clients {
+            formerClients.replace(by: formerClients.value.filter(\.isInUse) + [former.clients])
         }
         current.replace(by: next)
         downloads.replace(by: next.downloads)
@@ -79,7 +80,7 @@ struct Gateway: Sendable {
 
     /// Ends all that is under way to others; nothing is sent any more.
     func stopSending() {
-        for ways in formerWays.value + [plan.ways] { ways.stop() }
+        for clients in formerClients.value + [plan.clients] { clients.stop() }
     }
 
     /// Checkpoints all commits into the queue's file. Call it when no writer is left. After a failure the commits stay

@@ -15,7 +15,7 @@ struct GatewayPlan: Sendable {
     let intake: Intake
     let interactions: InteractionIntake
     let links: MediaLinks
-    let ways: WaysOut
+    let clients: ClientPool
     let destinations: [(destination: Destination, sender: any Sender)]
     let deadLetters: DeadLetterEvents
     let downloads: MediaService.Setup
@@ -55,13 +55,13 @@ struct GatewayPlan: Sendable {
             gateway: config.gateway.name, routes: config.routes,
             decider: Self.decider(types: config.actions, media: foundations.media, links: links), queue: queue,
             shaping: shaping)
-        ways =
-            former.flatMap { $0.config.egressAllow == config.egressAllow ? $0.ways : nil }
-            ?? WaysOut(allow: config.egressAllow)
+        clients =
+            former.flatMap { $0.config.egressAllow == config.egressAllow ? $0.clients : nil }
+            ?? ClientPool(allow: config.egressAllow)
         var destinations: [(Destination, any Sender)] = []
         var secrets: [DestinationName: [UInt8]] = [:]
         for destination in config.destinations {
-            let sender = try Self.sender(for: destination, path: path, ways: ways, show: foundations.show)
+            let sender = try Self.sender(for: destination, path: path, clients: clients, show: foundations.show)
             destinations.append((destination, sender))
             if case .webhook(let webhook) = destination.endpoint {
                 secrets[destination.name] = ConfigFile.digest(ofSecretsOf: webhook)
@@ -71,11 +71,11 @@ struct GatewayPlan: Sendable {
         self.secrets = secrets
         deadLetters = DeadLetterEvents(
             gateway: config.gateway.name, routes: config.routes, shaper: shaping.shaper)
-        try ConfigFile.checkFiles(of: config.media.way.tls, at: "/media/tls", path: path)
+        try ConfigFile.checkFiles(of: config.media.transport.tls, at: "/media/tls", path: path)
         // By a client of their own: files are large, and their servers are anybody's.
-        let (ways, allow) = (ways, config.media.allow)
-        let known = former.flatMap { $0.ways === ways && $0.config.media.allow == allow ? $0.mediaClient : nil }
-        let client = known ?? ways.separateClient(allowing: allow)
+        let (clients, allow) = (clients, config.media.allow)
+        let known = former.flatMap { $0.clients === clients && $0.config.media.allow == allow ? $0.mediaClient : nil }
+        let client = known ?? clients.separateClient(allowing: allow)
         mediaClient = client
         downloads = Self.downloads(config, foundations.media, links, client, shaping.shaper)
     }
@@ -86,7 +86,7 @@ struct GatewayPlan: Sendable {
 
     /// Whether a destination that both configs have is reached in the same way and with the same secrets.
     func reaches(_ name: DestinationName, as other: GatewayPlan) -> Bool {
-        ways === other.ways && secrets[name] == other.secrets[name]
+        clients === other.clients && secrets[name] == other.secrets[name]
     }
 
     private static func downloads(
@@ -104,19 +104,19 @@ struct GatewayPlan: Sendable {
     }
 
     static func sender(
-        for destination: Destination, path: String, ways: WaysOut, show: @escaping @Sendable (String) -> Void
+        for destination: Destination, path: String, clients: ClientPool, show: @escaping @Sendable (String) -> Void
     ) throws(ConfigRefusal) -> any Sender {
         switch destination.endpoint {
         case .inbox: return InboxSender(color: StandardOutput.hasColor, show: show)
         case .webhook(let webhook):
             try ConfigFile.checkFiles(
-                of: webhook.way.tls, at: "/destinations/\(destination.name)/tls", path: path)
+                of: webhook.transport.tls, at: "/destinations/\(destination.name)/tls", path: path)
             let keys = try ConfigFile.keys(of: webhook, named: destination.name, path: path)
             return WebhookSender(
                 webhook, keys: keys,
                 headers: try ConfigFile.headers(of: webhook, named: destination.name, path: path),
                 clientSecret: try ConfigFile.clientSecret(of: webhook, named: destination.name, path: path),
-                http: ways.client(allowing: destination.allow), version: Version.current)
+                http: clients.client(allowing: destination.allow), version: Version.current)
         }
     }
 
@@ -145,6 +145,6 @@ extension MediaFetcher.Settings {
         rules.kinds = Set(MediaKind.allCases.filter { media.types.contains($0.contentType) })
         rules.limits = media.maxBytes
         timeout = media.timeout
-        way = media.way
+        transport = media.transport
     }
 }

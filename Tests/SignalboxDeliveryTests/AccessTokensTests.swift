@@ -33,7 +33,8 @@ import Testing
                 tokenURL: "http://127.0.0.1:\(peer.port)/token", clientID: id,
                 clientSecret: .environment("UNUSED"), scope: scope)
             let tokens = AccessTokens(
-                credentials, secret: "s3cr+t/ä", way: WayOut(), timeout: .seconds(20), http: http, now: now)
+                credentials, secret: "s3cr+t/ä", transport: TransportOptions(), timeout: .seconds(20), http: http,
+                now: now)
             return try await body(tokens, peer)
         }
     }
@@ -122,7 +123,7 @@ import Testing
         let tokens = AccessTokens(
             Destination.ClientCredentials(
                 tokenURL: "http://127.0.0.1:9/", clientID: "me", clientSecret: .environment("UNUSED")),
-            secret: "s", way: WayOut(), timeout: .seconds(5), http: http)
+            secret: "s", transport: TransportOptions(), timeout: .seconds(5), http: http)
         let words = "address denied: 127.0.0.1 is loopback; egress.allow in the config can name it"
         await #expect(throws: TransportError.token(words)) { try await tokens.token() }
     }

@@ -20,7 +20,7 @@ import Testing
                     let result = await http.attempt(
                         OutboundRequest(
                             url: "https://localhost:\(server.port)/hook", headers: [("x-api-key", "hunter2")],
-                            way: WayOut(
+                            transport: TransportOptions(
                                 tls: .init(authorities: files.path("ca.pem")),
                                 proxy: .address("http://127.0.0.1:\(proxy.port)"))))
                     #expect(try result.answer.get().status == 204)
@@ -38,8 +38,8 @@ import Testing
         try await Peer.run(["canned"] + reply) { proxy in
             let http = OutboundHTTP(policy: AddressPolicy(allow: [try #require(AddressRange("127.0.0.0/8"))]))
             defer { http.stop() }
-            let way = WayOut(proxy: .address("http://127.0.0.1:\(proxy.port)"))
-            _ = try await http.send(OutboundRequest(url: "http://crm.example/hook", way: way))
+            let transport = TransportOptions(proxy: .address("http://127.0.0.1:\(proxy.port)"))
+            _ = try await http.send(OutboundRequest(url: "http://crm.example/hook", transport: transport))
             #expect(try await proxy.next()?.line == "POST http://crm.example/hook HTTP/1.1")
         }
     }
@@ -48,8 +48,8 @@ import Testing
         try await Peer.run(["proxy", "--status", "403"]) { proxy in
             let http = OutboundHTTP(policy: try loopback())
             defer { http.stop() }
-            let way = WayOut(proxy: .address("http://127.0.0.1:\(proxy.port)"))
-            let result = await http.attempt(OutboundRequest(url: "https://crm.example/", way: way))
+            let transport = TransportOptions(proxy: .address("http://127.0.0.1:\(proxy.port)"))
+            let result = await http.attempt(OutboundRequest(url: "https://crm.example/", transport: transport))
             #expect(result.answer == .failure(.refused("the proxy answered 403")))
             // What one request met must not stick to the next that takes its handle.
             let direct = await http.attempt(OutboundRequest(url: "http://name.invalid/"))
@@ -64,9 +64,9 @@ import Testing
         try await Peer.run(["mute"]) { proxy in
             let http = OutboundHTTP(policy: try loopback())
             defer { http.stop() }
-            let way = WayOut(proxy: .address("http://127.0.0.1:\(proxy.port)"))
+            let transport = TransportOptions(proxy: .address("http://127.0.0.1:\(proxy.port)"))
             let result = await http.attempt(
-                OutboundRequest(url: "https://crm.example/", timeout: .milliseconds(150), way: way))
+                OutboundRequest(url: "https://crm.example/", timeout: .milliseconds(150), transport: transport))
             guard case .failure(.timeoutConnecting) = result.answer else {
                 Issue.record("\(result.answer)")
                 return
@@ -78,8 +78,8 @@ import Testing
     @Test func aProxyAtASpecialAddressMustBeAllowed() async throws {
         let http = OutboundHTTP(policy: AddressPolicy())
         defer { http.stop() }
-        let way = WayOut(proxy: .address("http://127.0.0.1:9"))
-        let result = await http.attempt(OutboundRequest(url: "https://crm.example/", way: way))
+        let transport = TransportOptions(proxy: .address("http://127.0.0.1:9"))
+        let result = await http.attempt(OutboundRequest(url: "https://crm.example/", transport: transport))
         #expect(
             result.answer == .failure(.denied("127.0.0.1 is loopback; egress.allow in the config can name it")))
     }
@@ -97,7 +97,8 @@ import Testing
             for scheme in ["http", "https"] {
                 let result = await http.attempt(
                     OutboundRequest(
-                        url: "\(scheme)://\(host)/", way: WayOut(proxy: .address("http://127.0.0.1:\(proxy.port)"))))
+                        url: "\(scheme)://\(host)/",
+                        transport: TransportOptions(proxy: .address("http://127.0.0.1:\(proxy.port)"))))
                 guard case .failure(.denied) = result.answer else {
                     Issue.record("\(host): \(result.answer)")
                     continue
@@ -111,7 +112,8 @@ import Testing
         let http = OutboundHTTP(policy: AddressPolicy(allow: [try #require(AddressRange("10.0.0.0/8"))]))
         defer { http.stop() }
         let result = await http.attempt(
-            OutboundRequest(url: "https://\(host)/", way: WayOut(proxy: .address("http://10.0.0.1:3128"))))
+            OutboundRequest(
+                url: "https://\(host)/", transport: TransportOptions(proxy: .address("http://10.0.0.1:3128"))))
         #expect(
             result.answer == .failure(.denied("127.0.0.1 is loopback; egress.allow in the config can name it")))
     }

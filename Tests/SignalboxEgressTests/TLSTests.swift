@@ -8,7 +8,9 @@ import Testing
     /// Asks a peer with one of the certificates, and says what came of it.
     private func ask(
         _ certificate: String, _ more: [String] = [], host: String = "localhost",
-        way: (TestCertificates) throws -> WayOut.TLS = { WayOut.TLS(authorities: $0.path("ca.pem")) }
+        way: (TestCertificates) throws -> TransportOptions.TLS = {
+            TransportOptions.TLS(authorities: $0.path("ca.pem"))
+        }
     ) async throws -> OutboundResult {
         try await withTemporaryDirectory { directory in
             let files = try await TestCertificates(in: directory)
@@ -22,7 +24,7 @@ import Testing
                 return await http.attempt(
                     OutboundRequest(
                         url: "https://\(host):\(peer.port)/", timeout: .seconds(20),
-                        way: WayOut(tls: try way(files))))
+                        transport: TransportOptions(tls: try way(files))))
             }
         }
     }
@@ -63,7 +65,7 @@ import Testing
     }
 
     @Test func takesASelfSignedCertificateThatWasAdded() async throws {
-        let result = try await ask("self-signed.pem") { WayOut.TLS(authorities: $0.path("self-signed.pem")) }
+        let result = try await ask("self-signed.pem") { TransportOptions.TLS(authorities: $0.path("self-signed.pem")) }
         #expect(try result.answer.get().status == 204)
     }
 
@@ -79,12 +81,12 @@ import Testing
     }
 
     @Test func trustsNoAuthorityThatNobodyAdded() async throws {
-        expectBadCertificate(try await ask("good.pem") { _ in WayOut.TLS() }, "unable to get local issuer")
+        expectBadCertificate(try await ask("good.pem") { _ in TransportOptions.TLS() }, "unable to get local issuer")
     }
 
     @Test func saysWhichFileOfAuthoritiesItCannotUse() async throws {
         for file in ["missing.pem", "server.pin"] {
-            expectTLS(try await ask("good.pem") { WayOut.TLS(authorities: $0.path(file)) }, file)
+            expectTLS(try await ask("good.pem") { TransportOptions.TLS(authorities: $0.path(file)) }, file)
         }
     }
 
@@ -103,9 +105,9 @@ import Testing
         #expect(newer.status == 204)
         expectTLS(
             try await ask("good.pem", ["--newest", "1.2"]) {
-                WayOut.TLS(authorities: $0.path("ca.pem"), minimum: .v1_3)
+                TransportOptions.TLS(authorities: $0.path("ca.pem"), minimum: .v1_3)
             }, "protocol version")
-        let newest = try await ask("good.pem") { WayOut.TLS(authorities: $0.path("ca.pem"), minimum: .v1_3) }
+        let newest = try await ask("good.pem") { TransportOptions.TLS(authorities: $0.path("ca.pem"), minimum: .v1_3) }
         #expect(try newest.answer.get().status == 204)
     }
 
@@ -113,7 +115,7 @@ import Testing
         func ask(_ certificate: String?, _ key: String?) async throws -> OutboundResult {
             let version = version.map { ["--newest", $0] } ?? []
             return try await self.ask("good.pem", ["--client-authority", "{}/ca.pem"] + version) {
-                WayOut.TLS(
+                TransportOptions.TLS(
                     authorities: $0.path("ca.pem"), certificate: certificate.map($0.path), key: key.map($0.path))
             }
         }
@@ -129,19 +131,19 @@ import Testing
         let other = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
         for pins in [[], [other]] {
             let result = try await ask("good.pem") {
-                WayOut.TLS(authorities: $0.path("ca.pem"), pins: pins + [try $0.serverPin()])
+                TransportOptions.TLS(authorities: $0.path("ca.pem"), pins: pins + [try $0.serverPin()])
             }
             #expect(try result.answer.get().status == 204)
         }
         expectBadCertificate(
-            try await ask("good.pem") { WayOut.TLS(authorities: $0.path("ca.pem"), pins: [other]) }, "pinned")
+            try await ask("good.pem") { TransportOptions.TLS(authorities: $0.path("ca.pem"), pins: [other]) }, "pinned")
     }
 
     /// A pin adds to the checks; it takes the place of none.
     @Test func aPinDoesNotMakeUpForABadCertificate() async throws {
         expectBadCertificate(
             try await ask("expired.pem") {
-                WayOut.TLS(authorities: $0.path("ca.pem"), pins: [try $0.serverPin()])
+                TransportOptions.TLS(authorities: $0.path("ca.pem"), pins: [try $0.serverPin()])
             }, "certificate has expired")
     }
 
@@ -155,14 +157,14 @@ import Testing
             ]) { peer in
                 let http = OutboundHTTP(policy: try loopback())
                 defer { http.stop() }
-                let trusting = WayOut(tls: .init(authorities: files.path("ca.pem")))
+                let trusting = TransportOptions(tls: .init(authorities: files.path("ca.pem")))
                 let url = "https://localhost:\(peer.port)/"
-                #expect(try await http.send(OutboundRequest(url: url, way: trusting)).status == 204)
+                #expect(try await http.send(OutboundRequest(url: url, transport: trusting)).status == 204)
                 expectBadCertificate(await http.attempt(OutboundRequest(url: url)), "unable to get local issuer")
                 var pinned = trusting
                 pinned.tls.pins = ["sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="]
-                expectBadCertificate(await http.attempt(OutboundRequest(url: url, way: pinned)), "pinned")
-                #expect(try await http.send(OutboundRequest(url: url, way: trusting)).status == 204)
+                expectBadCertificate(await http.attempt(OutboundRequest(url: url, transport: pinned)), "pinned")
+                #expect(try await http.send(OutboundRequest(url: url, transport: trusting)).status == 204)
             }
         }
     }
@@ -179,7 +181,7 @@ import Testing
                     let reply = try await http.send(
                         OutboundRequest(
                             url: "https://localhost:\(peer.port)/", body: Array("{}".utf8),
-                            way: WayOut(tls: .init(authorities: files.path("ca.pem")))))
+                            transport: TransportOptions(tls: .init(authorities: files.path("ca.pem")))))
                     #expect(reply.status == 204)
                     #expect(try await peer.next()?.line == "PRI * HTTP/2.0")
                 }

@@ -68,7 +68,7 @@ import Testing
     }
 }
 
-@Suite struct JSONPlaceTests {
+@Suite struct JSONPositionTests {
     private let text = Array(#"{ "a\"b" : [ "x\"y", {"c": 12}, true ], "z": {} }"#.utf8)
 
     @Test(
@@ -77,7 +77,7 @@ import Testing
             ("/a\"b/1/c", "12", #""c""#), ("/a\"b/2", "true", nil), ("/z", "{", #""z""#), ("/z/none", "{", #""z""#),
         ] as [(String, String, String?)])
     func isOfTheValueAndItsKey(_ pointer: String, _ value: String, _ key: String?) throws {
-        let place = try #require(JSONPlace(of: pointer, in: text))
+        let place = try #require(JSONPosition(of: pointer, in: text))
         #expect(String(decoding: text[place.value], as: UTF8.self) == value)
         #expect(place.key.map { String(decoding: text[$0], as: UTF8.self) } == key)
     }
@@ -90,8 +90,8 @@ import Testing
         let parts = marked.split(separator: /[«»]/, omittingEmptySubsequences: false)
         let text = Array(parts.joined().utf8)
         let start = parts[0].utf8.count
-        #expect(JSONPlace.whole(from: start, in: text) == start..<start + parts[1].utf8.count)
+        #expect(JSONPosition.whole(from: start, in: text) == start..<start + parts[1].utf8.count)
     }
 
-    @Test func aTextThatIsNoJSONHasNone() { #expect(JSONPlace(of: "", in: []) == nil) }
+    @Test func aTextThatIsNoJSONHasNone() { #expect(JSONPosition(of: "", in: []) == nil) }
 }

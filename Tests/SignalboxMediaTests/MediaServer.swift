@@ -52,7 +52,7 @@ struct MediaServer {
             var arguments = ["scripted", "--script", script]
             if let certificate {
                 let files = try await TestCertificates(in: directory)
-                chosen.way.tls.authorities = files.path("ca.pem")
+                chosen.transport.tls.authorities = files.path("ca.pem")
                 arguments += ["--certificate", files.path(certificate), "--key", files.path("server.key")]
             }
             settings(&chosen)

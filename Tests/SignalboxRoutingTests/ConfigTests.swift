@@ -199,13 +199,13 @@ extension JSONWriter {
             case .secret(let reference): words.append("\(header.name) from \(reference)")
             }
         }
-        let tls = webhook.way.tls
+        let tls = webhook.transport.tls
         if let file = tls.authorities { words.append("ca \(file)") }
         if let file = tls.certificate { words.append("certificate \(file)") }
         if let file = tls.key { words.append("key \(file)") }
         words += tls.pins.map { "pin \($0)" }
         if tls.minimum != .v1_2 { words.append("TLS \(tls.minimum.rawValue)") }
-        switch webhook.way.proxy {
+        switch webhook.transport.proxy {
         case .none: break
         case .environment: words.append("proxy of the environment")
         case .address(let url): words.append("proxy \(url)")

@@ -15,7 +15,7 @@ import Testing
                     "audio/mp4", "video/mp4", "video/mpeg", "video/mpeg2", "video/x-msvideo",
                 ])
             #expect(media.timeout == .seconds(20) && !media.allowHttp && media.allow.isEmpty)
-            #expect(media.way == WayOut() && media.signedUrls == nil)
+            #expect(media.transport == TransportOptions() && media.signedUrls == nil)
             #expect(media.concurrency == 32 && media.perHost == 8)
             #expect(media.retry == Destination.Retry(attempts: 5, base: .seconds(2), max: .seconds(300)))
             #expect(media.retention.age == .seconds(2_592_000) && media.retention.bytes == 10_000_000_000)
@@ -30,10 +30,10 @@ import Testing
     /// As the expected files of configs spell it.
     static func spelled(_ media: GatewayConfig.Media) -> [String] {
         let retry = media.retry
-        let (tls, signed) = (media.way.tls, media.signedUrls)
+        let (tls, signed) = (media.transport.tls, media.signedUrls)
         let secrets = signed?.secrets.map(\.description).joined(separator: "+") ?? ""
         let proxy =
-            switch media.way.proxy {
+            switch media.transport.proxy {
             case .none: "none"
             case .environment: "environment"
             case .address(let url): url

@@ -11,7 +11,7 @@ package import SignalboxRouting
 package actor AccessTokens {
     private let credentials: Destination.ClientCredentials
     private let secret: String
-    private let way: WayOut
+    private let transport: TransportOptions
     private let timeout: Duration
     private let http: OutboundHTTP
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -23,14 +23,14 @@ package actor AccessTokens {
         let end: ContinuousClock.Instant
     }
 
-    /// `way`: the webhook's. The token's server is another one, so that its pins do not count there.
+    /// `transport`: the webhook's. The token's server is another one, so that its pins do not count there.
     package init(
-        _ credentials: Destination.ClientCredentials, secret: String, way: WayOut, timeout: Duration,
+        _ credentials: Destination.ClientCredentials, secret: String, transport: TransportOptions, timeout: Duration,
         http: OutboundHTTP, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
     ) {
         self.credentials = credentials
         self.secret = secret
-        self.way = WayOut(tls: way.tls.withoutPins, proxy: way.proxy)
+        self.transport = TransportOptions(tls: transport.tls.withoutPins, proxy: transport.proxy)
         self.timeout = timeout
         self.http = http
         self.now = now
@@ -81,7 +81,7 @@ package actor AccessTokens {
                 ("content-type", "application/x-www-form-urlencoded"),
             ],
             body: Array("grant_type=client_credentials\(scope)".utf8), timeout: timeout,
-            keptBytes: Self.longestReply + 1, way: way)
+            keptBytes: Self.longestReply + 1, transport: transport)
     }
 
     private static func formEncoded(_ text: String) -> String {
@@ -142,7 +142,7 @@ package actor AccessTokens {
     }
 }
 
-extension WayOut.TLS {
+extension TransportOptions.TLS {
     fileprivate var withoutPins: Self {
         var tls = self
         tls.pins = []

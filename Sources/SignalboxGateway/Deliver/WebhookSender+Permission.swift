@@ -10,7 +10,7 @@ extension WebhookSender {
         if let rate = handshake.perMinute { headers.append(("webhook-request-rate", String(rate))) }
         let request = OutboundRequest(
             method: .options, url: webhook.url, headers: headers + self.headers, timeout: webhook.timeout, keptBytes: 0,
-            keptHeaders: Permission.headers, way: webhook.way)
+            keptHeaders: Permission.headers, transport: webhook.transport)
         return Permission(await attempt(request).answer, to: handshake)
     }
 }

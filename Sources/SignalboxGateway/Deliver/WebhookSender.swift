@@ -28,7 +28,7 @@ package struct WebhookSender: Sender {
         tokens = webhook.credentials.map { credentials in
             guard let clientSecret else { preconditionFailure("Client credentials need their secret.") }
             return AccessTokens(
-                credentials, secret: clientSecret, way: webhook.way, timeout: webhook.timeout, http: http)
+                credentials, secret: clientSecret, transport: webhook.transport, timeout: webhook.timeout, http: http)
         }
         userAgent = "signalbox/\(version)"
     }
@@ -94,7 +94,8 @@ package struct WebhookSender: Sender {
             headers.append(("content-encoding", "gzip"))
         }
         return OutboundRequest(
-            url: webhook.url, headers: headers + self.headers, body: body, timeout: webhook.timeout, way: webhook.way)
+            url: webhook.url, headers: headers + self.headers, body: body, timeout: webhook.timeout,
+            transport: webhook.transport)
     }
 
     /// W3C Trace Context, version 00: the message's id is the trace, each attempt a span of its own.

@@ -11,7 +11,7 @@ package struct MediaFetcher: Sendable {
         /// For one download with its redirects, to the last byte.
         package var timeout = Duration.seconds(20)
         package var slowest = OutboundRequest.Pace(bytesPerSecond: 1024, seconds: 10)
-        package var way = WayOut()
+        package var transport = TransportOptions()
         /// Such as `signalbox/1.0`.
         package var userAgent: String
 
@@ -97,7 +97,7 @@ package struct MediaFetcher: Sendable {
         if let date = hop.validators?.lastModified { headers.append(("if-modified-since", date)) }
         var request = OutboundRequest(
             method: .get, url: hop.url.text, headers: headers, timeout: hop.left, keptBytes: 0,
-            keptHeaders: CachingHeaders.names + ["content-type", "etag", "location"], way: settings.way)
+            keptHeaders: CachingHeaders.names + ["content-type", "etag", "location"], transport: settings.transport)
         request.keptLists = CachingHeaders.lists + ["content-encoding", "transfer-encoding"]
         request.keptHeaderBytes = MediaLimits.longestURL
         request.sink = sink

@@ -11,7 +11,7 @@ extension ConfigText {
         var shown = bytes
         for mistake in mistakes where mistake.mayBeSecret && mistake.file == file {
             guard let start = mistake.place?.lowerBound, shown.indices.contains(start) else { continue }
-            for place in JSONPlace.whole(from: start, in: bytes) where !Self.isShown(shown[place]) {
+            for place in JSONPosition.whole(from: start, in: bytes) where !Self.isShown(shown[place]) {
                 shown[place] = UInt8(ascii: "*")
             }
         }

@@ -56,7 +56,7 @@ struct RuleSearch {
             let probes = memory.pointee.tree.edges[edge].probes
             guard probes.count > 0, places[edge] != Self.nothing else { continue }
             guard places[edge] == Self.many else {
-                look(for: event.value(at: Int(places[edge])), probes, &work)
+                look(for: event.value(atTapeIndex: Int(places[edge])), probes, &work)
                 continue
             }
             Pattern.anyValue(at: compiled.paths[edge][...], in: event, &work) { value, work in
@@ -97,13 +97,13 @@ struct RuleSearch {
                 met[count] = Int32(edge)
                 count += 1
             }
-            places[edge] = Int32(truncatingIfNeeded: value.place)
+            places[edge] = Int32(truncatingIfNeeded: value.tapeIndex)
         }
         metCount = count
         work.spend(visited)
         for number in start..<count {
             let edge = Int(met[number])
-            let value = event.value(at: Int(places[edge]))
+            let value = event.value(atTapeIndex: Int(places[edge]))
             if value.isObject {
                 places[edge] = Self.nothing
                 let table = Int(tree.edges[edge].table)
@@ -159,7 +159,7 @@ struct RuleSearch {
             } else {
                 guard value != Self.nothing else { return }
                 if field.isAccess, candidate & 1 == 0 { continue }
-                guard matches(field, event.value(at: Int(value)), &work) else { return }
+                guard matches(field, event.value(atTapeIndex: Int(value)), &work) else { return }
             }
         }
         guard !hasMany || compiled.ways[number].matches(event, &work) else { return }

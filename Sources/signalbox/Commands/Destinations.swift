@@ -90,9 +90,11 @@ struct Destinations: AsyncParsableCommand {
 
         func run() async throws {
             let (config, destination) = try Destinations.destination(name, options)
-            let ways = WaysOut(allow: config.egressAllow)
-            defer { ways.stop() }
-            let sender = try GatewayPlan.sender(for: destination, path: options.configPath, ways: ways) { print($0) }
+            let clients = ClientPool(allow: config.egressAllow)
+            defer { clients.stop() }
+            let sender = try GatewayPlan.sender(for: destination, path: options.configPath, clients: clients) {
+                print($0)
+            }
             let lease = OperationalEvent(gateway: config.gateway.name).pingLease(to: destination.name)
             let ping = await sender.ping(lease)
             print("\(name): \(ping.words)")

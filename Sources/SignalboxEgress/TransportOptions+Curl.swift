@@ -2,17 +2,17 @@ internal import CCurl
 internal import COpenSSL
 import SignalboxNotification
 
-extension WayOut {
+extension TransportOptions {
     /// Sets a fresh or reset handle up to go this way. libcurl takes an open connection again only for requests with the
     /// same settings, but for the key's file, which goes with the certificate's.
     func apply(to handle: UnsafeMutableRawPointer) -> [CURLcode] { tls.apply(to: handle) + proxy.apply(to: handle) }
 }
 
-extension WayOut.TLS {
+extension TransportOptions.TLS {
     fileprivate func apply(to handle: UnsafeMutableRawPointer) -> [CURLcode] {
         var codes = [
             sb_curl_set_long(handle, CURLOPT_SSLVERSION, minimum.option),
-            sb_curl_set_long(handle, CURLOPT_PROXY_SSLVERSION, WayOut.Version.v1_2.option),
+            sb_curl_set_long(handle, CURLOPT_PROXY_SSLVERSION, TransportOptions.Version.v1_2.option),
             sb_curl_set_tls_callback(handle, Self.onContext),
         ]
         // This takes the place of the system's bundle; the system's directory of the same authorities stays in use.
@@ -37,7 +37,7 @@ extension WayOut.TLS {
     }
 }
 
-extension WayOut.Version {
+extension TransportOptions.Version {
     fileprivate var option: Int {
         switch self {
         case .v1_2: CURL_SSLVERSION_TLSv1_2
@@ -46,7 +46,7 @@ extension WayOut.Version {
     }
 }
 
-extension WayOut.Proxy {
+extension TransportOptions.Proxy {
     fileprivate func apply(to handle: UnsafeMutableRawPointer) -> [CURLcode] {
         switch self {
         // What libcurl does by itself.

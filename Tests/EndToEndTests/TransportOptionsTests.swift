@@ -3,8 +3,8 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// What a destination's config says of the way there, through the built binary.
-@Suite(.timeLimit(.minutes(3))) struct WaysOutTests {
+/// Transport options of a destination, through the built binary.
+@Suite(.timeLimit(.minutes(3))) struct TransportOptionsTests {
     private let payload = Data(#"{"aps":{"alert":"Hi"}}"#.utf8)
     private let taken = ["--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#]
 

@@ -4,37 +4,37 @@ import Testing
 
 @testable import SignalboxEgress
 
-@Suite(.timeLimit(.minutes(1))) struct WaysOutTests {
+@Suite(.timeLimit(.minutes(1))) struct ClientPoolTests {
     private func loopback() throws -> [AddressRange] { [try #require(AddressRange("127.0.0.0/8"))] }
 
     @Test func whoMayGoEquallyFarSharesAClient() throws {
-        let ways = WaysOut(allow: [])
+        let clients = ClientPool(allow: [])
         let ranges = try loopback()
-        let (plain, far) = (ways.client(), ways.client(allowing: ranges))
-        #expect(ways.client() === plain && ways.client(allowing: ranges) === far && plain !== far)
-        let separate = ways.separateClient(allowing: [])
-        #expect(separate !== plain && ways.separateClient(allowing: []) !== separate && ways.client() === plain)
+        let (plain, far) = (clients.client(), clients.client(allowing: ranges))
+        #expect(clients.client() === plain && clients.client(allowing: ranges) === far && plain !== far)
+        let separate = clients.separateClient(allowing: [])
+        #expect(separate !== plain && clients.separateClient(allowing: []) !== separate && clients.client() === plain)
     }
 
     @Test func aClientThatNobodyHasIsGone() throws {
-        let ways = WaysOut(allow: [])
-        var client: OutboundHTTP? = ways.client()
-        #expect(ways.isInUse)
+        let clients = ClientPool(allow: [])
+        var client: OutboundHTTP? = clients.client()
+        #expect(clients.isInUse)
         weak let seen = client
         client = nil
-        #expect(seen == nil && !ways.isInUse)
+        #expect(seen == nil && !clients.isInUse)
     }
 
     /// The thread ends, and its connections with it, though nobody said stop.
     @Test func aThreadEndsWithTheLastWhoHasItsClient() async throws {
         try await ReceivingServer.run { server in
-            let ways = WaysOut(allow: try loopback())
-            var client: OutboundHTTP? = ways.client()
+            let clients = ClientPool(allow: try loopback())
+            var client: OutboundHTTP? = clients.client()
             #expect(try await client?.send(OutboundRequest(url: server.url)).status == 204)
             weak let loop = client?.loop
             client = nil
             while loop != nil { await Task.yield() }
-            #expect(!ways.isInUse)
+            #expect(!clients.isInUse)
         }
     }
 
@@ -44,15 +44,15 @@ import Testing
             for await _ in never {}
             return 204
         }) { server in
-            let ways = WaysOut(allow: try loopback())
+            let clients = ClientPool(allow: try loopback())
             let url = server.url
-            let (shared, separate) = (ways.client(), ways.separateClient(allowing: []))
+            let (shared, separate) = (clients.client(), clients.separateClient(allowing: []))
             async let first = shared.attempt(OutboundRequest(url: url))
             async let second = separate.attempt(OutboundRequest(url: url))
             _ = await server.next(2)
-            ways.stopSeparate()
+            clients.stopSeparate()
             #expect(await second.answer.error == .stopped)
-            ways.stop()
+            clients.stop()
             #expect(await first.answer.error == .stopped)
             release.finish()
         }

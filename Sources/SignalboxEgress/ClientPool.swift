@@ -5,7 +5,7 @@ import Synchronization
 /// may not, so that no open connection lends its permission.
 ///
 /// It only knows them: a client is gone when nobody uses it any more, as happens to those of a config that was replaced.
-package final class WaysOut: Sendable {
+package final class ClientPool: Sendable {
     // A class because it is shared by all who send.
     private let clients = Mutex<[Known]>([])
     private let allow: [AddressRange]

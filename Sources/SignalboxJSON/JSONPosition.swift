@@ -1,5 +1,5 @@
 /// Where in a text a value stands, in bytes: for messages that show the place.
-package struct JSONPlace: Sendable, Equatable {
+package struct JSONPosition: Sendable, Equatable {
     /// The value; of an object or array only the bracket that opens it.
     package let value: Range<Int>
     /// The key in its quotes, for a member of an object.

@@ -1,5 +1,5 @@
 /// How requests to a server leave the process: what must hold of TLS, and through which proxy they go.
-package struct WayOut: Sendable, Hashable {
+package struct TransportOptions: Sendable, Hashable {
     package var tls: TLS
     package var proxy: Proxy
 
