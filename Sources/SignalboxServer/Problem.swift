@@ -95,7 +95,7 @@ extension Problem {
     static func words(_ error: StoreError) -> String {
         switch error {
         case .unavailable, .stalled, .undecided: "\(error)"
-        case .directory, .inUse, .missing, .lost, .damaged:
+        case .directory, .inUse, .missing, .lost, .keyWithoutQueue, .damaged:
             "The queue cannot be used until an operator intervenes."
         }
     }

@@ -4,6 +4,8 @@ import GRDB
 /// How the queue of a data directory was lost.
 enum QueueLoss: Equatable {
     case missing(sign: String)
+    /// The directory holds `token.key` and no other file of a queue. It is new, or everything else was removed.
+    case onlyKey
     case emptied
     case replaced
     /// Numbers of events or of deliveries.
@@ -13,6 +15,7 @@ enum QueueLoss: Equatable {
     var words: String {
         switch self {
         case .missing(let sign): "\(sign) is there, but queue.db is missing or empty"
+        case .onlyKey: "token.key is there but queue.db is not"
         case .emptied: "queue.db no longer holds a queue; perhaps queue.db-wal was removed"
         case .replaced: "queue.db is another queue than the one that queue.id describes"
         case .behind(let last, let accepted):
@@ -26,7 +29,13 @@ enum QueueLoss: Equatable {
         guard Self.size(directory + "/queue.db") == 0,
             let sign = Self.sign(in: directory, among: Self.laterFiles + ["queue.db-wal"])
         else { return nil }
-        self = .missing(sign: sign)
+        let isAlone = ["queue.db", "queue.db-wal"].allSatisfy { access(directory + "/" + $0, F_OK) != 0 }
+        self = sign == "token.key" && isAlone ? .onlyKey : .missing(sign: sign)
+    }
+
+    /// The error that reports it.
+    func error(in directory: String) -> StoreError {
+        self == .onlyKey ? .keyWithoutQueue(directory: directory) : .lost(directory: directory, reason: words)
     }
 
     /// Compares a queue with its record. Nil when both agree, and when the directory of an earlier version has no
@@ -66,7 +75,7 @@ extension SQLiteQueue {
     /// Opens the queue of a gateway that may be running; fails when there is none.
     package static func existing(in directory: String) throws(StoreError) -> SQLiteQueue {
         if let loss = QueueLoss(beforeOpening: directory) {
-            throw .lost(directory: directory, reason: loss.words)
+            throw loss.error(in: directory)
         }
         guard FileManager.default.fileExists(atPath: directory + "/queue.db") else {
             throw .missing(path: directory)
@@ -79,14 +88,15 @@ extension SQLiteQueue {
     /// The data directory of the file.
     var directory: String { Self.directory(of: path) }
 
-    /// Opens or creates the queue of a data directory for its owner. Throws ``StoreError/lost(directory:reason:)``
-    /// when a former queue is gone or the file is behind what was accepted, unless `acceptsLoss`.
+    /// Opens or creates the queue of a data directory for its owner. Unless `acceptsLoss`, throws
+    /// ``StoreError/lost(directory:reason:)`` when a former queue is gone or the file is behind what was accepted, and
+    /// ``StoreError/keyWithoutQueue(directory:)`` when it cannot tell a lost queue from a new directory.
     package convenience init(
         of directory: DataDirectory, acceptsLoss: Bool = false
     ) throws(StoreError) {
         let path = directory.path
         if !acceptsLoss, let loss = QueueLoss(beforeOpening: path) {
-            throw .lost(directory: path, reason: loss.words)
+            throw loss.error(in: path)
         }
         let former = QueueRecord(in: path)
         try self.init(in: path, mustExist: !acceptsLoss && QueueLoss.isExpected(in: path))
@@ -101,7 +111,7 @@ extension SQLiteQueue {
             return
         }
         if !acceptsLoss, let loss = QueueLoss(former, of: record) {
-            throw .lost(directory: path, reason: loss.words)
+            throw loss.error(in: path)
         }
         try self.record.begin(record, in: path)
     }

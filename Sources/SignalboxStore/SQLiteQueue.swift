@@ -66,7 +66,7 @@ package final class SQLiteQueue: Sendable {
     package static let patience: Duration = .seconds(15)
     /// Seconds that SQLite waits for the lock of another process. A commit may wait behind one other write that waits for
     /// that lock; both together end before ``patience``.
-    private static let busyTime: TimeInterval = 7
+    static let busyTime: TimeInterval = 7
     /// How long a commit may take before the queue counts as not writable.
     package static let longestCommit: Duration = .seconds(5)
 

@@ -10,6 +10,8 @@ package enum StoreError: Error, Sendable, Equatable {
     case missing(path: String)
     /// The queue of this directory is gone, or the file is behind what was accepted.
     case lost(directory: String, reason: String)
+    /// The directory has a `token.key` but no queue: it is new and the key was put there first, or its queue is gone.
+    case keyWithoutQueue(directory: String)
     /// The database file is no database or is damaged.
     case damaged(path: String, reason: String)
     /// Nothing was written; the same call may succeed once there is room or the disk is back.
@@ -32,6 +34,10 @@ extension StoreError: CustomStringConvertible {
         case .lost(let directory, let reason):
             "The queue in \(directory) lost events: \(reason). Put the missing file or a backup back. To go on without "
                 + "the lost events, start once with: signalbox serve --accept-queue-loss."
+        case .keyWithoutQueue(let directory):
+            "The data directory \(directory) has no queue: token.key is there but queue.db is not. If this is a new "
+                + "directory whose token.key was put there on purpose, start once with: signalbox serve "
+                + "--accept-queue-loss. Otherwise the queue was removed: put queue.db or a backup of it back."
         case .damaged(let path, let reason):
             "The queue \(path) cannot be read: \(reason). Restore it from a backup, or move it away to start anew."
         case .unavailable(let reason): "The queue cannot be written: \(reason)."

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import SignalboxNotification
 import SignalboxTesting
+import Synchronization
 import Testing
 
 @testable import SignalboxStore
@@ -80,6 +81,92 @@ import Testing
         }
     }
 
+    /// A write that waits for the lock of another process ends with a definite answer before its request is told that
+    /// the outcome is unknown, even when it first waits behind another such write, for example that of a probe.
+    @Test func twoWaitsForALockEndBeforeARequestGivesUp() async throws {
+        #expect(2 * SQLiteQueue.busyTime < SQLiteQueue.patience / .seconds(1))
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            let milliseconds = try await queue.pool.writeWithoutTransaction { db in
+                try Double.fetchOne(db, sql: "PRAGMA busy_timeout")
+            }
+            #expect(milliseconds == SQLiteQueue.busyTime * 1000, "the limit applies to the connection that writes")
+
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 20") }
+            let other = try lock(directory)
+            let locked = StoreError.unavailable(reason: "database is locked")
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await #expect(throws: locked) { try await queue.probe() } }
+                group.addTask { await #expect(throws: locked) { try await queue.append([event(1)]) } }
+            }
+            try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+            try await queue.append([event(2)])
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2]])
+        }
+    }
+
+    /// A claim, a give-back of fresh deliveries and an event that cannot be written form one commit group, which is
+    /// split. A failed attempt at the group does not release the leases: each delivery is claimed once.
+    @Test func aSplitGroupReleasesAGiveBackOnce() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await refuseEvents(7, in: queue)
+            try await queue.append([event(1)])
+            let fresh = queue.lanes.withHandOff { $0.takeFresh() }
+            #expect(fresh.map(\.body) == [[1]])
+            let disk = DispatchSemaphore(value: 0)
+            queue.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
+            // The first group waits for the disk; the next three writes become one group.
+            queue.commits.submit(.giveBack([])) { _ in }
+            while queue.commits.commitTime == nil { await Task.yield() }
+            let claimed = Mutex<[[UInt8]]>([])
+            queue.commits.submit(.claim(crm, upTo: 5, of: nil)) { result in
+                if case .success(.claimed(let leases)) = result { claimed.withLock { $0 += leases.map(\.body) } }
+            }
+            queue.commits.submit(.giveBack(fresh)) { _ in }
+            let refusals = Mutex<[StoreError]>([])
+            queue.commits.submit(.append([event(7)], nil)) { result in
+                if case .failure(let error) = result { refusals.withLock { $0.append(error) } }
+            }
+            disk.signal()
+            await queue.finish()
+            #expect(refusals.withLock(\.self) == [.unavailable(reason: "bad")])
+            queue.lookAgain()
+            for _ in 0..<2 {
+                let more = try await queue.claim(from: crm, upTo: 5).map(\.body)
+                claimed.withLock { $0 += more }
+                queue.lookAgain()
+            }
+            #expect(claimed.withLock(\.self) == [[1]])
+        }
+    }
+
+    /// The file still says that the attempt began, so it counts as interrupted.
+    @Test func aGiveBackThatFailsForGoodReleasesItsLeases() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.append([event(1)])
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            await #expect(throws: StoreError.self) { try await queue.giveBackFresh() }
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+            queue.lookAgain()
+            let leases = try await queue.claim(from: crm, upTo: 5)
+            #expect(leases.map(\.body) == [[1]])
+            #expect(leases.map(\.attempts) == [1])
+        }
+    }
+
+    /// Makes the file refuse events with this body.
+    private func refuseEvents(_ body: UInt8, in queue: SQLiteQueue) async throws {
+        try await queue.pool.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER bad BEFORE INSERT ON events WHEN NEW.body = x'0\(body)'
+                    BEGIN SELECT RAISE(ABORT, 'bad'); END
+                    """)
+        }
+    }
+
     /// The file has a backlog, and another process locks it when the clock is set, so the claim cannot follow the
     /// clock.
     @Test(arguments: [3600, -3600] as [TimeInterval]) func aLaneClaimsAgainAfterAClaimThatFailed(
@@ -140,13 +227,7 @@ import Testing
     @Test func anEventThatCannotBeWrittenFailsAlone() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
-            try await queue.pool.write { db in
-                try db.execute(
-                    sql: """
-                        CREATE TRIGGER bad BEFORE INSERT ON events WHEN NEW.body = x'07'
-                        BEGIN SELECT RAISE(ABORT, 'bad'); END
-                        """)
-            }
+            try await refuseEvents(7, in: queue)
             let failed = try await withThrowingTaskGroup(of: UInt8?.self) { group in
                 for number in 0..<UInt8(200) {
                     group.addTask {

@@ -67,19 +67,41 @@ import Testing
         }
     }
 
-    @Test(arguments: ["queue.id", "token.key"]) func refusesAMissingQueueBesideASign(_ sign: String) async throws {
+    @Test(arguments: [["queue.id"], ["queue.id", "token.key"], ["queue.db-wal"], ["token.key", "queue.db-wal"]])
+    func refusesAMissingQueueBesideASign(_ signs: [String]) async throws {
         try await withTemporaryDirectory { path in
-            try await append(1, in: path)
-            try remove("queue.db", "queue.db-wal", "queue.db-shm", "queue.id", in: path)
-            try Data("something".utf8).write(to: URL(fileURLWithPath: path + "/" + sign))
-            try expectLoss(of: path, naming: sign)
+            try await removeQueue(in: path, leaving: signs)
+            try expectLoss(of: path, naming: signs[0])
             #expect(!FileManager.default.fileExists(atPath: path + "/queue.db"), "the attempt leaves no queue")
             #expect { try SQLiteQueue.existing(in: path) } throws: {
                 if case .lost = $0 as? StoreError { true } else { false }
             }
+            try remove("queue.db-wal", in: path)
             try await append(2, in: path, acceptsLoss: true)
             try await append(3, in: path) { queue throws in #expect(try await queue.eventCount() == 2) }
         }
+    }
+
+    /// A secret manager may put the key into a directory before the gateway starts there for the first time.
+    @Test func asksWhetherADirectoryWithOnlyAKeyIsNew() async throws {
+        try await withTemporaryDirectory { path in
+            try await removeQueue(in: path, leaving: ["token.key"])
+            let expected = StoreError.keyWithoutQueue(directory: path)
+            #expect(throws: expected) { try SQLiteQueue(of: try DataDirectory(path: path)) }
+            #expect(throws: expected) { try SQLiteQueue.existing(in: path) }
+            #expect(!FileManager.default.fileExists(atPath: path + "/queue.db"), "the attempt leaves no queue")
+            #expect(expected.description.contains("token.key is there but queue.db is not. If this is a new directory"))
+            #expect(expected.description.contains("start once with: signalbox serve --accept-queue-loss"))
+            try await append(2, in: path, acceptsLoss: true)
+            try await append(3, in: path) { queue throws in #expect(try await queue.eventCount() == 2) }
+        }
+    }
+
+    /// Leaves only these files of a data directory, each with some content.
+    private func removeQueue(in path: String, leaving names: [String]) async throws {
+        try await append(1, in: path)
+        try remove("queue.db", "queue.db-wal", "queue.db-shm", "queue.id", in: path)
+        for name in names { try Data("something".utf8).write(to: URL(fileURLWithPath: path + "/" + name)) }
     }
 
     @Test func refusesAnEmptiedQueue() async throws {
