@@ -69,6 +69,7 @@ model:
 
 lint: deps-lint
 	/usr/bin/python3 .ci/check-targets
+	/usr/bin/python3 .ci/check-language --self-test
 	swift format lint --strict --recursive Sources Tests Benchmarks/Sources Fuzz/Sources Package.swift Benchmarks/Package.swift Fuzz/Package.swift
 
 format:
