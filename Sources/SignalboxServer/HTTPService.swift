@@ -32,7 +32,7 @@ struct HTTPService {
         let connections = OpenFiles.connections(atMost: Self.connections)
         let table = ConnectionTable(capacity: max(1, connections - Self.reserve))
         let application = Application(
-            responder: RefusalResponder(next: responder),
+            responder: GuardedResponder(next: responder),
             server: HTTPServerBuilder { responder in
                 let http = HTTP1Channel(responder: responder, configuration: .init(idleTimeout: limits.idle))
                 return GuardedChannel(http: http, direct: direct, limits: limits, table: table)

@@ -189,6 +189,11 @@ extension Problem {
                     .notImplemented, "transfer-coding-unsupported",
                     "The only supported Transfer-Encoding is chunked: send the body as it is."
                 )
+            case .expectationUnsupported:
+                (
+                    .expectationFailed, "expectation-unsupported",
+                    "The only supported Expect is 100-continue: leave the field out."
+                )
             }
         self.init(status: status, code: code, title: "The request was not accepted", detail: detail)
     }

@@ -88,6 +88,36 @@ import Testing
         }
     }
 
+    /// The client would wait for good.
+    @Test func aClientThatWaitsForContinueReceivesIt() async throws {
+        let script = """
+            connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+            def exchange(path, fields, body, statuses):
+                head = "POST " + path + " HTTP/1.1\\r\\nhost: 127.0.0.1\\r\\nexpect: 100-continue\\r\\n" + fields
+                connection.sendall((head + "\\r\\n\\r\\n").encode())
+                for status in statuses:
+                    reply = connection.recv(65536)
+                    assert reply.startswith(b"HTTP/1.1 " + status), reply
+                    if status == b"100": connection.sendall(body)
+            payload = b'{"aps":{"alert":"x"}}'
+            length = "content-length: %d" % len(payload)
+            exchange("/v1/notifications", length, payload, [b"100", b"202"])
+            chunked = b"%x\\r\\n%s\\r\\n0\\r\\n\\r\\n" % (len(payload), payload)
+            exchange("/v1/notifications", "transfer-encoding: chunked", chunked, [b"100", b"202"])
+            exchange("/v1/deliveries/retry", "content-length: 2", b"{}", [b"100", b"200"])
+            exchange("/v1/notifications", "content-length: 9000000", b"", [b"413"])
+            connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+            exchange("/v1/nothing", length, b"", [b"404"])
+            connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+            exchange("/v1/notifications", length + "\\r\\nhost: a", b"", [b"400"])
+            connection = socket.create_connection(("127.0.0.1", port), timeout=20)
+            exchange("/v1/notifications", length + "\\r\\nexpect: x", b"", [b"417"])
+            """
+        try await Gateway.run { gateway, _, _ in
+            try await RawConnection.withClient(script, of: gateway.url) {}
+        }
+    }
+
     @Test func theReceiverForDevelopmentKeepsTheSameRules() async throws {
         let listener = try binary.start(
             ["listen", "--listen", "127.0.0.1:0"], environment: ["WEBHOOK_SECRET": Gateway.secret])

@@ -38,6 +38,8 @@ import Testing
             channel.embeddedEventLoop.run()
         }
 
+        func readBody() { channel.triggerUserOutboundEvent(RequestGuard.BodyIsRead(), promise: nil) }
+
         func sent() throws -> String {
             var text = ""
             while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
@@ -112,6 +114,18 @@ import Testing
         #expect(connection.seen == ["GET /a", "end"])
     }
 
+    @Test func aWholeRequestPassesInOnePiece() throws {
+        let connection = try Connection()
+        connection.receive(Self.post(5000) + String(repeating: "x", count: 5000))
+        #expect(connection.seen == ["POST /a", "5000", "end"])
+    }
+
+    @Test func aBodyWithEmptyLinesPasses() throws {
+        let connection = try Connection()
+        connection.receive(Self.post(5000) + String(repeating: "x\n\n\r\n", count: 1000))
+        #expect(connection.seen.last == "end")
+    }
+
     @Test func aBodyPassesInLargePieces() throws {
         let connection = try Connection()
         connection.receive(Self.post(100_000) + String(repeating: "x", count: 100_000) + Self.get)
@@ -167,6 +181,44 @@ import Testing
         for _ in 0..<100 { connection.receive(String(repeating: "x", count: 10_000)) }
         #expect(connection.channel.isActive)
         #expect(connection.seen == ["GET /a", "end"])
+    }
+
+    // MARK: Expectations
+
+    private static let expecting = "POST /a HTTP/1.1\r\nhost: a\r\nexpect: 100-Continue\r\n"
+    private static let interim = "HTTP/1.1 100 Continue\r\n\r\n"
+
+    @Test(arguments: ["content-length: 3\r\n\r\n", "transfer-encoding: chunked\r\n\r\n"])
+    func asksOnceForABodyThatIsRead(rest: String) throws {
+        let connection = try Connection()
+        connection.receive(Self.expecting + rest)
+        #expect(try connection.sent().isEmpty)
+        connection.readBody()
+        connection.readBody()
+        #expect(try connection.sent() == Self.interim)
+    }
+
+    @Test(arguments: [
+        expecting + "content-length: 0\r\n\r\n", expecting + "content-length: 3\r\n\r\nabc", post(3),
+        expecting + "content-length: 3\r\n\r\na",
+        "POST /a HTTP/1.0\r\nexpect: 100-continue\r\ncontent-length: 3\r\n\r\n",
+    ])
+    func asksForNoBodyThatNeedsNoAsking(request: String) throws {
+        let connection = try Connection()
+        connection.receive(request)
+        connection.readBody()
+        #expect(try connection.sent().isEmpty)
+    }
+
+    @Test func asksForABodyAfterTheResponsesToEarlierRequests() throws {
+        let connection = try Connection()
+        connection.receive(Self.get + Self.expecting + "content-length: 3\r\n\r\n")
+        connection.readBody()
+        #expect(try connection.sent().isEmpty)
+        connection.respond()
+        _ = try connection.sent()
+        connection.readBody()
+        #expect(try connection.sent() == Self.interim)
     }
 
     // MARK: Slow bodies

@@ -85,6 +85,18 @@ import Testing
         #expect(Self.refusal(of: Self.head(headers)) == .transferCodingUnsupported)
     }
 
+    @Test(
+        arguments: [
+            ("100-continue", "1", true, nil), ("100-Continue", "1", true, nil), ("100-continue", "0", false, nil),
+            ("200-ok", "1", false, .expectationUnsupported),
+        ] as [(String, String, Bool, HeadRefusal?)])
+    func knowsWhoWaitsForContinue(_ value: String, length: String, expects: Bool, refusal: HeadRefusal?) throws {
+        let headers = [("host", "a"), ("Expect", value), ("content-length", length)]
+        #expect(Self.refusal(of: Self.head(headers)) == refusal)
+        if refusal == nil { #expect(try RequestHeadRules(Self.head(headers)).expectsContinue == expects) }
+        #expect(try !RequestHeadRules(Self.head(headers, version: .http1_0)).expectsContinue)
+    }
+
     @Test func knowsTheLengthOfTheBody() throws {
         #expect(try RequestHeadRules(Self.head([("host", "a")])).bodyLength == 0)
         #expect(try RequestHeadRules(Self.head([("host", "a"), ("Content-Length", "7")])).bodyLength == 7)

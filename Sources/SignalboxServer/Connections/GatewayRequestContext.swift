@@ -4,7 +4,7 @@ import NIOCore
 /// Data that a handler needs in addition to the request.
 struct GatewayRequestContext: RequestContext {
     var coreContext: CoreRequestContextStorage
-    private let channel: any Channel
+    let channel: any Channel
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)

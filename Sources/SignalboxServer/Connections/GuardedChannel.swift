@@ -14,9 +14,10 @@ struct GuardedChannel: ServerChildChannel {
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
             // Reads small pieces, one at a time, so that bytes sent early or left unread stay in the system's buffers.
+            // The smallest holds most requests whole.
             if let options = channel.syncOptions {
                 try options.setOption(.maxMessagesPerRead, value: 1)
-                let pieces = AdaptiveRecvByteBufferAllocator(minimum: 512, initial: 2048, maximum: 16_384)
+                let pieces = AdaptiveRecvByteBufferAllocator(minimum: 2048, initial: 2048, maximum: 16_384)
                 try options.setOption(.recvAllocator, value: pieces)
                 try options.setOption(.writeBufferWaterMark, value: .init(low: 16_384, high: 32_768))
             }

@@ -9,10 +9,11 @@ enum HeadRefusal: String, Error, CaseIterable {
     case targetInvalid = "TARGET-INVALID"
     case framingAmbiguous = "FRAMING-AMBIGUOUS"
     case transferCodingUnsupported = "TRANSFER-CODING-UNSUPPORTED"
+    case expectationUnsupported = "EXPECTATION-UNSUPPORTED"
 
     private static let prefix = "REFUSED-"
 
-    /// Represents the request on its way to ``RefusalResponder``, so that earlier requests get their responses first.
+    /// Represents the request on its way to ``GuardedResponder``, so that earlier requests get their responses first.
     ///
     /// The parser rejects unknown methods, so no client can send this one.
     var head: HTTPRequestHead {

@@ -1,22 +1,20 @@
 import NIOCore
 
 /// Holds received bytes back from the HTTP parser until ``RequestWindow`` admits them, and stops reading meanwhile.
-final class InputGate: ChannelDuplexHandler {
+final class InputGate: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
-    typealias OutboundIn = IOData
-    typealias OutboundOut = IOData
 
     // A class because the channel calls it, on its event loop and nowhere else.
 
-    /// Updated by ``RequestGuard``.
+    /// Updated by ``RequestGuard``, which also holds back reads while bytes are held.
     var window = RequestWindow()
 
     /// True while bytes wait for the window.
     var isHolding: Bool { !held.isEmpty }
 
     private let heldLimit: Int
-    private var held = CircularBuffer<ByteBuffer>()
+    private var held = CircularBuffer<ByteBuffer>(initialCapacity: 1)
     private var heldBytes = 0
     private var isPassing = false
     private var isReadHeld = false
@@ -29,11 +27,9 @@ final class InputGate: ChannelDuplexHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
-    // MARK: In
-
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
-        if held.isEmpty, !isPassing, bytes.readableBytes <= window.allowance, !window.isOver {
+        if held.isEmpty, !isPassing, window.admits(bytes) {
             isPassing = true
             context.fireChannelRead(data)
             isPassing = false
@@ -94,10 +90,6 @@ final class InputGate: ChannelDuplexHandler {
         heldBytes = 0
     }
 
-    // MARK: Out
-
-    func read(context: ChannelHandlerContext) {
-        guard held.isEmpty else { return isReadHeld = true }
-        context.read()
-    }
+    /// Reads from the socket as soon as nothing is held.
+    func readWhenEmpty() { isReadHeld = true }
 }

@@ -12,6 +12,9 @@ final class RequestGuard: ChannelDuplexHandler {
     typealias OutboundIn = HTTPServerResponsePart
     typealias OutboundOut = HTTPServerResponsePart
 
+    /// Says that the body of the current request is being read: a client that waits for `100 Continue` receives it.
+    struct BodyIsRead: Sendable {}
+
     // A class because the channel calls it, on its event loop and nowhere else.
     private let gate: InputGate
     private let limits: ConnectionLimits
@@ -21,6 +24,8 @@ final class RequestGuard: ChannelDuplexHandler {
     private var body: BodyDeadline?
     private var unread: UnreadResponse?
     private var timer: Scheduled<Void>?
+    /// Whether the client may hold back the body of the current request until it receives `100 Continue`.
+    private var expectsContinue = false
 
     /// A response that the client does not read.
     private struct UnreadResponse {
@@ -52,10 +57,12 @@ final class RequestGuard: ChannelDuplexHandler {
     }
 
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
-        guard event is ConnectionTable.CloseIfIdle else {
-            return context.triggerUserOutboundEvent(event, promise: promise)
+        switch event {
+        case is ConnectionTable.CloseIfIdle:
+            if gate.window.isIdle { context.close(promise: nil) }
+        case is BodyIsRead: sendContinue(context)
+        default: return context.triggerUserOutboundEvent(event, promise: promise)
         }
-        if gate.window.isIdle { context.close(promise: nil) }
         promise?.succeed()
     }
 
@@ -69,24 +76,26 @@ final class RequestGuard: ChannelDuplexHandler {
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !gate.window.isOver else { return }
         switch unwrapInboundIn(data) {
-        case .head(let head): return begin(head, context)
+        case .head(let head): return begin(head, data, context)
         case .body(let bytes):
+            expectsContinue = false
             gate.window.receive(bytes.readableBytes)
             body?.receive(bytes.readableBytes, at: context.eventLoop.now)
         case .end:
             gate.window.endRequest()
-            body = nil
+            (body, expectsContinue) = (nil, false)
             noteActivity(context)
         }
         context.fireChannelRead(data)
     }
 
-    private func begin(_ head: HTTPRequestHead, _ context: ChannelHandlerContext) {
+    private func begin(_ head: HTTPRequestHead, _ data: NIOAny, _ context: ChannelHandlerContext) {
         activity.markBusy()
         do throws(HeadRefusal) {
             let checked = try RequestHeadRules(head)
             gate.window.begin(length: checked.bodyLength, isLast: checked.isLast)
-            context.fireChannelRead(wrapInboundOut(.head(checked.head)))
+            expectsContinue = checked.expectsContinue
+            context.fireChannelRead(checked.isChanged ? wrapInboundOut(.head(checked.head)) : data)
         } catch {
             // The end of the request is ambiguous, so all later bytes are ignored.
             gate.window.begin(length: 0, isLast: true)
@@ -105,6 +114,14 @@ final class RequestGuard: ChannelDuplexHandler {
     }
 
     // MARK: Responses
+
+    private func sendContinue(_ context: ChannelHandlerContext) {
+        // An earlier request gets its response first; the reader of its body does not speak for this one.
+        guard expectsContinue, gate.window.unanswered == 1 else { return }
+        expectsContinue = false
+        let head = HTTPResponseHead(version: .http1_1, status: .continue)
+        context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
+    }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
@@ -135,6 +152,10 @@ final class RequestGuard: ChannelDuplexHandler {
 
     private func noteActivity(_ context: ChannelHandlerContext) {
         if gate.window.isIdle { activity.markIdle(at: context.eventLoop.now) }
+    }
+
+    func read(context: ChannelHandlerContext) {
+        if gate.isHolding { gate.readWhenEmpty() } else { context.read() }
     }
 
     /// Resumes later, because the caller may be in the middle of writing a response.

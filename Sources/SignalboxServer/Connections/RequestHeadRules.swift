@@ -5,21 +5,26 @@ import SignalboxNotification
 struct RequestHeadRules {
     /// The head with its target in origin form, and with `connection: close` when no request can follow.
     let head: HTTPRequestHead
+    /// Whether ``head`` differs from what the client sent.
+    let isChanged: Bool
     /// Bytes of the body; nil when it is chunked.
     let bodyLength: Int?
     let isLast: Bool
+    /// Whether the client may wait for `100 Continue` before it sends the body (RFC 9110, 10.1.1).
+    let expectsContinue: Bool
 
     init(_ head: HTTPRequestHead) throws(HeadRefusal) {
         let fields = Fields(head.headers)
         try fields.check(version: head.version)
         var head = head
-        if !head.uri.utf8.starts(with: "/".utf8) || head.uri.utf8.contains(UInt8(ascii: "#")) {
-            try Self.readTarget(of: &head)
-        }
+        let isOriginForm = head.uri.utf8.first == UInt8(ascii: "/") && !head.uri.utf8.contains(UInt8(ascii: "#"))
+        if !isOriginForm { try Self.readTarget(of: &head) }
         // The parser stops after an upgrade request, which is not supported here.
         isLast = !head.isKeepAlive || fields.hasUpgrade || head.method == .CONNECT
         if isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
         bodyLength = fields.codings > 0 ? nil : fields.length
+        expectsContinue = fields.expectsContinue && head.version.minor > 0 && bodyLength != 0
+        isChanged = isLast || !isOriginForm
         self.head = head
     }
 
@@ -33,20 +38,25 @@ struct RequestHeadRules {
         var length = 0
         var hasLength = false
         var hasUpgrade = false
+        var expectsContinue = false
+        var expectsOther = false
 
         init(_ headers: HTTPHeaders) {
             for (name, value) in headers {
-                if equals(name, "host") {
+                switch name.utf8.count {
+                case 4 where equals(name, "host"):
                     host = value
                     hosts += 1
-                } else if equals(name, "transfer-encoding") {
-                    codings += 1
-                    isChunked = equals(value, "chunked")
-                } else if equals(name, "content-length") {
+                case 6 where equals(name, "expect"):
+                    if equals(value, "100-continue") { expectsContinue = true } else { expectsOther = true }
+                case 7 where equals(name, "upgrade"): hasUpgrade = true
+                case 14 where equals(name, "content-length"):
                     length = Int(value) ?? 0
                     hasLength = true
-                } else if equals(name, "upgrade") {
-                    hasUpgrade = true
+                case 17 where equals(name, "transfer-encoding"):
+                    codings += 1
+                    isChunked = equals(value, "chunked")
+                default: break
                 }
             }
         }
@@ -55,9 +65,12 @@ struct RequestHeadRules {
             guard hosts <= 1 else { throw .hostRepeated }
             guard host != nil || version.minor == 0 else { throw .hostMissing }
             if let host, !host.isEmpty, !Authority.isValid(host[...]) { throw .hostInvalid }
-            guard codings > 0 else { return }
-            guard !hasLength, version.minor > 0 else { throw .framingAmbiguous }
-            guard codings == 1, isChunked else { throw .transferCodingUnsupported }
+            if codings > 0 {
+                guard !hasLength, version.minor > 0 else { throw .framingAmbiguous }
+                guard codings == 1, isChunked else { throw .transferCodingUnsupported }
+            }
+            // HTTP/1.0 has no expectations.
+            guard !expectsOther || version.minor == 0 else { throw .expectationUnsupported }
         }
     }
 
@@ -78,7 +91,7 @@ struct RequestHeadRules {
     }
 }
 
-/// `text`: ASCII letters in lower case and hyphens.
+/// `text`: ASCII letters in lower case, digits and hyphens.
 private func equals(_ name: String, _ text: StaticString) -> Bool {
     guard name.utf8.count == text.utf8CodeUnitCount else { return false }
     return text.withUTF8Buffer { text in zip(name.utf8, text).allSatisfy { $0 | 0x20 == $1 } }

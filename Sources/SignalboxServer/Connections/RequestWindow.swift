@@ -1,3 +1,6 @@
+import Foundation
+import NIOCore
+
 /// Decides how many bytes of a connection the HTTP parser may see now.
 ///
 /// Pipelined requests wait as bytes, because parsed requests take about thirty times the memory. The parser therefore
@@ -39,6 +42,31 @@ struct RequestWindow {
         case .counted(let left): max(left, Self.step)
         case .chunked: Self.chunkedStep
         }
+    }
+
+    /// Whether the parser may get all of these bytes at once.
+    ///
+    /// More than a step passes when it holds one request: most requests arrive in one piece, and cost less uncut.
+    func admits(_ bytes: ByteBuffer) -> Bool {
+        guard !isOver else { return false }
+        let allowance = allowance
+        if bytes.readableBytes <= allowance { return true }
+        guard case .none = body, allowance > 0 else { return false }
+        return bytes.withUnsafeReadableBytes(Self.endsOneHead)
+    }
+
+    /// Whether there is at most one empty line, which ends a head. Lines end in LF or CR LF.
+    private static func endsOneHead(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard var line = bytes.baseAddress else { return true }
+        let end = line + bytes.count
+        var heads = 0
+        while let feed = memchr(line, Int32(UInt8(ascii: "\n")), end - line) {
+            let length = UnsafeRawPointer(feed) - line
+            if length == 0 || (length == 1 && line.load(as: UInt8.self) == UInt8(ascii: "\r")) { heads += 1 }
+            if heads > 1 { return false }
+            line = UnsafeRawPointer(feed) + 1
+        }
+        return true
     }
 
     /// A head has arrived. `length`: of its body; nil when it is chunked.

@@ -1,0 +1,35 @@
+import Hummingbird
+import NIOCore
+
+/// Completes what ``RequestGuard`` begins: answers the requests that it rejected, and asks clients for bodies.
+struct GuardedResponder<Next: HTTPResponder>: HTTPResponder where Next.Context == GatewayRequestContext {
+    let next: Next
+
+    func respond(to request: Request, context: GatewayRequestContext) async throws -> Response {
+        if let refusal = HeadRefusal(request.method) { return Problem(refusal).response }
+        guard request.headers[.expect] != nil else { return try await next.respond(to: request, context: context) }
+        var request = request
+        request.body = RequestBody(asyncSequence: ExpectedBody(body: request.body, channel: context.channel))
+        return try await next.respond(to: request, context: context)
+    }
+}
+
+/// A body that the client may hold back until it is read (RFC 9110, 10.1.1). A request that is rejected by its head
+/// gets its final status, and no `100 Continue`.
+private struct ExpectedBody: AsyncSequence, Sendable {
+    let body: RequestBody
+    let channel: any Channel
+
+    func makeAsyncIterator() -> Iterator { Iterator(body: body.makeAsyncIterator(), channel: channel) }
+
+    struct Iterator: AsyncIteratorProtocol {
+        var body: RequestBody.AsyncIterator
+        var channel: (any Channel)?
+
+        mutating func next() async throws -> ByteBuffer? {
+            channel?.triggerUserOutboundEvent(RequestGuard.BodyIsRead(), promise: nil)
+            channel = nil
+            return try await body.next()
+        }
+    }
+}
