@@ -13,11 +13,14 @@ struct BodyHolder: Hashable {
 /// A source may hold as much as remains free. A peer may hold twice as much, because a proxy forwards the requests of
 /// all sources. So some memory always remains: one greedy source leaves half, two leave a third.
 struct BodyShares {
-    private(set) var left: Int
+    private let bytes: Int
+    private var held = PeakGauge()
     private var sources: [SourceName: Int] = [:]
     private var peers: [PeerAddress: Int] = [:]
 
-    init(bytes: Int) { left = bytes }
+    init(bytes: Int) { self.bytes = bytes }
+
+    var left: Int { bytes - held.value }
 
     /// Returns false when the holder's share or the total is exhausted. `holder`: nil for a body that is held only
     /// during its commit.
@@ -34,16 +37,19 @@ struct BodyShares {
             }
             peers[holder.peer] = ofPeer
         }
-        left = rest
+        held.change(by: count)
         return true
     }
 
     mutating func giveBack(_ count: Int, of holder: BodyHolder?) {
-        left += count
+        held.change(by: -count)
         guard let holder else { return }
         Self.reduce(&peers, holder.peer, by: count)
         if let source = holder.source { Self.reduce(&sources, source, by: count) }
     }
+
+    /// True once after a flood of bodies has ended.
+    mutating func hasFallen() -> Bool { held.hasFallen(from: 16 * 1024 * 1024) }
 
     private static func reduce<Key: Hashable>(_ held: inout [Key: Int], _ key: Key, by count: Int) {
         guard let bytes = held[key] else { return }
@@ -75,6 +81,9 @@ final class BodyBudget: Sendable {
     func giveBack(_ count: Int, of holder: BodyHolder? = nil) {
         shares.withLock { $0.giveBack(count, of: holder) }
     }
+
+    /// True once after a flood of bodies has ended.
+    func hasFallen() -> Bool { shares.withLock { $0.hasFallen() } }
 
     /// What one request takes out, as its body arrives.
     struct Purse: ~Copyable, Sendable {

@@ -30,7 +30,7 @@ package struct GatewayServer: Service {
         precondition(!surface.access.isOpen || address.isLoopback, "Open access is for loopback only.")
         alarm = QueueAlarm(logger: logger)
         readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
-        http = HTTPService(address: address, logger: logger, onListening: onListening)
+        http = HTTPService(address: address, logger: logger, budget: budget, onListening: onListening)
         self.address = address
         offer = Current(Offer(surface, number: 1, alarm: alarm, budget: budget, readiness: readiness))
     }

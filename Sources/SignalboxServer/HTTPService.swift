@@ -10,6 +10,7 @@ import ServiceLifecycle
 struct HTTPService {
     let address: ListenAddress
     let logger: Logger
+    let budget: BodyBudget
     /// Called once with the address in use, which tells the port when 0 was asked for.
     let onListening: @Sendable (ListenAddress) async -> Void
 
@@ -28,7 +29,7 @@ struct HTTPService {
     func run<Responder: HTTPResponder>(_ responder: Responder, direct: DirectResponder? = nil) async throws
     where Responder.Context == GatewayRequestContext {
         let (host, limits) = (address.host, limits)
-        let onListening = onListening
+        let (onListening, budget) = (onListening, budget)
         let connections = OpenFiles.connections(atMost: Self.connections)
         let table = ConnectionTable(capacity: max(1, connections - Self.reserve))
         let application = Application(
@@ -46,7 +47,12 @@ struct HTTPService {
             eventLoopGroupProvider: .shared(Self.eventLoops),
             logger: Logger(label: logger.label) { _ in RequestLogHandler(logger) })
         do {
-            try await Self.run { try await application.run() }
+            try await Self.run {
+                try await application.run()
+            } whileReleasing: {
+                let (connections, bodies) = (table.hasFallen(), budget.hasFallen())
+                return connections || bodies
+            }
         } catch let error as IOError {
             throw ListenError(address: address, reason: String(cString: strerror(error.errnoCode)))
         } catch let error as SocketAddressError {
@@ -56,13 +62,16 @@ struct HTTPService {
 
     /// Runs a server, and after a graceful shutdown no longer than ``stopTime``: a client that sends its body drop by drop
     /// must not keep the process.
-    private static func run(_ server: @Sendable @escaping () async throws -> Void) async throws {
+    private static func run(
+        _ server: @Sendable @escaping () async throws -> Void, whileReleasing hasFallen: @Sendable @escaping () -> Bool
+    ) async throws {
         try await withThrowingTaskGroup { group in
             group.addTask { try await server() }
             group.addTask {
                 try await gracefulShutdown()
                 try await ContinuousClock().sleep(for: stopTime)
             }
+            group.addTask { try await FreedMemory.release(when: hasFallen) }
             try await group.next()
             group.cancelAll()
         }

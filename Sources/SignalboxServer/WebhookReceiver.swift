@@ -33,7 +33,7 @@ package struct WebhookReceiver: Service {
         receive: @escaping @Sendable (Message) async -> Int
     ) {
         self.receive = receive
-        http = HTTPService(address: address, logger: logger, onListening: onListening)
+        http = HTTPService(address: address, logger: logger, budget: budget, onListening: onListening)
     }
 
     package func run() async throws {

@@ -43,7 +43,7 @@ import Testing
         let (addresses, listening) = AsyncStream.makeStream(of: ListenAddress.self)
         let service = HTTPService(
             address: ListenAddress(host: "127.0.0.1", port: 0), logger: Logger(label: "test"),
-            onListening: { listening.yield($0) }, limits: limits)
+            budget: BodyBudget(bytes: 1_000_000), onListening: { listening.yield($0) }, limits: limits)
         try await withThrowingTaskGroup { group in
             group.addTask { try await service.run(router(), direct: direct) }
             var listened = addresses.makeAsyncIterator()

@@ -15,7 +15,7 @@ struct ConnectionLedger<ID: Hashable> {
 
     private let capacity: Int
     private let share: Int
-    private var count = 0
+    private var count = PeakGauge()
     private var peers: [PeerAddress: [ID: ConnectionActivity]] = [:]
 
     /// `capacity`: from this many connections on, each new one replaces an idle one.
@@ -30,19 +30,22 @@ struct ConnectionLedger<ID: Hashable> {
         if own.count >= share {
             evicted = Self.longestIdle(of: own)?.id
             if evicted == nil { return .refused }
-        } else if count >= capacity {
+        } else if count.value >= capacity {
             evicted = longestIdleOfLargestPeer()
         }
         peers[peer, default: [:]][id] = activity
-        count += 1
+        count.change(by: 1)
         return evicted.map { .acceptedInsteadOf($0) } ?? .accepted
     }
 
     mutating func close(_ id: ID, by peer: PeerAddress) {
         guard peers[peer]?.removeValue(forKey: id) != nil else { return }
-        count -= 1
+        count.change(by: -1)
         if peers[peer]?.isEmpty == true { peers[peer] = nil }
     }
+
+    /// True once after a flood of connections has ended.
+    mutating func hasFallen() -> Bool { count.hasFallen(from: 512) }
 
     private func longestIdleOfLargestPeer() -> ID? {
         var found: (id: ID, connections: Int)?

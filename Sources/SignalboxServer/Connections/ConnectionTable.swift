@@ -43,4 +43,7 @@ final class ConnectionTable: Sendable {
             state.channels[id] = nil
         }
     }
+
+    /// True once after a flood of connections has ended.
+    func hasFallen() -> Bool { state.withLock { $0.ledger.hasFallen() } }
 }

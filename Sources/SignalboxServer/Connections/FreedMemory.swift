@@ -1,0 +1,41 @@
+import Foundation
+import NIOPosix
+
+/// A quantity that takes memory, and whether it has fallen far since its highest value.
+struct PeakGauge {
+    private(set) var value = 0
+    private var highest = 0
+
+    mutating func change(by difference: Int) {
+        value += difference
+        highest = max(highest, value)
+    }
+
+    /// True once after the value was at least `threshold` and has fallen to less than half of its highest.
+    mutating func hasFallen(from threshold: Int) -> Bool {
+        guard highest >= threshold, value < highest / 2 else { return false }
+        highest = value
+        return true
+    }
+}
+
+/// Returns freed memory to the system after a flood of connections or bodies. glibc keeps it otherwise.
+enum FreedMemory {
+    private static let period: Duration = .seconds(60)
+
+    /// Checks once a minute, until it is cancelled.
+    static func release(when hasFallen: () -> Bool) async throws {
+        while true {
+            try await ContinuousClock().sleep(for: period)
+            // On a thread of its own, because other threads wait while their arena is trimmed.
+            if hasFallen() { try await NIOThreadPool.singleton.runIfActive { release() } }
+        }
+    }
+
+    /// Does nothing where the C library is not glibc.
+    static func release() {
+        typealias Trim = @convention(c) (Int) -> CInt
+        guard let symbol = dlsym(nil, "malloc_trim") else { return }
+        _ = unsafeBitCast(symbol, to: Trim.self)(0)
+    }
+}
