@@ -28,8 +28,7 @@ package struct AddressPolicy: Sendable, Equatable {
 extension IPAddress {
     /// The IPv4 address inside `::ffff:a.b.c.d`, which the kernel connects to as IPv4.
     fileprivate var mappedIPv4: IPAddress? {
-        guard isIPv6, bytes[..<10].allSatisfy({ $0 == 0 }), bytes[10] == 0xFF, bytes[11] == 0xFF else { return nil }
-        return IPAddress(bytes: Array(bytes[12...]))
+        isIPv6 && bits >> 32 == 0xFFFF ? IPAddress(bits: bits & 0xFFFF_FFFF, isIPv6: false) : nil
     }
 }
 

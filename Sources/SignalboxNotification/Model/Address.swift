@@ -1,33 +1,46 @@
 import Foundation
 
-/// An IPv4 or IPv6 address, as bytes in network order.
+/// An IPv4 or IPv6 address.
 package struct IPAddress: Sendable, Hashable {
-    /// 4 or 16 of them.
-    package let bytes: [UInt8]
+    /// The address as one number: below 2³² for IPv4.
+    package let bits: UInt128
+    package let isIPv6: Bool
 
-    /// Reads dotted-decimal IPv4 or any RFC 4291 text form of IPv6, without zone; nil for anything else.
+    /// `bits`: below 2³² for IPv4.
+    package init(bits: UInt128, isIPv6: Bool) {
+        self.bits = bits
+        self.isIPv6 = isIPv6
+    }
+
+    /// Reads 4 or 16 bytes in network order.
+    package init(bytes: [UInt8]) {
+        precondition(bytes.count == 4 || bytes.count == 16, "An address has 4 or 16 bytes.")
+        self.init(bits: bytes.reduce(0) { $0 << 8 | UInt128($1) }, isIPv6: bytes.count == 16)
+    }
+
+    /// Reads dotted-decimal IPv4 or any RFC 4291 text form of IPv6, without a zone; nil for anything else.
     package init?(_ text: String) {
         var four = in_addr()
         var six = in6_addr()
-        // C would read no further than the NUL.
+        // C would stop at the NUL.
         if text.utf8.contains(0) {
             return nil
         } else if inet_pton(AF_INET, text, &four) == 1 {
-            bytes = withUnsafeBytes(of: four) { Array($0) }
+            self.init(bytes: withUnsafeBytes(of: four) { Array($0) })
         } else if inet_pton(AF_INET6, text, &six) == 1 {
-            bytes = withUnsafeBytes(of: six) { Array($0) }
+            self.init(bytes: withUnsafeBytes(of: six) { Array($0) })
         } else {
             return nil
         }
     }
 
-    /// From 4 or 16 bytes in network order.
-    package init(bytes: [UInt8]) {
-        precondition(bytes.count == 4 || bytes.count == 16, "An address has 4 or 16 bytes.")
-        self.bytes = bytes
-    }
+    /// Number of bits: 32 or 128.
+    package var width: Int { isIPv6 ? 128 : 32 }
 
-    package var isIPv6: Bool { bytes.count == 16 }
+    /// 4 or 16 bytes in network order.
+    package var bytes: [UInt8] {
+        stride(from: width - 8, through: 0, by: -8).map { UInt8(truncatingIfNeeded: bits >> UInt128($0)) }
+    }
 }
 
 extension IPAddress: CustomStringConvertible {
@@ -38,37 +51,45 @@ extension IPAddress: CustomStringConvertible {
     }
 }
 
-/// A block of addresses in CIDR notation (RFC 4632, RFC 4291).
+/// A block of addresses that share a prefix (RFC 4632, RFC 4291).
 package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
     package let first: IPAddress
     package let prefixLength: Int
 
-    /// Reads `10.0.0.0/8` or `fd00::/8`; a bare address is a range of one. Nil when it is neither, or when bits behind
-    /// the prefix are set, which is more often a slip than meant.
+    /// The block around an address, whose bits behind the prefix do not count. `prefixLength`: at most the address's
+    /// width, which makes a block of one.
+    package init(around address: IPAddress, prefixLength: Int) {
+        precondition((0...address.width).contains(prefixLength), "A prefix is no longer than its address.")
+        self.prefixLength = prefixLength
+        first = IPAddress(
+            bits: address.bits & ~Self.hostBits(address.width - prefixLength), isIPv6: address.isIPv6)
+    }
+
+    /// Reads `10.0.0.0/8` or `fd00::/8`; a bare address is a range of one. Nil for anything else, and when bits behind
+    /// the prefix are set, which is usually a mistake.
     package init?(_ text: String) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = IPAddress(String(parts[0])) else { return nil }
-        let bits = address.bytes.count * 8
-        guard parts.count == 2 else {
-            (first, prefixLength) = (address, bits)
-            return
+        var length = address.width
+        if parts.count == 2 {
+            guard parts[1].allSatisfy(\.isNumber), let number = Int(parts[1]), (0...length).contains(number) else {
+                return nil
+            }
+            length = number
         }
-        guard parts[1].allSatisfy(\.isNumber), let length = Int(parts[1]), (0...bits).contains(length) else {
-            return nil
-        }
-        (first, prefixLength) = (address, length)
-        guard (length..<bits).allSatisfy({ address.bytes[$0 / 8] & (0x80 >> ($0 % 8)) == 0 }) else { return nil }
+        self.init(around: address, prefixLength: length)
+        guard first == address else { return nil }
     }
 
+    /// The last address as a number; see ``IPAddress/bits``.
+    package var last: UInt128 { first.bits | Self.hostBits(first.width - prefixLength) }
+
+    /// False for every address of the other family, mapped ones included.
     package func contains(_ address: IPAddress) -> Bool {
-        guard address.bytes.count == first.bytes.count else { return false }
-        let whole = prefixLength / 8
-        guard address.bytes[..<whole] == first.bytes[..<whole] else { return false }
-        let rest = prefixLength % 8
-        guard rest > 0 else { return true }
-        let mask = ~(UInt8(0xFF) >> rest)
-        return address.bytes[whole] & mask == first.bytes[whole] & mask
+        address.isIPv6 == first.isIPv6 && first.bits <= address.bits && address.bits <= last
     }
 
     package var description: String { "\(first)/\(prefixLength)" }
+
+    private static func hostBits(_ count: Int) -> UInt128 { count == 128 ? .max : UInt128(1) << UInt128(count) - 1 }
 }

@@ -1,3 +1,5 @@
+import SignalboxModel
+
 /// What the ``ValueIndex`` of one field is made of: candidates by what they ask for.
 struct FieldEntries {
     private(set) var texts: [[UInt8]: [UInt32]] = [:]

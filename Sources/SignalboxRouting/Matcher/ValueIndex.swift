@@ -1,4 +1,5 @@
 import SignalboxJSON
+import SignalboxModel
 
 /// From values to the rules that have a condition for them, of all fields.
 ///
@@ -90,7 +91,7 @@ struct ValueIndex: BitwiseCopyable {
             }
         case .anyText: _ = each(postings[number], isNew, body)
         case .four, .six:
-            guard let address = AddressBlock.address(text), address.isIPv6 == (probe.kind == .six) else { return }
+            guard let address = IPAddress(ruler: text), address.isIPv6 == (probe.kind == .six) else { return }
             blocks[number].forEach(holding: address.bits, body)
         default: return
         }

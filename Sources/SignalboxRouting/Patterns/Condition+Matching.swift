@@ -1,4 +1,5 @@
 import SignalboxJSON
+import SignalboxModel
 
 extension Pattern.Condition {
     /// `value`: neither object nor array.
@@ -47,8 +48,8 @@ extension Pattern.Condition {
             return variants.suffix(of: text) != nil
         case .wildcard(let wildcard): return wildcard.matches(text, &work)
         case .address(let block):
-            work.spend(min(text.count, AddressBlock.longestText))
-            return AddressBlock.address(text).map { block.contains($0) } ?? false
+            work.spend(min(text.count, IPAddress.longestRulerText))
+            return IPAddress(ruler: text).map { block.contains($0) } ?? false
         default: return false
         }
     }

@@ -1,4 +1,5 @@
 import SignalboxJSON
+import SignalboxModel
 
 /// What stands in the arrays of a pattern.
 extension ConfigReader {
@@ -44,7 +45,9 @@ extension ConfigReader {
         switch value.kind {
         case .string:
             // As Ruler has it, a text that is an address stands for the address in every spelling.
-            let block = value.utf8.flatMap { AddressBlock.address($0) }.map { AddressBlock($0) }
+            let block = value.utf8.flatMap { IPAddress(ruler: $0) }.map {
+                AddressRange(around: $0, prefixLength: $0.width)
+            }
             return PatternEntry(block.map { .address($0) } ?? value.utf8.map { .string(Array($0)) })
         case .integer, .unsigned, .double: return PatternEntry(number(value))
         case .bool: return PatternEntry(value.bool.map { .bool($0) })
@@ -265,7 +268,7 @@ extension ConfigReader {
 
     private mutating func cidr(_ value: JSONValue) -> Pattern.Condition? {
         guard let text = string(value) else { return nil }
-        guard let block = AddressBlock(cidr: text) else {
+        guard let block = AddressRange(ruler: text) else {
             note(
                 value,
                 "\"\(text)\" is no address range; write it like 10.0.0.0/8 or fd00::/8, and a single address as a text without \"cidr\""

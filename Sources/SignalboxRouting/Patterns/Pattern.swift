@@ -1,4 +1,5 @@
 import SignalboxJSON
+import SignalboxModel
 
 /// An event pattern in Amazon EventBridge's language: a JSON object of the event's shape, whose leaves are arrays of
 /// what the field may be. All fields must match; one entry of each array is enough.
@@ -44,7 +45,7 @@ package struct Pattern: Sendable, Hashable {
         case bool(Bool)
         case null
         /// A text that is an address of this block.
-        case address(AddressBlock)
+        case address(AddressRange)
         case prefix([UInt8])
         case suffix([UInt8])
         case equalsIgnoringCase(CaseVariants)

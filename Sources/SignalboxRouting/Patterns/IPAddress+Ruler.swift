@@ -1,58 +1,39 @@
-/// The addresses that a CIDR notation stands for, of IPv4 or of IPv6.
-///
-/// Read as Ruler's `CIDR` reads: four decimal numbers, leading zeros allowed, or hexadecimal groups of IPv6 without a
-/// zone and without a dotted end; an IPv4 address mapped into IPv6 is the IPv4 address. Bits behind the prefix are let
-/// go.
-struct AddressBlock: Sendable, Hashable {
-    struct Address: Sendable, Hashable {
-        let bits: UInt128
-        let isIPv6: Bool
-    }
+import SignalboxModel
 
-    let first: Address
-    let last: UInt128
+// CIDR conditions read text as Ruler's `CIDR` class does: four decimal numbers, leading zeros allowed, or hexadecimal
+// groups of IPv6 without a zone and without a dotted end. An IPv4 address mapped into IPv6 is the IPv4 address.
 
-    /// Longest text that is parsed as an address, in bytes.
-    static let longestText = 64
-
-    /// One address.
-    init(_ address: Address) {
-        first = address
-        last = address.bits
-    }
-
-    /// Reads `10.0.0.0/8` or `2001:db8::/32`, with a prefix shorter than an address, as Ruler asks. Nil for anything
-    /// else.
-    init?(cidr text: String) {
+extension AddressRange {
+    /// Reads `10.0.0.0/8` or `2001:db8::/32`, with a prefix shorter than an address, as Ruler requires. Ignores the bits
+    /// behind the prefix. Nil for anything else.
+    init?(ruler text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
-        guard parts.count == 2, let address = Self.address(parts[0]), parts[1].utf8.count <= 3,
+        guard parts.count == 2, let address = IPAddress(ruler: String(parts[0])), parts[1].utf8.count <= 3,
             parts[1].utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-            let length = Int(parts[1])
+            let length = Int(parts[1]), length < address.width
         else { return nil }
-        let width = address.isIPv6 ? 128 : 32
-        guard length < width else { return nil }
-        let host = (UInt128(1) << (width - length)) &- 1
-        first = Address(bits: address.bits & ~host, isIPv6: address.isIPv6)
-        last = address.bits | host
+        self.init(around: address, prefixLength: length)
+    }
+}
+
+extension IPAddress {
+    /// Longest text that is parsed as an address, in bytes.
+    static let longestRulerText = 64
+
+    private init?(ruler text: String) {
+        var text = text
+        guard let address = text.withUTF8({ IPAddress(ruler: $0) }) else { return nil }
+        self = address
     }
 
-    func contains(_ address: Address) -> Bool {
-        address.isIPv6 == first.isIPv6 && first.bits <= address.bits && address.bits <= last
-    }
-
-    static func address(_ text: Substring) -> Address? {
-        var text = String(text)
-        return text.withUTF8 { address($0) }
-    }
-
-    /// The address that a text is as a whole; nil for any other text.
-    static func address(_ text: UnsafeBufferPointer<UInt8>) -> Address? {
-        // Most texts are told apart by their first byte.
-        guard let byte = text.first, byte == UInt8(ascii: ":") || digit(byte) != nil, text.count <= longestText
-        else {
-            return nil
-        }
-        return text.contains(UInt8(ascii: ":")) ? six(text) : four(text)
+    /// The address that the whole text spells; nil for any other text.
+    init?(ruler text: UnsafeBufferPointer<UInt8>) {
+        // Most texts are rejected by their first byte.
+        guard let byte = text.first, byte == UInt8(ascii: ":") || Self.digit(byte) != nil,
+            text.count <= Self.longestRulerText,
+            let address = text.contains(UInt8(ascii: ":")) ? Self.six(text) : Self.four(text)
+        else { return nil }
+        self = address
     }
 
     private static func digit(_ byte: UInt8) -> UInt128? {
@@ -64,7 +45,7 @@ struct AddressBlock: Sendable, Hashable {
         }
     }
 
-    private static func four(_ text: UnsafeBufferPointer<UInt8>) -> Address? {
+    private static func four(_ text: UnsafeBufferPointer<UInt8>) -> IPAddress? {
         guard text.count <= 15 else { return nil }
         var (bits, group, digits, dots): (UInt128, UInt128, Int, Int) = (0, 0, 0, 0)
         for byte in text {
@@ -79,10 +60,10 @@ struct AddressBlock: Sendable, Hashable {
                 guard group <= 255 else { return nil }
             }
         }
-        return digits > 0 && dots == 3 ? Address(bits: bits << 8 | group, isIPv6: false) : nil
+        return digits > 0 && dots == 3 ? IPAddress(bits: bits << 8 | group, isIPv6: false) : nil
     }
 
-    private static func six(_ text: UnsafeBufferPointer<UInt8>) -> Address? {
+    private static func six(_ text: UnsafeBufferPointer<UInt8>) -> IPAddress? {
         var groups: [UInt128] = []
         var gap: Int?
         var cursor = 0
@@ -110,13 +91,13 @@ struct AddressBlock: Sendable, Hashable {
         return six(groups, gap: gap)
     }
 
-    private static func six(_ groups: [UInt128], gap: Int?) -> Address? {
+    private static func six(_ groups: [UInt128], gap: Int?) -> IPAddress? {
         guard gap == nil ? groups.count == 8 : groups.count < 8 else { return nil }
         let zeros = [UInt128](repeating: 0, count: 8 - groups.count)
         let all = groups[..<(gap ?? 8)] + zeros + groups[(gap ?? 8)...]
         let bits = all.reduce(0) { $0 << 16 | $1 }
         // ::ffff:0:0/96 (RFC 4291, 2.5.5.2)
-        if bits >> 32 == 0xFFFF { return Address(bits: bits & 0xFFFF_FFFF, isIPv6: false) }
-        return Address(bits: bits, isIPv6: true)
+        if bits >> 32 == 0xFFFF { return IPAddress(bits: bits & 0xFFFF_FFFF, isIPv6: false) }
+        return IPAddress(bits: bits, isIPv6: true)
     }
 }
