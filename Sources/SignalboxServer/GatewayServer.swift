@@ -19,7 +19,7 @@ package struct GatewayServer: Service {
     private let readiness: Readiness
     private let http: HTTPService
     private let address: ListenAddress
-    private let offer: Current<Offer>
+    private let offer: Replaceable<Offer>
 
     /// `probe`: why the queue cannot accept events; nil when it can. `onListening` is called once with the address in use.
     package init(
@@ -32,7 +32,7 @@ package struct GatewayServer: Service {
         readiness = Readiness { await probe().map { .notReady($0) } ?? .ready }
         http = HTTPService(address: address, logger: logger, budget: budget, onListening: onListening)
         self.address = address
-        offer = Current(Offer(surface, number: 1, alarm: alarm, budget: budget, readiness: readiness))
+        offer = Replaceable(Offer(surface, number: 1, alarm: alarm, budget: budget, readiness: readiness))
     }
 
     package func run() async throws {
@@ -76,7 +76,7 @@ private final class Offer: Sendable {
 
 /// Answers by whatever answers now.
 private struct ReplaceableResponder: HTTPResponder {
-    let current: Current<Offer>
+    let current: Replaceable<Offer>
 
     func respond(to request: Request, context: GatewayRequestContext) async throws -> Response {
         try await current.value.router.respond(to: request, context: context)

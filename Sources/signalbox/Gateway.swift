@@ -15,9 +15,9 @@ struct Gateway: Sendable {
     let dispatcher: Dispatcher
     let downloads: MediaService
     let fileJanitor: MediaJanitor
-    private let current: Current<GatewayPlan>
+    private let current: Replaceable<GatewayPlan>
     /// Of earlier plans: what was begun by them may still be under way. As many as are in use, and the last one.
-    private let formerClients: Current<[ClientPool]>
+    private let formerClients: Replaceable<[ClientPool]>
     private let path: String
 
     /// Puts a gateway together, or says on standard error why it cannot. `show` gets what built-in inboxes show.
@@ -45,7 +45,7 @@ struct Gateway: Sendable {
         }
         dispatcher = Dispatcher(
             plan.destinations, queue: foundations.queue, deadLetters: plan.deadLetters, logger: logger)
-        let (current, formerClients) = (Current(plan), Current<[ClientPool]>([]))
+        let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
         let room = MediaRoom { current.value.config.media.retention.bytes }
         downloads = MediaService(
             foundations.queue, plan.downloads, room: room,

@@ -97,7 +97,7 @@ import Testing
     @Test func oneURLIsDownloadedOnceForAllThatWait() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
-            let asked = Current(0)
+            let asked = Replaceable(0)
             let service = service(queue) { _ in
                 asked.replace(by: asked.value + 1)
                 return .stored(Self.file, MediaFreshness(until: Self.now.addingTimeInterval(60)), remarks: [])

@@ -111,7 +111,7 @@ import Testing
     @Test func aDownloadThatRestsIsBegunWhenItIsDue() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
-            let attempts = Current<[Duration]>([])
+            let attempts = Replaceable<[Duration]>([])
             let clock = bench.clock
             let service = bench.service { _ in
                 attempts.replace(by: attempts.value + [clock.elapsed])

@@ -10,7 +10,7 @@ struct DestinationLane: Sendable {
     let destination: Destination
     let sender: any Sender
     let queue: SQLiteQueue
-    private let deadLetters: Current<DeadLetterEvents?>
+    private let deadLetters: Replaceable<DeadLetterEvents?>
     let logger: Logger
     private let clock: any Clock<Duration>
     let elapsed: @Sendable () -> Duration
@@ -20,7 +20,7 @@ struct DestinationLane: Sendable {
 
     /// `clock` and `elapsed` tell the same time: one is for waiting, the other counts from any start.
     init(
-        _ destination: Destination, sender: any Sender, queue: SQLiteQueue, deadLetters: Current<DeadLetterEvents?>,
+        _ destination: Destination, sender: any Sender, queue: SQLiteQueue, deadLetters: Replaceable<DeadLetterEvents?>,
         logger: Logger, clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.destination = destination

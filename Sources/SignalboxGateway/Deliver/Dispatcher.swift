@@ -10,7 +10,7 @@ package struct Dispatcher: Service {
     private let roster: LaneRoster
     private let queue: SQLiteQueue
     private let elapsed: @Sendable () -> Duration
-    private let deadLetters: Current<DeadLetterEvents?>
+    private let deadLetters: Replaceable<DeadLetterEvents?>
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let drainTime: Duration
@@ -29,7 +29,7 @@ package struct Dispatcher: Service {
         self.clock = clock
         self.drainTime = drainTime
         self.elapsed = elapsed
-        let letters = Current(deadLetters)
+        let letters = Replaceable(deadLetters)
         self.deadLetters = letters
         roster = LaneRoster(
             destinations.map {

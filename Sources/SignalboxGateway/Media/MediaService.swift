@@ -33,7 +33,7 @@ package struct MediaService: Service {
     }
 
     private let queue: SQLiteQueue
-    private let setup: Current<Setup>
+    private let setup: Replaceable<Setup>
     private let room: MediaRoom
     private let cancel: @Sendable () -> Void
     private let logger: Logger
@@ -61,7 +61,7 @@ package struct MediaService: Service {
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.queue = queue
-        self.setup = Current(setup)
+        self.setup = Replaceable(setup)
         self.room = room
         self.cancel = cancel
         self.logger = logger
