@@ -47,13 +47,13 @@ private struct Fuzzing {
     /// Which of its vendors is asked depends on the bytes: all of them would take too long.
     private func readByCatalogue(_ bytes: UnsafeBufferPointer<UInt8>) {
         let catalogue = Catalogue.builtIn
-        let vendors = catalogue.portraits
+        let vendors = catalogue.profiles
         let entry = bytes.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % vendors.count
         guard let payload = try? normalizer.recognise(bytes, at: Place(), with: payloads) else { return }
         var notification = PushNotification(platform: payload.platform)
         notification.vendor = vendors[entry].vendor
-        let claim = Claim(notification.vendor, Detection(.hint, evidence: []), entry: entry)
-        catalogue.read(payload, as: claim, into: &notification)
+        let match = VendorMatch(notification.vendor, Detection(.hint, evidence: []), entry: entry)
+        catalogue.read(payload, as: match, into: &notification)
         var json = JSONWriter()
         json.beginObject()
         json.key("data")

@@ -45,7 +45,7 @@ struct SelectionOptions: ParsableArguments {
     func checkVendors(_ config: GatewayConfig) throws(ExitCode) {
         guard !vendor.isEmpty else { return }
         let chain = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.chain(config) }
-        let recognised = chain.links.flatMap(\.portraits).map(\.vendor) + config.sourceVendors.values
+        let recognised = chain.links.flatMap(\.profiles).map(\.vendor) + config.sourceVendors.values
         let known = Set(recognised.map(\.name) + [VendorID.unknown.name])
         guard let stranger = vendor.first(where: { !known.contains($0) }) else { return }
         let near = known.first { $0 == stranger.lowercased() }

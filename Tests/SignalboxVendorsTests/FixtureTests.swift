@@ -17,7 +17,7 @@ import Testing
     @Test func registryAndFixturesNameTheSameVendors() throws {
         // Those that are known by hints alone, or by nothing, are never named.
         let nameless = ["firebase-campaigns", "azure-notification-hubs"]
-        let vendors = (Vendors.portraits.map(\.vendor.name) + [VendorID.unknown.name]).filter { !nameless.contains($0) }
+        let vendors = (Vendors.profiles.map(\.vendor.name) + [VendorID.unknown.name]).filter { !nameless.contains($0) }
         #expect(vendors.sorted() == (try Fixture.folders(in: .module)))
     }
 

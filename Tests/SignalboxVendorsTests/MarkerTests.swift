@@ -15,8 +15,8 @@ import Testing
 
     @Test func everyMarkerRecognisesItsOwnForm() throws {
         for (entry, marker) in Self.certain {
-            let claims = try Normalised.strengths(MarkerPayload(marker).bytes)
-            #expect(claims[entry.vendor] ?? .hint >= marker.strength, "\(entry.vendor): \(marker.words)")
+            let matches = try Normalised.strengths(MarkerPayload(marker).bytes)
+            #expect(matches[entry.vendor] ?? .hint >= marker.strength, "\(entry.vendor): \(marker.words)")
         }
     }
 
@@ -27,8 +27,8 @@ import Testing
             for position in marker.conditions.indices {
                 let condition = marker.conditions[position]
                 guard try !condition.test.holds(ofJSON: other) else { continue }
-                let claims = try Normalised.strengths(MarkerPayload(marker, replacing: position, by: other).bytes)
-                #expect(claims[entry.vendor] ?? .hint == .hint, "\(entry.vendor): \(condition.words) by \(other)")
+                let matches = try Normalised.strengths(MarkerPayload(marker, replacing: position, by: other).bytes)
+                #expect(matches[entry.vendor] ?? .hint == .hint, "\(entry.vendor): \(condition.words) by \(other)")
             }
         }
     }
@@ -41,8 +41,8 @@ import Testing
                     strength: marker.strength,
                     conditions: marker.conditions.enumerated().filter { $0.offset != position }.map(\.element))
                 guard !rest.hasSpecificName else { continue }
-                let claims = try Normalised.strengths(MarkerPayload(rest).bytes)
-                #expect(claims[entry.vendor] ?? .hint == .hint, "\(entry.vendor): \(rest.words)")
+                let matches = try Normalised.strengths(MarkerPayload(rest).bytes)
+                #expect(matches[entry.vendor] ?? .hint == .hint, "\(entry.vendor): \(rest.words)")
             }
         }
     }
@@ -53,8 +53,8 @@ import Testing
             for payload in [
                 #"{"aps":{"alert":"x"},"\#(name)":\#(value)}"#, #"{"to":"t","data":{"\#(name)":\#(value)}}"#,
             ] {
-                let claims = try Normalised.strengths(Array(payload.utf8))
-                let certain = claims.filter { $0.value > .hint }
+                let matches = try Normalised.strengths(Array(payload.utf8))
+                let certain = matches.filter { $0.value > .hint }
                 #expect(certain.isEmpty, "\(payload)")
             }
         }

@@ -36,7 +36,7 @@ struct Normalised {
         let parser = JSONParser()
         let opened = try Platforms.recognise(try parser.parse(payload), size: payload.count, parser: parser)
         var strengths: [VendorID: Detection.Strength] = [:]
-        for claim in VendorChain().claims(on: opened).all { strengths[claim.vendor] = claim.detection.strength }
+        for match in VendorChain().matches(for: opened).all { strengths[match.vendor] = match.detection.strength }
         return strengths
     }
 }

@@ -17,7 +17,7 @@ import Testing
 
     @Test(arguments: try Sample.all())
     func bringsNoWarningOfACatalogueVendor(_ sample: Sample) throws {
-        let vendors = Set(Catalogue.builtIn.portraits.map(\.vendor.name))
+        let vendors = Set(Catalogue.builtIn.profiles.map(\.vendor.name))
         let warnings = try Normalised(sample.payload).notification.warnings
         let own = warnings.map(\.code).filter { vendors.contains(String($0.prefix { $0 != "." })) }
         #expect(own.isEmpty)

@@ -19,10 +19,10 @@ import Testing
     }
 
     @Test func everyVendorSaysWhatItLooksFor() {
-        let portraits = Vendors.portraits
-        #expect(portraits.allSatisfy { !$0.looksFor.isEmpty })
-        #expect(Set(portraits.map(\.vendor)).count == portraits.count)
-        #expect(portraits.count > 55)
+        let profiles = Vendors.profiles
+        #expect(profiles.allSatisfy { !$0.looksFor.isEmpty })
+        #expect(Set(profiles.map(\.vendor)).count == profiles.count)
+        #expect(profiles.count > 55)
     }
 
     @Test func strongerEvidenceWinsOverAnEarlierPlace() throws {

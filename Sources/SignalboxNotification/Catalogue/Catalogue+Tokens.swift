@@ -2,10 +2,10 @@ import SignalboxJSON
 
 extension Catalogue {
     /// Includes a vendor that is only hinted at: its token is secret, whichever vendor the payload is read as.
-    package func deviceTokens(in payload: borrowing PlatformPayload, claimedBy claim: Claim) -> [DeviceToken] {
-        guard entries.indices.contains(claim.entry), entries[claim.entry].vendor == claim.vendor else { return [] }
+    package func deviceTokens(in payload: borrowing PlatformPayload, matchedBy match: VendorMatch) -> [DeviceToken] {
+        guard entries.indices.contains(match.entry), entries[match.entry].vendor == match.vendor else { return [] }
         var tokens: [DeviceToken] = []
-        for path in entries[claim.entry].fields.tokens {
+        for path in entries[match.entry].fields.tokens {
             guard let key = path.lastKey else { continue }
             for value in payload.valuesEverywhere(at: path) {
                 guard let text = value.utf8, !text.isEmpty else { continue }

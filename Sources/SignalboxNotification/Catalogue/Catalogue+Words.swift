@@ -3,9 +3,9 @@ import SignalboxJSON
 // What the catalogue looks for and what it saw, for people.
 
 extension CatalogueEntry {
-    var portrait: VendorPortrait {
+    var profile: VendorProfile {
         let words = markers.map { "\($0.words) (\($0.strength))" }.joined(separator: "; ")
-        return VendorPortrait(
+        return VendorProfile(
             vendor: vendor, name: name, looksFor: words.isEmpty ? "nothing: it leaves no trace in a payload" : words,
             source: source, confidence: confidence)
     }

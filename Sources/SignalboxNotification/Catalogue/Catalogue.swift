@@ -30,7 +30,7 @@ package struct Catalogue: ChainLink {
 
     package var name: String { "catalogue" }
 
-    package var portraits: [VendorPortrait] { entries.map(\.portrait) }
+    package var profiles: [VendorProfile] { entries.map(\.profile) }
 
     /// This catalogue behind a user's own, whose entries hide those of the same vendor here.
     func behind(_ custom: Catalogue) -> Catalogue {
@@ -40,7 +40,7 @@ package struct Catalogue: ChainLink {
 
     // MARK: Recognising
 
-    package func recognise(_ payload: borrowing PlatformPayload, into claims: inout Claims) {
+    package func recognise(_ payload: borrowing PlatformPayload, into matches: inout VendorMatches) {
         var found: [(entry: Int, detection: Detection)] = []
         forEachMarker(askedBy: payload, where: { inside[$0].lead(from: $1) }) { position in
             let (entry, marker) = markers[position]
@@ -48,11 +48,11 @@ package struct Catalogue: ChainLink {
             found.append((entry, Detection(marker.strength, evidence: values.map { payload.pointer(to: $0) })))
         }
         guard !found.isEmpty else { return }
-        for claim in strongestOfEach(found) { claims.add(claim) }
+        for match in strongestOfEach(found) { matches.record(match) }
     }
 
-    /// One claim for each entry, in the catalogue's order whatever the order of the payload's keys.
-    private func strongestOfEach(_ found: [(entry: Int, detection: Detection)]) -> [Claim] {
+    /// One match for each entry, in the catalogue's order whatever the order of the payload's keys.
+    private func strongestOfEach(_ found: [(entry: Int, detection: Detection)]) -> [VendorMatch] {
         let ordered = found.sorted { left, right in
             if left.entry != right.entry { return left.entry < right.entry }
             if left.detection.strength != right.detection.strength {
@@ -60,11 +60,11 @@ package struct Catalogue: ChainLink {
             }
             return left.detection.evidence.lexicographicallyPrecedes(right.detection.evidence)
         }
-        var claims: [Claim] = []
-        for (entry, detection) in ordered where claims.last?.entry != entry {
-            claims.append(Claim(entries[entry].vendor, detection, entry: entry))
+        var matches: [VendorMatch] = []
+        for (entry, detection) in ordered where matches.last?.entry != entry {
+            matches.append(VendorMatch(entries[entry].vendor, detection, entry: entry))
         }
-        return claims
+        return matches
     }
 
     /// Hands `body` every marker, once, whose first key the payload has where the marker wants it, with a value for
@@ -95,9 +95,9 @@ package struct Catalogue: ChainLink {
     // MARK: Reading
 
     package func read(
-        _ payload: borrowing PlatformPayload, as claim: Claim, into notification: inout PushNotification
+        _ payload: borrowing PlatformPayload, as match: VendorMatch, into notification: inout PushNotification
     ) {
-        var reading = CatalogueReading(of: entries[claim.entry])
+        var reading = CatalogueReading(of: entries[match.entry])
         reading.read(payload, into: &notification)
     }
 }

@@ -15,9 +15,9 @@ extension VendorChain {
             })
         else { return read(payload, into: &notification) }
         PlainReading.read(payload, into: &notification)
-        let claims = claims(on: payload)
-        notification.detection.also = (claims.winner.map { [$0.claim.vendor] } ?? []) + claims.also
-        notification.deviceTokens = deviceTokens(in: payload, claimedBy: claims)
+        let matches = matches(for: payload)
+        notification.detection.also = (matches.winner.map { [$0.vendor] } ?? []) + matches.also
+        notification.deviceTokens = deviceTokens(in: payload, matchedBy: matches)
         notification.vendor = vendor
         detector.read(payload, into: &notification)
     }

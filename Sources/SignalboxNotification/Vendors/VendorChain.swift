@@ -29,35 +29,35 @@ package struct VendorChain: Sendable {
     /// As above, into a notification in which nothing stands yet; spares a copy of a value that has many parts.
     package func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         PlainReading.read(payload, into: &notification)
-        let claims = claims(on: payload)
-        notification.detection.also = claims.also
-        notification.deviceTokens = deviceTokens(in: payload, claimedBy: claims)
-        if let winner = claims.winner {
-            notification.vendor = winner.claim.vendor
-            notification.detection.evidence = winner.claim.detection.evidence
-            links[winner.link].read(payload, as: winner.claim, into: &notification)
+        let matches = matches(for: payload)
+        notification.detection.also = matches.also
+        notification.deviceTokens = deviceTokens(in: payload, matchedBy: matches)
+        if let winner = matches.winner {
+            notification.vendor = winner.vendor
+            notification.detection.evidence = winner.detection.evidence
+            links[winner.link].read(payload, as: winner, into: &notification)
         } else {
             notification.custom = CustomFields.text(of: payload, &notification)
         }
     }
 
-    /// Device tokens inside the data of every vendor that claims a payload.
-    func deviceTokens(in payload: borrowing PlatformPayload, claimedBy claims: Claims) -> [DeviceToken] {
+    /// Device tokens inside the data of every vendor that matches a payload.
+    func deviceTokens(in payload: borrowing PlatformPayload, matchedBy matches: VendorMatches) -> [DeviceToken] {
         var tokens: [DeviceToken] = []
-        for claim in claims.all {
-            for link in links { tokens += link.deviceTokens(in: payload, claimedBy: claim) }
+        for match in matches.all {
+            for link in links { tokens += link.deviceTokens(in: payload, matchedBy: match) }
         }
         return tokens
     }
 
-    /// Who claims a payload.
-    package func claims(on payload: borrowing PlatformPayload) -> Claims {
-        var claims = Claims()
+    /// Who matches a payload.
+    package func matches(for payload: borrowing PlatformPayload) -> VendorMatches {
+        var matches = VendorMatches()
         for position in links.indices {
-            claims.link = position
-            links[position].recognise(payload, into: &claims)
+            matches.link = position
+            links[position].recognise(payload, into: &matches)
         }
-        return claims
+        return matches
     }
 }
 

@@ -6,25 +6,25 @@ package protocol ChainLink: Sendable {
     var name: String { get }
 
     /// Whom it recognises, and what it looks for, in words.
-    var portraits: [VendorPortrait] { get }
+    var profiles: [VendorProfile] { get }
 
-    /// Adds a claim for every vendor that could have produced the payload, whatever earlier links claimed.
-    func recognise(_ payload: borrowing PlatformPayload, into claims: inout Claims)
+    /// Adds a match for every vendor that could have produced the payload, whatever earlier links claimed.
+    func recognise(_ payload: borrowing PlatformPayload, into matches: inout VendorMatches)
 
-    /// Reads a payload as the vendor of a claim of its own has it. The notification comes in with what the platform's
+    /// Reads a payload as the vendor of a match of its own has it. The notification comes in with what the platform's
     /// own keys say, which the vendor's keys override; what is wrong becomes a warning, never a failure.
     func read(
-        _ payload: borrowing PlatformPayload, as claim: Claim, into notification: inout PushNotification)
+        _ payload: borrowing PlatformPayload, as match: VendorMatch, into notification: inout PushNotification)
 
-    /// Device tokens inside the data of a vendor that this link claims; empty for claims of other links.
-    func deviceTokens(in payload: borrowing PlatformPayload, claimedBy claim: Claim) -> [DeviceToken]
+    /// Device tokens inside the data of a vendor that this link matches; empty for matches of other links.
+    func deviceTokens(in payload: borrowing PlatformPayload, matchedBy match: VendorMatch) -> [DeviceToken]
 
     /// Says in lines for a person what it looked at and why it recognised nobody else.
     func explain(_ payload: borrowing PlatformPayload) -> [String]
 }
 
 extension ChainLink {
-    package func deviceTokens(in payload: borrowing PlatformPayload, claimedBy claim: Claim) -> [DeviceToken] { [] }
+    package func deviceTokens(in payload: borrowing PlatformPayload, matchedBy match: VendorMatch) -> [DeviceToken] { [] }
 }
 
 /// A link of code that knows one vendor, by whose name it goes.
@@ -49,14 +49,14 @@ extension VendorDetector {
 
     package var name: String { vendor.name }
 
-    package var portraits: [VendorPortrait] { [VendorPortrait(vendor: vendor, looksFor: looksFor)] }
+    package var profiles: [VendorProfile] { [VendorProfile(vendor: vendor, looksFor: looksFor)] }
 
-    package func recognise(_ payload: borrowing PlatformPayload, into claims: inout Claims) {
-        if let detection = detect(payload) { claims.add(Claim(vendor, detection)) }
+    package func recognise(_ payload: borrowing PlatformPayload, into matches: inout VendorMatches) {
+        if let detection = detect(payload) { matches.record(VendorMatch(vendor, detection)) }
     }
 
     package func read(
-        _ payload: borrowing PlatformPayload, as claim: Claim, into notification: inout PushNotification
+        _ payload: borrowing PlatformPayload, as match: VendorMatch, into notification: inout PushNotification
     ) {
         read(payload, into: &notification)
     }
@@ -72,7 +72,7 @@ extension VendorDetector {
 }
 
 /// A vendor as `signalbox vendors` shows it.
-package struct VendorPortrait: Sendable, Equatable {
+package struct VendorProfile: Sendable, Equatable {
     package let vendor: VendorID
     /// As the vendor writes it; nil when nobody said.
     package var name: String?

@@ -2,10 +2,10 @@
 package enum VendorTable {
     /// A table in Markdown, one row for each vendor, in the order in which they are asked.
     package static var markdown: String {
-        let rows = Vendors.portraits.map { portrait in
+        let rows = Vendors.profiles.map { profile in
             cells([
-                portrait.name ?? portrait.vendor.name, "`\(portrait.vendor)`", portrait.looksFor,
-                portrait.source ?? "built in as code; see its file", portrait.confidence ?? "",
+                profile.name ?? profile.vendor.name, "`\(profile.vendor)`", profile.looksFor,
+                profile.source ?? "built in as code; see its file", profile.confidence ?? "",
             ])
         }
         let head = ["Vendor", "`vendor`", "Recognised by", "Source", "Read from"]

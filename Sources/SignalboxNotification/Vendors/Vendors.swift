@@ -9,5 +9,5 @@ package enum Vendors {
     package static var names: [String] { all.map(\.name) }
 
     /// Everybody who is recognised.
-    package static var portraits: [VendorPortrait] { all.flatMap(\.portraits) }
+    package static var profiles: [VendorProfile] { all.flatMap(\.profiles) }
 }

@@ -76,27 +76,27 @@ struct Explain: AsyncParsableCommand {
         _ payload: borrowing PlatformPayload, by chain: VendorChain, of reception: Reception
     ) -> String {
         var lines = ["Platform\n  \(payload.platform.rawValue), as \(payload.envelope.rawValue)", "\nDetectors"]
-        let claims = chain.claims(on: payload)
-        for claim in claims.all {
-            let evidence = claim.detection.evidence.joined(separator: ", ")
-            lines.append("  \(claim.vendor): yes, \(claim.detection.strength) at \(evidence)")
+        let matches = chain.matches(for: payload)
+        for match in matches.all {
+            let evidence = match.detection.evidence.joined(separator: ", ")
+            lines.append("  \(match.vendor): yes, \(match.detection.strength) at \(evidence)")
         }
         for link in chain.links { lines += link.explain(payload).map { "  " + $0 } }
         if let vendor = reception.vendor {
             lines.append("  It is \(vendor)'s all the same: the config says so of the source \(reception.source).")
         } else {
-            lines.append("  So it is " + Self.verdict(claims))
+            lines.append("  So it is " + Self.verdict(matches))
         }
         return lines.joined(separator: "\n")
     }
 
-    private static func verdict(_ claims: Claims) -> String {
-        guard let winner = claims.winner?.claim else {
-            return claims.all.isEmpty ? "nobody's." : "nobody's: a hint alone names nobody."
+    private static func verdict(_ matches: VendorMatches) -> String {
+        guard let winner = matches.winner else {
+            return matches.all.isEmpty ? "nobody's." : "nobody's: a hint alone names nobody."
         }
-        let equals = claims.all.filter { $0.detection.strength == winner.detection.strength }
+        let equals = matches.all.filter { $0.detection.strength == winner.detection.strength }
         let reason =
-            claims.all.count == 1
+            matches.all.count == 1
             ? "" : equals.count == 1 ? ", whose evidence is the strongest" : ", the first among equals"
         return "\(winner.vendor)'s\(reason)."
     }

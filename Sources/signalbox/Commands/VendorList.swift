@@ -11,9 +11,9 @@ struct VendorList: ParsableCommand {
 
     func run() {
         if markdown { return print(VendorTable.markdown) }
-        let width = Vendors.portraits.map(\.vendor.name.count).max() ?? 0
-        for portrait in Vendors.portraits {
-            print(portrait.vendor.name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + portrait.looksFor)
+        let width = Vendors.profiles.map(\.vendor.name.count).max() ?? 0
+        for profile in Vendors.profiles {
+            print(profile.vendor.name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + profile.looksFor)
         }
     }
 }

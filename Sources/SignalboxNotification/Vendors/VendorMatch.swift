@@ -1,0 +1,46 @@
+/// One link of the chain recognises a payload as that of a vendor.
+package struct VendorMatch: Sendable, Equatable {
+    package let vendor: VendorID
+    package let detection: Detection
+    /// The link's own number for the entry that matches: the position in the catalogue, 0 for a vendor with code.
+    let entry: Int
+    /// Position in the chain of the link that matches; ``VendorMatches`` sets it.
+    fileprivate(set) var link = 0
+
+    package init(_ vendor: VendorID, _ detection: Detection, entry: Int = 0) {
+        self.vendor = vendor
+        self.detection = detection
+        self.entry = entry
+    }
+}
+
+/// The matches of one payload. The strongest one wins, the first among equals; a hint alone never wins.
+package struct VendorMatches: Sendable {
+    // Most payloads have one match, which is stored without an allocation.
+    private var first: VendorMatch?
+    private var rest: [VendorMatch] = []
+    /// The match whose vendor the payload is read as; nil without a signature or proof.
+    package private(set) var winner: VendorMatch?
+    /// Position in the chain of the link that is recording its matches.
+    var link = 0
+
+    mutating func record(_ match: VendorMatch) {
+        var match = match
+        match.link = link
+        if first == nil { first = match } else { rest.append(match) }
+        if match.detection.strength > winner?.detection.strength ?? .hint { winner = match }
+    }
+
+    /// Every match, in the order of the chain.
+    package var all: [VendorMatch] { first.map { [$0] + rest } ?? [] }
+
+    /// The other vendors that match, each once, in the order of the chain.
+    var also: [VendorID] {
+        if rest.isEmpty, winner != nil { return [] }
+        var others: [VendorID] = []
+        for match in all where match.vendor != winner?.vendor && !others.contains(match.vendor) {
+            others.append(match.vendor)
+        }
+        return others
+    }
+}
