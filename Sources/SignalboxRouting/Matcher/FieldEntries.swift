@@ -1,4 +1,4 @@
-import SignalboxModel
+import SignalboxNotification
 
 /// What the ``ValueIndex`` of one field is made of: candidates by what they ask for.
 struct FieldEntries {

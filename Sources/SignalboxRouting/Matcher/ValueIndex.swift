@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// From values to the rules that have a condition for them, of all fields.
 ///

@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 extension Pattern.Condition {
     /// `value`: neither object nor array.

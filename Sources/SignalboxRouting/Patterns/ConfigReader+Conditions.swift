@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// What stands in the arrays of a pattern.
 extension ConfigReader {

@@ -1,4 +1,4 @@
-import SignalboxModel
+import SignalboxNotification
 
 // CIDR conditions read text as Ruler's `CIDR` class does: four decimal numbers, leading zeros allowed, or hexadecimal
 // groups of IPv6 without a zone and without a dotted end. An IPv4 address mapped into IPv6 is the IPv4 address.

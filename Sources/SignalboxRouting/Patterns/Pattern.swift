@@ -1,5 +1,5 @@
 import SignalboxJSON
-import SignalboxModel
+import SignalboxNotification
 
 /// An event pattern in Amazon EventBridge's language: a JSON object of the event's shape, whose leaves are arrays of
 /// what the field may be. All fields must match; one entry of each array is enough.
