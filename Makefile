@@ -25,7 +25,8 @@ help:
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
-	@echo "make lint    check the format of the sources, and the tables of targets"
+	@echo "make lint    check the format of the sources, their language, and the tables of targets"
+	@echo "make reference  rewrite the generated parts of docs/reference"
 
 run: build
 	@echo
@@ -55,6 +56,12 @@ test: deps-test
 	    Tests/SignalboxRoutingTests/Fixtures/configs/good/*.json --bad Tests/SignalboxRoutingTests/Fixtures/configs/bad
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
 	.build/test-venv/bin/python Tests/verify-calendars.py .build/calendars.ndjson
+
+# Rewrites the generated blocks of docs/reference from the code; the same tests fail when a block is out of date.
+.PHONY: reference
+reference: deps
+	swift build --build-tests
+	SIGNALBOX_REWRITE_REFERENCE=1 swift test --skip-build --filter ReferencePagesTests
 
 # Each round damages a queue with other random numbers, which a failure names.
 ROUNDS ?= 5

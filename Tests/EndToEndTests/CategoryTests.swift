@@ -70,7 +70,7 @@ import Testing
         }
     }
 
-    /// As docs/operations.md says it.
+    /// The example of docs/guides/categories.md.
     private static func expected(_ identifier: String) -> [String: Any]? {
         let text = """
             {"identifier":"\(identifier)","origin":"dynamic","intentIdentifiers":[],"options":[],"actions":[

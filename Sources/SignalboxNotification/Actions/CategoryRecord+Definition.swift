@@ -1,6 +1,6 @@
 import SignalboxJSON
 
-// The one form in which apps get categories. docs/operations.md says what becomes what on each system.
+// The form in which apps receive categories. docs/guides/categories.md maps it to each system.
 
 extension CategoryRecord {
     /// How a category is registered with a system; nil for one without a name.

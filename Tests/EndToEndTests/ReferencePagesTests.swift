@@ -1,0 +1,240 @@
+import Foundation
+import SignalboxNotification
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// Compares each generated block of docs/reference with the declarations in the code.
+///
+/// A block is between `<!-- NAME: begin -->` and `<!-- NAME: end -->`. `make reference` rewrites the blocks.
+@Suite(.timeLimit(.minutes(1))) struct ReferencePagesTests {
+    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+    private static let rewrites = ProcessInfo.processInfo.environment["SIGNALBOX_REWRITE_REFERENCE"] != nil
+
+    private func check(_ page: String, _ block: String, _ text: String) throws {
+        let url = Self.root.appendingPathComponent("docs/reference/\(page).md")
+        var contents = try String(contentsOf: url, encoding: .utf8)
+        let start = try #require(contents.range(of: "<!-- \(block): begin -->\n"), "\(page).md has no block \(block)")
+        let end = try #require(contents.range(of: "\n<!-- \(block): end -->"), "\(page).md: the block is open")
+        let body = start.upperBound..<end.lowerBound
+        guard contents[body] != text else { return }
+        #expect(Self.rewrites, "docs/reference/\(page).md is out of date; run make reference")
+        guard Self.rewrites else { return }
+        contents.replaceSubrange(body, with: text)
+        try Data(contents.utf8).write(to: url)
+    }
+
+    private func table(_ head: [String], _ rows: [[String]]) -> String {
+        ([head, head.map { _ in "---" }] + rows).map { row in
+            "| " + row.map { $0.replacing("|", with: "\\|").replacing("\n", with: " ") }.joined(separator: " | ") + " |"
+        }.joined(separator: "\n")
+    }
+
+    /// Matches of a pattern's first group in the Swift sources of a folder.
+    private func literals(_ pattern: String, in folder: String, where isWanted: (String) -> Bool) throws -> Set<String>
+    {
+        let expression = try NSRegularExpression(pattern: pattern)
+        let url = Self.root.appendingPathComponent(folder)
+        let files = try #require(FileManager.default.enumerator(at: url, includingPropertiesForKeys: nil))
+        var found: Set<String> = []
+        for case let file as URL in files where file.pathExtension == "swift" && isWanted(file.lastPathComponent) {
+            let text = try String(contentsOf: file, encoding: .utf8)
+            for match in expression.matches(in: text, range: NSRange(text.startIndex..., in: text)) {
+                if let range = Range(match.range(at: 1), in: text) { found.insert(String(text[range])) }
+            }
+        }
+        return found
+    }
+
+    // MARK: Errors and warnings
+
+    @Test func errorPageListsEveryCode() throws {
+        let problems = ProblemDescription.payloads + ProblemDescription.requests
+        let codes = problems.map(\.code)
+        #expect(Set(codes).count == codes.count)
+        let used = try literals(#""([a-z]+(?:-[a-z0-9]+)+)""#, in: "Sources/SignalboxServer") {
+            $0.hasPrefix("Problem") || $0 == "InteractionsAPI.swift"
+        }
+        #expect(used.subtracting(codes).isEmpty, "codes without a description")
+        let requests = Set(ProblemDescription.requests.map(\.code)).subtracting(["unauthorized"])
+        #expect(requests.subtracting(used).isEmpty, "descriptions without a code")
+        func rows(_ problems: [ProblemDescription]) -> String {
+            table(
+                ["code", "status", "meaning", "remedy"],
+                problems.map { ["`\($0.code)`", "\($0.status)", $0.meaning, $0.remedy] })
+        }
+        try check("errors", "payloads", rows(ProblemDescription.payloads))
+        try check("errors", "requests", rows(ProblemDescription.requests))
+    }
+
+    @Test func warningPageListsEveryCode() throws {
+        let codes = WarningDescription.all.map(\.code)
+        #expect(Set(codes).count == codes.count)
+        let components = Set(codes.map { $0.prefix { $0 != "." } }).joined(separator: "|")
+        let used = try literals("\"((?:\(components))\\.[a-z]+(?:-[a-z0-9]+)+)\"", in: "Sources") {
+            $0 != "WarningReference.swift"
+        }
+        #expect(used.subtracting(codes).isEmpty, "codes without a description")
+        let derived = codes.filter { $0.hasPrefix("VENDOR.") } + ["apns.wrong-type", "fcm.wrong-type"]
+        #expect(Set(codes).subtracting(used).subtracting(derived).isEmpty, "descriptions without a code")
+        try check(
+            "warnings", "warnings",
+            table(["code", "meaning"], WarningDescription.all.map { ["`\($0.code)`", $0.meaning] }))
+    }
+
+    /// Levels and messages of log calls with a literal message.
+    @Test func logPageListsEveryMessage() throws {
+        let levels = ["critical", "error", "warning", "notice"]
+        let rows = try levels.flatMap { level in
+            try literals("log(?:ger)?\\.\(level)\\(\\s*\"([^\"\\\\]+)\"", in: "Sources") { _ in true }
+                .sorted().map { [level, $0] }
+        }
+        try check("log", "messages", table(["level", "message"], rows))
+    }
+
+    // MARK: HTTP
+
+    @Test func endpointPageListsEveryEndpoint() throws {
+        let endpoints = EndpointDescription.all
+        #expect(endpoints.filter(\.purpose.isEmpty).map(\.path).isEmpty, "endpoints without a description")
+        #expect(Set(EndpointDescription.describedPaths) == Set(endpoints.map(\.path)))
+        try check(
+            "http", "endpoints",
+            table(
+                ["methods", "path", "query parameters", "credential", "purpose"],
+                endpoints.map { endpoint in
+                    [
+                        endpoint.methods, "`\(endpoint.path)`",
+                        endpoint.parameters.map { "`\($0)`" }.joined(separator: ", "), endpoint.access.rawValue,
+                        endpoint.purpose,
+                    ]
+                }))
+    }
+
+    @Test func metricPageListsEveryMetric() async throws {
+        try await withTemporaryDirectory { directory in
+            let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9"))
+            let page = try await gateway.get("/metrics", keeping: 64 * 1024).text
+            #expect(await gateway.stop() == 0)
+            try check("metrics", "metrics", metrics(page))
+        }
+    }
+
+    /// One row for each metric of a page in the Prometheus text format.
+    private func metrics(_ page: String) -> String {
+        var rows: [[String]] = []
+        for line in page.split(separator: "\n") {
+            let words = line.split(separator: " ", maxSplits: 3).map(String.init)
+            if line.hasPrefix("# HELP ") {
+                rows.append(["`\(words[2])`", "", "", words[3]])
+            } else if line.hasPrefix("# TYPE ") {
+                rows[rows.count - 1][1] = words[3]
+            } else if rows[rows.count - 1][2].isEmpty, let labels = line.split(separator: "{").dropFirst().first {
+                rows[rows.count - 1][2] = labels.split(separator: ",").compactMap { label in
+                    label.contains("=") ? label.split(separator: "=").first.map { "`\($0)`" } : nil
+                }.joined(separator: ", ")
+            }
+        }
+        return table(["metric", "type", "labels", "meaning"], rows)
+    }
+
+    // MARK: Command line
+
+    private struct CommandHelp: Decodable {
+        struct Root: Decodable { let command: CommandHelp }
+        struct Argument: Decodable {
+            struct Name: Decodable { let kind, name: String }
+            let kind: String
+            let names: [Name]?
+            let valueName, abstract, defaultValue: String?
+            let isOptional, isRepeating, shouldDisplay: Bool
+        }
+        let commandName: String
+        let abstract, discussion: String?
+        let arguments: [Argument]?
+        let subcommands: [CommandHelp]?
+    }
+
+    @Test func commandPageShowsEveryCommand() async throws {
+        let help = try await binary.run(["--experimental-dump-help"]).output
+        let root = try JSONDecoder().decode(CommandHelp.Root.self, from: Data(help.utf8)).command
+        try check(
+            "cli", "commands", (root.subcommands ?? []).flatMap { sections($0, within: root.commandName) }.joined())
+    }
+
+    /// Options that nearly every command has; the page describes them once.
+    private static let common: Set<String> = ["config", "data-dir", "log-level", "version", "help"]
+
+    private func sections(_ command: CommandHelp, within parent: String) -> [String] {
+        guard command.commandName != "help" else { return [] }
+        let name = "\(parent) \(command.commandName)"
+        if let subcommands = command.subcommands, !subcommands.isEmpty {
+            return subcommands.flatMap { sections($0, within: name) }
+        }
+        let shown = (command.arguments ?? []).filter(\.shouldDisplay)
+        let positional = shown.filter { $0.kind == "positional" }
+        let own = shown.filter { $0.kind != "positional" && !Self.common.contains($0.valueName ?? "") }
+        let usage =
+            positional.map { argument in
+                let name = "<\(argument.valueName ?? "")>" + (argument.isRepeating ? "…" : "")
+                return argument.isOptional ? "[\(name)]" : name
+            } + (own.isEmpty ? [] : ["[options]"])
+        var text = "\n### \(name)\n\n```\n\(([name] + usage).joined(separator: " "))\n```\n\n\(command.abstract ?? "")\n"
+        if let discussion = command.discussion, !discussion.isEmpty { text += "\n\(discussion)\n" }
+        let rows = (positional + own).map { argument in
+            let value = argument.kind == "option" ? " <\(argument.valueName ?? "")>" : ""
+            let names = (argument.names ?? []).map { ($0.kind == "short" ? "-" : "--") + $0.name }
+            let spelled = names.isEmpty ? "<\(argument.valueName ?? "")>" : names.joined(separator: ", ") + value
+            let standard = argument.defaultValue.map { " (default: \($0))" } ?? ""
+            return ["`\(spelled)`", (argument.abstract ?? "") + standard]
+        }
+        if !rows.isEmpty { text += "\n\(table(["argument", "meaning"], rows))\n" }
+        return [text]
+    }
+
+    // MARK: Events
+
+    @Test(arguments: ["notification", "interaction"]) func eventPageListsEveryMember(_ name: String) async throws {
+        let text = try await binary.run(["schema", name]).output
+        let schema = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        let definitions = schema["$defs"] as? [String: Any] ?? [:]
+        try check("events", name, table(["member", "type", "meaning"], rows(schema, at: "", definitions)))
+    }
+
+    /// A row for each member of an object schema, members of members included, in alphabetical order.
+    private func rows(_ schema: [String: Any], at path: String, _ definitions: [String: Any]) -> [[String]] {
+        let members = schema["properties"] as? [String: [String: Any]] ?? [:]
+        let required = Set(schema["required"] as? [String] ?? [])
+        return members.sorted { $0.key < $1.key }.flatMap { name, member -> [[String]] in
+            let resolved = resolve(member, definitions)
+            var (type, inner) = (resolved["type"] as? String ?? "any", resolved)
+            var location = path + name
+            if type == "array", let items = resolved["items"] as? [String: Any] {
+                inner = resolve(items, definitions)
+                type = "array of \(inner["type"] as? String ?? "any")"
+                location += "[]"
+            }
+            if let values = inner["enum"] as? [String] {
+                type += ": " + values.map { "`\($0)`" }.joined(separator: ", ")
+            }
+            if let value = inner["const"] as? String { type = "`\(value)`" }
+            let mark = required.contains(name) ? "" : "?"
+            let meaning = member["description"] as? String ?? resolved["description"] as? String ?? ""
+            return [["`\(path)\(name)\(mark)`", type, meaning]] + rows(inner, at: location + ".", definitions)
+        }
+    }
+
+    private func resolve(_ schema: [String: Any], _ definitions: [String: Any]) -> [String: Any] {
+        guard let reference = schema["$ref"] as? String else { return schema }
+        let name = String(reference.split(separator: "/").last ?? "")
+        return definitions[name] as? [String: Any] ?? schema
+    }
+
+    // MARK: Vendors
+
+    @Test func vendorPageListsEveryVendor() throws {
+        try check("vendors", "vendors", VendorTable.markdown)
+    }
+}
