@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 
-# Debian's names of the C libraries that Package.swift links, and of what the tests need besides.
+# Debian packages of the C libraries that Package.swift links, and of the tools that tests need.
 LIBRARIES := libcurl4-openssl-dev libssl-dev libsimdjson-dev libsqlite3-dev zlib1g-dev libzstd-dev
 TEST_TOOLS := python3-jsonschema python3-venv curl openssl
 # The reference libraries that read what tests sent and made, from PyPI.
@@ -40,8 +40,8 @@ run: build
 build: deps
 	$(RELEASE)
 
-# What tests send and make, for the reference libraries to read. The built binary is tried by itself, so that it has the
-# cores that senders and receivers expect.
+# Tests record the events, calendars and messages that they make, for the reference libraries to verify. End-to-end
+# tests run alone, because senders and receivers need the cores.
 RECORDING := SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson"
@@ -51,7 +51,7 @@ test: deps-test
 	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson
 	$(RECORDING) swift test --skip-build --skip EndToEndTests
 	$(RECORDING) swift test --skip-build --filter EndToEndTests
-	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxPipeline/Schemas/*.json .build/events.ndjson
+	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/Accept/Schemas/*.json .build/events.ndjson
 	/usr/bin/python3 Tests/validate-configs.py Sources/SignalboxRouting/Schema/routes.schema.json routes.json Examples/configs/*.json \
 	    Tests/SignalboxRoutingTests/Fixtures/configs/good/*.json --bad Tests/SignalboxRoutingTests/Fixtures/configs/bad
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
@@ -98,7 +98,7 @@ SECONDS ?= 600
 soak: deps-bench build
 	swift run --package-path Benchmarks -c release signalbox-bench "$(CURDIR)/$(BINARY)" soak $(SECONDS)
 
-# clang's libFuzzer, without its main: an executable of the package manager has its own. gold and lld both know the flags.
+# clang's libFuzzer without its main, because the executable has its own. gold and lld both know the flags.
 FUZZ_RUNTIME = $(shell dirname "$$(dirname "$$(readlink -f "$$(command -v swiftc)")")")/lib/clang
 FUZZ_DIR := Fuzz/.build/corpus
 

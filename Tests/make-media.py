@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes Tests/SignalboxMediaTests/Fixtures/kinds: small files of each kind, and beside each what it should be told to be.
+"""Makes Tests/SignalboxMediaTests/Fixtures/kinds: small files of each kind, each with its expected properties.
 
-Needs ffmpeg and ffprobe on the PATH, and Pillow. Nothing of the gateway is asked: kinds, MIME types and extensions are
-written down here, sizes and times come from ffprobe, Pillow, or from what the file was made of. The files are checked
-in; run this only to add to them: make-media.py FOLDER
+Needs ffmpeg and ffprobe on the PATH, and Pillow. The expectations are independent of the gateway: kinds, MIME types and
+extensions are listed here; sizes and durations come from ffprobe, Pillow or the input. The files are checked in; run
+this only to add to them: make-media.py FOLDER
 """
 
 import gzip
@@ -167,7 +167,7 @@ def sounds():
     mp3("stereo.mp3", ffmpeg("a.mp3", *tone(0.4, 48000), "-ac", "2", *lame, "-b:a", "96k"))
     frames = ffmpeg("a.mp3", *tone(0.5, 44100), *lame, "-b:a", "64k", *bare)
     count = int(probe(frames, "streams", 0, "nb_read_packets"))
-    # What Fraunhofer's encoder writes: a first frame of silence with a header of its own, 32 bytes behind the frame's.
+    # Fraunhofer's encoder writes a first frame of silence with its own header, 32 bytes after the frame's header.
     first = frames[:4] + bytes(32) + b"VBRI" + struct.pack(">HHHIIHHHH", 1, 0, 75, len(frames), count, 0, 1, 2, 1)
     mp3("vbri.mp3", first.ljust(208, b"\0") + frames, packets=count)
     variable = ffmpeg("a.mp3", "-f", "lavfi", "-i", "aevalsrc=random(0)*floor(t*4):s=44100:d=0.6", *lame, "-q:a", "6", *bare)
@@ -295,7 +295,7 @@ def documents():
     keep("other", "sound.ogg", ffmpeg("a.ogg", *tone(0.2), "-c:a", "libvorbis"))
     keep("other", "phone.3gp", ffmpeg("a.3gp", "-f", "lavfi", "-i", "testsrc=size=176x144:rate=5:duration=0.4", "-c:v",
                                       "h263", "-q:v", "31"))
-    # Binary signatures go before what follows.
+    # A binary signature decides, not the rest of the file.
     keep("gif", "with-script.gif", saved(picture(2, 2, "P"), "GIF") + b"<script>alert(1)</script>", 2, 2)
     keep("html", "picture-behind.html", b"<html>" + saved(picture(2, 2), "PNG"))
 

@@ -3,9 +3,9 @@
 
 usage: validate-configs.py SCHEMA GOOD... --bad FOLDER
 
-Every good config must be valid. Every file of the folder must not, but for those that no parser takes, and for those named in its
-beyond-schema.txt, a line each: they are wrong in a way that a schema cannot say, and must be valid. Every failure is printed; the
-exit status is 1 when there was one, or nothing to check.
+Every good config must be valid, and every file of the folder invalid. Exceptions are files that are not JSON, and the
+files that the folder's beyond-schema.txt names, one a line: a schema cannot express their errors, so they must be valid.
+Prints every failure; the exit status is 1 if there was one, or if there was no file to check.
 """
 
 import json
@@ -16,7 +16,7 @@ import jsonschema
 
 
 def read(path):
-    """The value, or nothing for what is no JSON."""
+    """Returns the value, or None if the file is not JSON."""
     try:
         return json.loads(path.read_bytes().decode("utf-8-sig"))
     except (ValueError, RecursionError):
@@ -27,7 +27,7 @@ def failures(validator, good, folder):
     for path in good:
         config = read(path)
         if config is None:
-            yield f"{path}: this is no JSON"
+            yield f"{path}: not valid JSON"
             continue
         for error in validator.iter_errors(config):
             yield f"{path}: {error.json_path}: {error.message}"

@@ -3,9 +3,9 @@
 
 usage: validate-events.py SCHEMA... EVENTS
 
-EVENTS is NDJSON, one event a line, each checked against the schema whose $id is its dataschema. The schemas let receivers meet members that they do not know, as later versions may
-have; what this version writes must be in them, so here such members are failures. Every failure is printed with its line and JSON Pointer; the exit status is 1 when
-there was one, or no event at all.
+EVENTS is NDJSON, one event a line. Each is checked against the schema whose $id is its dataschema. The schemas permit
+unknown members, because later versions may add some; here an unknown member is a failure. Prints every failure with its
+line and JSON Pointer; the exit status is 1 if there was one, or if there was no event.
 """
 
 import json
@@ -19,7 +19,7 @@ def pointer(path):
 
 
 def close(schema):
-    """Makes every object that lists its properties have no others. Conditions list only some: what they are of is closed itself."""
+    """Closes every object that lists its properties. Conditions list only some, so they stay open."""
     if isinstance(schema, dict):
         for key, part in schema.items():
             if key not in ("if", "then", "else"):
@@ -32,7 +32,7 @@ def close(schema):
 
 
 def validator(schema_path):
-    """The schema's name, and what checks events against it."""
+    """Returns the schema's name and its validator."""
     with open(schema_path, encoding="utf-8") as file:
         schema = json.load(file)
     jsonschema.Draft202012Validator.check_schema(schema)

@@ -5,7 +5,7 @@ usage: verify-calendars.py CALENDARS
 
 CALENDARS is NDJSON: {"name", "file" (base64), "expected"}, where "expected" holds "uid", "start", "summary" and perhaps
 "end", "notes", "zone" and "endZone". Dates must be the expected instants twice: by the zone's name, as the library knows
-zones, and by the file's own VTIMEZONE, under a name that nobody knows. Every failure is printed; the exit status is 1 when
+zones, and by the file's own VTIMEZONE, under a name that no library knows. Every failure is printed; the exit status is 1 when
 there was one, or when there were no files.
 """
 
@@ -75,7 +75,7 @@ def main(path):
             zoned += b"TZID=" in base64.b64decode(record["file"])
             try:
                 check(record, number)
-            except Exception as error:  # whatever the library raises is a failure of the file
+            except Exception as error:  # any error of the library is a failure of the file
                 failed += 1
                 print(f"{path}:{number}: {record['name']}: {type(error).__name__}: {error}")
     print(f"{count} calendar files, {zoned} with a time zone, {failed} unreadable", file=sys.stderr)

@@ -81,7 +81,7 @@ def main(path):
                 signed.add(message["format"])
             try:
                 check(message)
-            except Exception as error:  # whatever a library raises is a failure of the message
+            except Exception as error:  # any error of a library is a failure of the message
                 failed += 1
                 print(f"{path}:{number}: {message['format']}: {type(error).__name__}: {error}")
     print(f"{count} messages, {failed} unreadable", file=sys.stderr)

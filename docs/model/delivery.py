@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""A delivery's states, all of them.
+"""Checks every reachable state of a small gateway.
 
-Walks through every state that a small gateway can get into - a few deliveries, an operator, a clock that makes things
-due and over, crashes at every point - and checks after every step what must always hold. Breadth first, so that what it
-prints when a rule is broken is the shortest way there.
+The model has a few deliveries, an operator, a clock that makes deliveries due and expired, and a crash at every point.
+After every step it checks the invariants. The search is breadth first, so a broken rule is printed with the shortest
+sequence of steps.
 
-    python3 docs/model/delivery.py                 every rule holds
-    python3 docs/model/delivery.py --break RULE    leave one rule of the gateway out, and see it found
-    python3 docs/model/delivery.py --broken        leave out each of them in turn; every one must be found
+    python3 docs/model/delivery.py                 check that every rule holds
+    python3 docs/model/delivery.py --break RULE    leave one rule of the gateway out; the check must fail
+    python3 docs/model/delivery.py --broken        leave out each rule in turn; each check must fail
 
-What stands for what: `state`, `attempts`, `begun` and `forgiven` are columns of the table `deliveries`; `held` is the
-hand-off's memory, which a crash empties; `sending` is a lane that has a lease and a request under way; `counted` is
-what the ledger says was ever made; `waits` is a row of `media_waits`, `body` what a release gives a delivery.
+`state`, `attempts`, `begun` and `forgiven` are columns of the table `deliveries`. `held` is the lease in memory, which a
+crash clears. `sending` counts requests in progress. `counted` is the ledger's number of deliveries. `waits` is a row of
+`media_waits`. `body` is the event that a release gives a delivery.
 """
 
 import sys
 from collections import deque, namedtuple
 
 DELIVERIES = 2
-# Numbers grow without end in the gateway; here so far, which is enough for every order of events to occur.
+# Numbers are unbounded in the gateway. This bound is enough for every order of steps to occur.
 MOST_BEGUN = 3
 BUDGET = 2
 
@@ -26,24 +26,24 @@ Delivery = namedtuple("Delivery", "state due over begun attempts forgiven held s
 World = namedtuple("World", "deliveries counted paused")
 
 NEW = Delivery("waiting", True, False, 0, 0, 0, False, 0, (), 0, None, None, "old")
-# It waits for files. Due, though nobody released it, is one whose time and the minute after it are over.
+# Waits for files. It becomes due without a release a minute after its time.
 WAITING = NEW._replace(due=False, waits="files")
 
 BREAKABLE = {
-    "lease-once": "a claim looks at what is held",
-    "settle-final": "what has ended is not claimed again",
-    "retry-only-dead": "an explicit retry leaves what was delivered alone",
-    "book": "what is appended is booked in the same commit",
-    "free-after-crash": "a new process knows that nobody holds anything",
-    "begin-first": "that an attempt begins is written before it is made",
-    "count-interrupted": "an attempt that a crash cut short is counted",
-    "pause": "a claim asks whether the destination takes anything",
-    "expire-held": "what is held ends with its attempt",
+    "lease-once": "a claim skips leased deliveries",
+    "settle-final": "an ended delivery is not claimed again",
+    "retry-only-dead": "an explicit retry skips delivered ones",
+    "book": "an append updates the ledger in the same commit",
+    "free-after-crash": "a new process starts without leases",
+    "begin-first": "an attempt is recorded before it is made",
+    "count-interrupted": "an attempt that a crash interrupted is counted",
+    "pause": "a claim respects a paused destination",
+    "expire-held": "a leased delivery ends with its attempt only",
     "forgive-made": "an attempt that is given back is not forgiven either",
     "hold": "a delivery that waits for files is not handed over in memory",
-    "release-free": "a release leaves alone what was begun or has ended",
-    "retry-held": "an explicit retry leaves alone what waits for files",
-    "wait-in-file": "that a delivery waits for files is in the file",
+    "release-free": "a release skips deliveries that were begun or have ended",
+    "retry-held": "an explicit retry skips deliveries that wait for files",
+    "wait-in-file": "a wait for files is durable",
 }
 TERMINAL = {"delivered", "dead", "expired"}
 
@@ -53,7 +53,7 @@ def steps(world, broken):
     deliveries = world.deliveries
     if len(deliveries) < DELIVERIES:
         counted = world.counted + (0 if "book" in broken else 1)
-        # From the file, or handed over in memory: then its attempt is begun with the same commit.
+        # Read from the file, or handed over in memory. In memory, the same commit begins its attempt.
         yield "append", world._replace(deliveries=deliveries + (NEW,), counted=counted)
         if not world.paused:
             fresh = NEW._replace(begun=0 if "begin-first" in broken else 1, held=True)
@@ -86,7 +86,7 @@ def steps_of_one(d, paused, broken):
         else:
             begun = found.begun if "begin-first" in broken else found.attempts + 1
             yield "claim", found._replace(begun=begun, held=True, sending=d.sending + 1)
-    # Handed over in memory: it is held and begun, and now it is sent.
+    # Handed over in memory: leased and begun, now sent.
     if d.held and d.sending == 0 and d.state == "waiting":
         if takes:
             yield "send what was handed over", d._replace(sending=1)
@@ -103,14 +103,14 @@ def steps_of_one(d, paused, broken):
         if d.over:
             yield "settle expired", end(given_back(done, broken), "expired")
     if d.state == "waiting" and not d.due:
-        # For one that waits for files: a minute after its time, should nobody have released it.
+        # A delivery that waits for files becomes due a minute after its time without a release.
         yield "become due", d._replace(due=True, waits=d.waits and "in vain")
     if d.waits:
         is_free = d.state == "waiting" and d.begun == 0
         if is_free or "release-free" in broken:
             yield "release", d._replace(due=True, waits=None, body="new")
         else:
-            yield "release what waits no more", d._replace(waits=None)
+            yield "release a delivery that no longer waits", d._replace(waits=None)
     if d.state == "waiting" and not d.over:
         yield "become over", d._replace(over=True)
     if d.state == "waiting" and d.over and (not d.held or "expire-held" in broken):
@@ -137,27 +137,27 @@ def given_back(d, broken):
 
 
 def interrupted(d, broken):
-    """Nobody holds it, yet an attempt was begun: it belongs to a process that is no more."""
+    """Records an attempt that was begun without a lease: a previous process crashed during it."""
     if d.begun <= d.attempts or "count-interrupted" in broken or d.held:
         return d
     return d._replace(attempts=d.begun, log=logged(d, "interrupted"))
 
 
 def faults(before, step, world):
-    """What does not hold after a step."""
+    """The invariants that a step breaks."""
     if len(world.deliveries) != world.counted:
-        yield "nothing accepted vanishes: the books say how many there are"
+        yield "the ledger counts every accepted delivery"
     for old, d in zip(before.deliveries, world.deliveries):
         if old.state in TERMINAL and d.state != old.state and not (step.startswith("retry") and old.state == "dead"):
-            yield "what has ended stays as it is, but for an explicit retry of what is dead"
+            yield "only an explicit retry of a dead delivery changes an ended one"
         if before.paused and d.sending > old.sending:
-            yield "nothing is begun while the destination takes nothing"
+            yield "no attempt begins while the destination is paused"
         if step == "crash" and d.state == "waiting" and d.held:
-            yield "after a crash everything that has not ended can be claimed again"
+            yield "after a crash every waiting delivery can be claimed"
         if d.sending > old.sending and old.waits == "files":
-            yield "what waits for files is sent when it is released, or when its time is over"
+            yield "a delivery that waits for files is sent after its release or its time"
         if d.body != old.body and (old.begun or old.state != "waiting"):
-            yield "nothing changes of what was begun or has ended"
+            yield "the body of a begun or ended delivery does not change"
         if old.waits and not d.waits and old.state == "waiting" and not old.begun and d.body == old.body:
             yield "a wait ends with a release, unless the delivery was begun or has ended"
         if d.sending > old.sending and old.begun > old.attempts and not old.held and d.log == old.log:
@@ -166,22 +166,22 @@ def faults(before, step, world):
         if d.sending > 1:
             yield "never two leases of one delivery"
         if d.sending and d.state != "waiting":
-            yield "a delivery that is under way waits, and is in no other state"
+            yield "a delivery with a request in progress is in the state waiting"
         if d.ended is not None and d.state != d.ended:
             yield "a delivery has one end"
         if d.begun < d.attempts:
-            yield "no more attempts are counted than were begun"
+            yield "every counted attempt was begun"
         if d.sending and d.begun <= d.attempts:
-            yield "an attempt is written down before it is made"
+            yield "an attempt is recorded before it is made"
         if d.forgiven > d.begun:
-            yield "no attempt is forgiven that was not made"
+            yield "every forgiven attempt was begun"
         numbers = [number for number, _ in d.log]
         if numbers != list(range(1, len(numbers) + 1)):
             yield "attempts are numbered from 1, each once"
 
 
 def explore(broken=frozenset()):
-    """How many states there are; or the shortest way to one in which something does not hold, and what."""
+    """The number of states, the first broken invariant if any, and the shortest sequence of steps to it."""
     start = World((), 0, False)
     came_from = {start: None}
     front = deque([start])
@@ -221,7 +221,7 @@ def main(arguments):
         return 64
     count, fault, way = explore(broken)
     if fault is None:
-        print(f"{count} states, every rule holds in each")
+        print(f"{count} states, every rule holds")
         return 0
     print(f"broken: {fault}\n  " + "\n  ".join(way))
     return 1
