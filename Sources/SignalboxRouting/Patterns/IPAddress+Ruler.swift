@@ -20,7 +20,7 @@ extension IPAddress {
     /// Longest text that is parsed as an address, in bytes.
     static let longestRulerText = 64
 
-    private init?(ruler text: String) {
+    fileprivate init?(ruler text: String) {
         var text = text
         guard let address = text.withUTF8({ IPAddress(ruler: $0) }) else { return nil }
         self = address
