@@ -67,9 +67,12 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SignalboxStore",
+            dependencies: ["SignalboxNotification", .product(name: "DequeModule", package: "swift-collections")],
+            swiftSettings: strict),
+        .target(
+            name: "SignalboxSQLite",
             dependencies: [
-                "CSQLite", "SignalboxNotification", .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "CSQLite", "SignalboxNotification", "SignalboxStore", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
@@ -104,7 +107,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "CZstd",
                 "SignalboxNotification", "SignalboxJSON",
-                "SignalboxRouting", "SignalboxEgress", "SignalboxGateway", "SignalboxStore",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxGateway", "SignalboxSQLite", "SignalboxStore",
                 "SignalboxServer",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
@@ -117,7 +120,7 @@ let package = Package(
             name: "SignalboxMeasures",
             dependencies: [
                 "SignalboxEgress", "SignalboxJSON", "SignalboxGateway", "SignalboxNotification",
-                "SignalboxRouting", "SignalboxStore",
+                "SignalboxRouting", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -169,7 +172,7 @@ let package = Package(
             name: "SignalboxPipelineTests",
             dependencies: [
                 "SignalboxGateway", "SignalboxNotification", "SignalboxJSON",
-                "SignalboxRouting", "SignalboxStore", "SignalboxTesting",
+                "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
@@ -188,9 +191,13 @@ let package = Package(
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
-            name: "SignalboxStoreTests",
+            name: "SignalboxStoreTests", dependencies: ["SignalboxStore", "SignalboxNotification", "SignalboxTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxSQLiteTests",
             dependencies: [
-                "SignalboxStore", "SignalboxNotification", "SignalboxStoreTesting", "SignalboxTesting",
+                "SignalboxSQLite", "SignalboxStore", "SignalboxNotification", "SignalboxStoreTesting",
+                "SignalboxTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
@@ -199,7 +206,7 @@ let package = Package(
             dependencies: [
                 "CZlib", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON", "SignalboxNotification",
                 "SignalboxRouting",
-                "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
+                "SignalboxSQLite", "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),

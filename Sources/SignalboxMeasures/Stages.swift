@@ -3,6 +3,7 @@ import SignalboxEgress
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
+import SignalboxSQLite
 import SignalboxStore
 
 /// The stages of the product as things that a benchmark can call. Benchmarks are a package of their own, so that what

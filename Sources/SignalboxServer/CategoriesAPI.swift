@@ -9,7 +9,7 @@ package import SignalboxStore
 /// The sets of buttons that an app registers with its system when it starts: those that payloads defined, and those that
 /// the config declares. For sources and operators; apps ask through their own back ends.
 package struct CategoriesAPI: Sendable {
-    private let queue: SQLiteQueue
+    private let queue: any IntakeStore
     private let sources: SourceAccess
     private let operators: AdminAccess
     private let statics: [CategoryRecord]
@@ -18,7 +18,7 @@ package struct CategoriesAPI: Sendable {
     /// `statics`: those of the config, in the order of their identifiers; they win over what payloads called the same.
     /// `limit`: the most of the others in one answer.
     package init(
-        queue: SQLiteQueue, sources: SourceAccess, operators: AdminAccess, statics: [CategoryRecord], limit: Int
+        queue: any IntakeStore, sources: SourceAccess, operators: AdminAccess, statics: [CategoryRecord], limit: Int
     ) {
         self.queue = queue
         self.sources = sources

@@ -36,7 +36,7 @@ struct GatewayHandlers: Sendable {
         router.get("/healthz") { _, _ in Self.status(.ok, "ok") }
         router.get("/readyz") { _, _ in
             switch await readiness.verdict() {
-            case .ready: Self.status(.ok, "ready", failing: surface.operations.queue.fileHealth.failing)
+            case .ready: Self.status(.ok, "ready", failing: surface.operations.queue.health.failing)
             case .notReady(let error):
                 Self.status(.serviceUnavailable, "the queue cannot be written", reason: Problem.words(error))
             }

@@ -8,8 +8,8 @@ struct MetricsPage {
     let text: String
 
     init(
-        gauges: [DestinationName: SQLiteQueue.Gauges], hindrances: [DestinationName: Hindrance],
-        destinations: [DestinationName], media: SQLiteQueue.MediaGauges,
+        gauges: [DestinationName: DestinationGauges], statuses: [DestinationName: DestinationStatus],
+        destinations: [DestinationName], media: MediaGauges,
         routes: [(name: String, count: RouteCounts.Count)], config: ConfigStanding, now: Date
     ) {
         let names = Set(destinations).union(gauges.keys).sorted()
@@ -37,8 +37,8 @@ struct MetricsPage {
             + series(
                 "signalbox_destination_up", "gauge",
                 "1 while a destination accepts deliveries, 0 while it is paused, disabled or failing, or permits none."
-            ) { hindrances[$0]?.isDown ?? false ? 0 : 1 }
-            + Self.states(names, hindrances)
+            ) { statuses[$0]?.isDown ?? false ? 0 : 1 }
+            + Self.states(names, statuses)
             + Self.series("signalbox_route_matched_total", "Events that a route took since the start.", routes) {
                 $0.matched
             }
@@ -49,12 +49,12 @@ struct MetricsPage {
     }
 
     /// One series for each state: 1 for the present one, 0 for the others.
-    private static func states(_ names: [DestinationName], _ hindrances: [DestinationName: Hindrance]) -> String {
+    private static func states(_ names: [DestinationName], _ statuses: [DestinationName: DestinationStatus]) -> String {
         let name = "signalbox_destination_state"
         var lines = "# HELP \(name) 1 for the state that a destination is in.\n# TYPE \(name) gauge\n"
         for destination in names {
-            let present = hindrances[destination]?.word ?? "active"
-            for word in Hindrance.words {
+            let present = statuses[destination]?.word ?? "active"
+            for word in DestinationStatus.words {
                 lines += "\(name){destination=\"\(destination.name)\",state=\"\(word)\"} \(word == present ? 1 : 0)\n"
             }
         }
@@ -75,7 +75,7 @@ struct MetricsPage {
             """
     }
 
-    private static func media(_ gauges: SQLiteQueue.MediaGauges) -> String {
+    private static func media(_ gauges: MediaGauges) -> String {
         func header(_ name: String, _ help: String) -> String { "# HELP \(name) \(help)\n# TYPE \(name) gauge\n" }
         func single(_ name: String, _ help: String, _ value: Int64) -> String {
             header(name, help) + "\(name) \(value)\n"

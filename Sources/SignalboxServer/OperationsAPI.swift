@@ -21,7 +21,7 @@ package struct OperationsAPI: Sendable {
         }
     }
 
-    let queue: SQLiteQueue
+    let queue: any InspectionStore
     private let access: AdminAccess
     private let destinations: [DestinationName]
     private let limited: Set<DestinationName>
@@ -29,7 +29,7 @@ package struct OperationsAPI: Sendable {
 
     /// `destinations`: those of the config. `limited`: those of them with a rate. `ping`: sends a test event past the queue.
     package init(
-        queue: SQLiteQueue, access: AdminAccess, destinations: [DestinationName], limited: Set<DestinationName>,
+        queue: any InspectionStore, access: AdminAccess, destinations: [DestinationName], limited: Set<DestinationName>,
         ping: @escaping @Sendable (DestinationName) async -> Ping
     ) {
         self.queue = queue
@@ -80,14 +80,14 @@ package struct OperationsAPI: Sendable {
         let limit = try request.number("limit", in: 1...Self.longestPage) ?? 50
         if let cursor = try request.number("cursor", in: 1...Int.max) { filter.before = Int64(cursor) }
         let page = filter
-        let (records, hindrances) = try await asked { () throws(StoreError) in
-            (try await queue.deliveries(page, limit: limit + 1), try await queue.hindrances())
+        let (records, statuses) = try await asked { () throws(StoreError) in
+            (try await queue.deliveries(page, limit: limit + 1), try await queue.statuses())
         }
         var json = JSONWriter()
         json.beginObject()
         json.key("deliveries")
         json.beginArray()
-        for record in records.prefix(limit) { json.delivery(record, wait: wait(of: record, hindrances)) }
+        for record in records.prefix(limit) { json.delivery(record, wait: wait(of: record, statuses)) }
         json.endArray()
         if records.count > limit {
             json.key("next")
@@ -115,20 +115,20 @@ package struct OperationsAPI: Sendable {
     private func show(_ request: Request, _ text: String) async throws -> Response {
         try access.check(request)
         guard let id = Int64(text), let record = try await record(id) else { throw Problem.noDelivery(text) }
-        let (attempts, hindrances) = try await asked { () throws(StoreError) in
-            (try await queue.attempts(of: id), try await queue.hindrances())
+        let (attempts, statuses) = try await asked { () throws(StoreError) in
+            (try await queue.attempts(of: id), try await queue.statuses())
         }
         var json = JSONWriter()
-        json.delivery(record, wait: wait(of: record, hindrances), attempts: attempts)
+        json.delivery(record, wait: wait(of: record, statuses), attempts: attempts)
         return .json(.ok, json.bytes)
     }
 
-    private func wait(of record: DeliveryRecord, _ hindrances: [DestinationName: Hindrance]) -> DeliveryWait? {
+    private func wait(of record: DeliveryRecord, _ statuses: [DestinationName: DestinationStatus]) -> DeliveryWait? {
         let name = record.destination
         return DeliveryWait(
             of: record,
             in: DeliveryWait.Circumstances(
-                hindrance: hindrances[name], isKnown: destinations.contains(name), hasRate: limited.contains(name)),
+                status: statuses[name], isKnown: destinations.contains(name), hasRate: limited.contains(name)),
             at: Date())
     }
 
@@ -162,8 +162,8 @@ package struct OperationsAPI: Sendable {
 
     private func listDestinations(_ request: Request) async throws -> Response {
         try access.check(request)
-        let (hindrances, gauges) = try await asked { () throws(StoreError) in
-            (try await queue.hindrances(), try await queue.gauges())
+        let (statuses, gauges) = try await asked { () throws(StoreError) in
+            (try await queue.statuses(), try await queue.gauges())
         }
         var json = JSONWriter()
         json.beginObject()
@@ -174,10 +174,10 @@ package struct OperationsAPI: Sendable {
             json.key("name")
             json.string(name.name)
             json.key("state")
-            json.string(hindrances[name]?.word ?? (destinations.contains(name) ? "active" : "unknown"))
-            json.time("since", hindrances[name]?.since)
-            json.time("until", hindrances[name]?.until)
-            if let reason = hindrances[name]?.reason {
+            json.string(statuses[name]?.word ?? (destinations.contains(name) ? "active" : "unknown"))
+            json.time("since", statuses[name]?.since)
+            json.time("until", statuses[name]?.until)
+            if let reason = statuses[name]?.reason {
                 json.key("reason")
                 json.string(reason)
             }
@@ -236,11 +236,11 @@ package struct OperationsAPI: Sendable {
 
     private func metrics(_ request: Request, _ routes: RoutesAPI) async throws -> Response {
         try access.check(request)
-        let (hindrances, gauges, media) = try await asked { () throws(StoreError) in
-            (try await queue.hindrances(), try await queue.gauges(), try await queue.mediaGauges())
+        let (statuses, gauges, media) = try await asked { () throws(StoreError) in
+            (try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges())
         }
         let page = MetricsPage(
-            gauges: gauges, hindrances: hindrances, destinations: destinations, media: media, routes: routes.figures,
+            gauges: gauges, statuses: statuses, destinations: destinations, media: media, routes: routes.figures,
             config: routes.standing, now: Date())
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
@@ -253,11 +253,11 @@ package struct OperationsAPI: Sendable {
     private func asked<T: Sendable>(
         _ work: @escaping @Sendable () async throws(StoreError) -> T
     ) async throws(Problem) -> T {
-        let result = await DelayedCall.onQueue.result(within: SQLiteQueue.patience) {
+        let result = await DelayedCall.onQueue.result(within: StoreLimits.patience) {
             () async -> Result<T, StoreError> in
             do throws(StoreError) { return .success(try await work()) } catch { return .failure(error) }
         }
-        switch result ?? .failure(.undecided(after: SQLiteQueue.patience)) {
+        switch result ?? .failure(.undecided(after: StoreLimits.patience)) {
         case .success(let value): return value
         case .failure(let error): throw .store(error)
         }

@@ -20,7 +20,7 @@ final class Readiness: Sendable {
     }
 
     /// How long requests wait for a probe.
-    static let patience = SQLiteQueue.longestCommit
+    static let patience = StoreLimits.longestCommit
     /// How long an answer is valid.
     private static let freshness: Duration = .seconds(1)
 

@@ -5,6 +5,7 @@ import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 
 /// The composition root of everything that works on a data directory: queue, pipeline and delivery put together, by a
@@ -52,14 +53,14 @@ struct Gateway: Sendable {
             cancel: { for clients in formerClients.value + [current.value.clients] { clients.stopSeparate() } },
             logger: logger)
         fileJanitor = MediaJanitor(
-            room, health: foundations.queue.fileHealth,
+            room, health: foundations.queue.health,
             work: .init(foundations.queue, foundations.media) { current.value.config.media.retention }, logger: logger)
         self.current = current
         self.formerClients = formerClients
     }
 
     var plan: GatewayPlan { current.value }
-    var queue: SQLiteQueue { foundations.queue }
+    var queue: any Store { foundations.queue }
     var media: MediaStore { foundations.media }
 
     /// The plan of another config, or why there is none; nothing has changed yet.
@@ -87,7 +88,7 @@ struct Gateway: Sendable {
     /// in the write-ahead log.
     func carryOver(logger: Logger) async {
         do throws(StoreError) {
-            try await queue.carryOver()
+            try await queue.checkpoint()
         } catch {
             logger.notice("Checkpoint failed; commits stay in queue.db-wal.", metadata: ["error": "\(error)"])
         }
@@ -109,5 +110,10 @@ struct Gateway: Sendable {
                 "Deliveries wait for a destination that the config does not have.",
                 metadata: ["destination": "\(name)", "waiting": "\(waiting)"])
         }
+    }
+
+    /// Opens the store of a data directory for a command, also while a gateway runs on it. Throws when there is none.
+    static func existingStore(in directory: String) throws(StoreError) -> any Store {
+        try SQLiteQueue.existing(in: directory)
     }
 }

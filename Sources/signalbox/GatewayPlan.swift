@@ -26,7 +26,7 @@ struct GatewayPlan: Sendable {
 
     /// What lasts from one config to the next.
     struct Foundations: Sendable {
-        let queue: SQLiteQueue
+        let queue: any Store
         let media: MediaStore
         let tokens: TokenHash
         let counts: RouteCounts

@@ -6,15 +6,15 @@ import SignalboxStore
 /// Removes media that have been kept long enough or for which there is no room: first from the queue, which knows what is
 /// needed, then from the disk.
 struct MediaCleanup: Sendable {
-    private let queue: SQLiteQueue
+    private let queue: any UpkeepStore
     private let store: MediaStore
-    private let retention: SQLiteQueue.MediaRetention
+    private let retention: MediaRetention
 
     /// Between two steps, so that others get at the queue.
     private static let breath: Duration = .milliseconds(20)
 
     init(
-        _ queue: SQLiteQueue, _ store: MediaStore, retention: GatewayConfig.Media.Retention
+        _ queue: any UpkeepStore, _ store: MediaStore, retention: GatewayConfig.Media.Retention
     ) {
         self.queue = queue
         self.store = store
@@ -64,7 +64,7 @@ struct MediaCleanup: Sendable {
 extension MediaJanitor.Work {
     /// `retention`: what is kept, asked each time.
     init(
-        _ queue: SQLiteQueue, _ store: MediaStore,
+        _ queue: any UpkeepStore, _ store: MediaStore,
         retention: @escaping @Sendable () -> GatewayConfig.Media.Retention
     ) {
         self.init { bytes in

@@ -4,6 +4,7 @@ import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Synchronization

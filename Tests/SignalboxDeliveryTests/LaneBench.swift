@@ -3,6 +3,7 @@ import Logging
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 
 /// What lanes are tried out with, on a clock that the test moves. For the queue no time passes, so that what waits for

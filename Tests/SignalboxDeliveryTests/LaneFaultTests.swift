@@ -3,6 +3,7 @@ import GRDB
 import Logging
 import SignalboxEgress
 import SignalboxNotification
+import SignalboxSQLite
 import SignalboxTesting
 import Synchronization
 import Testing
@@ -50,7 +51,7 @@ import Testing
             await running
             #expect(sender.attempts == 2)
             #expect(try await queue.counts() == [crm: [.delivered: 1, .dead: 1, .waiting: 48]])
-            #expect(try await queue.destinationStates()[crm]?.word == .disabled)
+            #expect(try await queue.statuses()[crm]?.word == "disabled")
             #expect(try await queue.audit().isRight)
             let waiting = try await queue.deliveries(DeliveryFilter(state: .waiting), limit: 50)
             #expect(waiting.allSatisfy { $0.attempts == 0 }, "it costs them no attempt")
@@ -68,7 +69,7 @@ import Testing
             async let running: Void = dispatcher.runUntilDrained()
             try await queue.append((1...50).map { event($0) })
             await log.waitFor("The destination takes nothing any more")
-            while try await queue.destinationStates()[crm] == nil { await Task.yield() }
+            while try await queue.statuses()[crm] == nil { await Task.yield() }
             try await queue.append((51...60).map { event($0) })
             #expect(sender.attempts == 1)
             try await queue.set(nil, of: crm)

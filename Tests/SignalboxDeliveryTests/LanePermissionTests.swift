@@ -55,9 +55,9 @@ import Testing
             let dispatcher = bench.dispatcher(destination(), sender, queue)
             async let running: Void = dispatcher.runUntilDrained()
             await bench.clock.waitForSleeper(until: .seconds(30))
-            let hindrance = try #require(try await queue.hindrances()[bench.crm])
-            #expect(hindrance.word == "withheld")
-            #expect(hindrance.reason == "no permission to send: x")
+            let status = try #require(try await queue.statuses()[bench.crm])
+            #expect(status.word == "withheld")
+            #expect(status.reason == "no permission to send: x")
             dispatcher.drain()
             await running
             #expect(sender.order == ["question"])
@@ -83,7 +83,7 @@ import Testing
             dispatcher.drain()
             await running
             #expect(try await queue.counts() == [bench.crm: [.delivered: 3]])
-            #expect(try await queue.hindrances().isEmpty)
+            #expect(try await queue.statuses().isEmpty)
         }
     }
 
@@ -183,7 +183,7 @@ import Testing
             dispatcher.drain()
             await dispatcher.runUntilDrained()
             #expect(sender.order == ["delivery"])
-            #expect(try await queue.hindrances().isEmpty)
+            #expect(try await queue.statuses().isEmpty)
         }
     }
 }

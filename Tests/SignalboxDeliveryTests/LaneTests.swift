@@ -3,6 +3,7 @@ import Logging
 import SignalboxEgress
 import SignalboxJSON
 import SignalboxNotification
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Synchronization
@@ -97,8 +98,8 @@ import Testing
             let dispatcher = dispatcher([(destination("crm"), sender)], queue)
             dispatcher.drain()
             await dispatcher.runUntilDrained()
-            let state = try #require(try await queue.destinationStates()[crm])
-            #expect(state.word == .disabled)
+            let state = try #require(try await queue.statuses()[crm])
+            #expect(state.word == "disabled")
             #expect(state.reason == "answered 410: it is gone")
             let counts = try #require(try await queue.counts()[crm])
             // The state counts from its commit on: what was begun before that ends in its own way.

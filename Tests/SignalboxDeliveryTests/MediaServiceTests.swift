@@ -3,6 +3,7 @@ import Logging
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing
@@ -134,7 +135,7 @@ import Testing
             for await _ in begun { break }
             service.stop()
             await running
-            let jobs = try await queue.dueMedia(upTo: 5, perHost: 5)
+            let jobs = try await queue.dueMedia(upTo: 5, perHost: 5, busy: [:], excluding: [])
             #expect(jobs.map(\.attempts) == [0])
         }
     }

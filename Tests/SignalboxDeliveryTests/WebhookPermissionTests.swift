@@ -76,7 +76,7 @@ import Testing
                 dispatcher.drain()
                 await dispatcher.runUntilDrained()
                 #expect(try await queue.counts() == [bench.crm: [.waiting: 2]])
-                let reason = try await queue.hindrances()[bench.crm]?.reason
+                let reason = try await queue.statuses()[bench.crm]?.reason
                 #expect(reason == "no permission to send: OPTIONS was answered 405")
             }
         }

@@ -3,6 +3,7 @@ import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing

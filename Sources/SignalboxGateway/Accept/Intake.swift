@@ -15,7 +15,7 @@ package struct Intake: Sendable {
     private let routes: RouteTable
     /// Where the routes decide the same about every event, none needs to be read again.
     private let uniform: UniformRouting?
-    private let queue: SQLiteQueue
+    private let queue: any IntakeStore
     private let sources: [SourceName: GatewayConfig.Source]
     private let shaping: EventShaping
     private let payloadParsers = ParserPool.forPayloads()
@@ -25,7 +25,7 @@ package struct Intake: Sendable {
 
     /// `sources`: what the config says of who hands payloads in. `counts`: counts what routes took.
     package init(
-        normalizer: Normalizer, routes: RouteTable, queue: SQLiteQueue,
+        normalizer: Normalizer, routes: RouteTable, queue: any IntakeStore,
         sources: [SourceName: GatewayConfig.Source] = [:], counts: RouteCounts = RouteCounts(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -159,7 +159,7 @@ package struct Intake: Sendable {
     ) -> IdempotentRequest {
         IdempotentRequest(
             from: source, key: repeatable.key, digest: sha256(body),
-            since: now().addingTimeInterval(-(SQLiteQueue.requestMemory / .seconds(1)))
+            since: now().addingTimeInterval(-(StoreLimits.requestMemory / .seconds(1)))
         ) { duplicates in
             var report = report
             report.duplicates = Self.moved(duplicates, to: positions)

@@ -9,7 +9,7 @@ import SignalboxStore
 struct DestinationLane: Sendable {
     let destination: Destination
     let sender: any Sender
-    let queue: SQLiteQueue
+    let queue: any LaneStore
     private let deadLetters: Replaceable<DeadLetterEvents?>
     let logger: Logger
     private let clock: any Clock<Duration>
@@ -20,7 +20,8 @@ struct DestinationLane: Sendable {
 
     /// `clock` and `elapsed` tell the same time: one is for waiting, the other counts from any start.
     init(
-        _ destination: Destination, sender: any Sender, queue: SQLiteQueue, deadLetters: Replaceable<DeadLetterEvents?>,
+        _ destination: Destination, sender: any Sender, queue: any LaneStore,
+        deadLetters: Replaceable<DeadLetterEvents?>,
         logger: Logger, clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.destination = destination

@@ -8,7 +8,7 @@ package import SignalboxStore
 /// Runs a lane for every destination, and the timer that tells them what has become due.
 package struct Dispatcher: Service {
     private let roster: LaneRoster
-    private let queue: SQLiteQueue
+    private let queue: any LaneStore
     private let elapsed: @Sendable () -> Duration
     private let deadLetters: Replaceable<DeadLetterEvents?>
     private let logger: Logger
@@ -20,7 +20,7 @@ package struct Dispatcher: Service {
 
     /// `deadLetters`: makes events about deliveries that die; nil makes none. `drainTime`: how long a stop goes on beginning what is due; what is under way is then still waited for.
     package init(
-        _ destinations: [(destination: Destination, sender: any Sender)], queue: SQLiteQueue,
+        _ destinations: [(destination: Destination, sender: any Sender)], queue: any LaneStore,
         deadLetters: DeadLetterEvents? = nil, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart, drainTime: Duration = .seconds(5)
     ) {
@@ -128,7 +128,7 @@ package struct Dispatcher: Service {
 
     /// Reports damage of the file once, whichever component found it.
     private func reportDamage() {
-        guard let damage = queue.fileHealth.takeUnreportedDamage() else { return }
+        guard let damage = queue.health.takeUnreportedDamage() else { return }
         logger.critical(
             "The queue is damaged; new events are rejected, and readable deliveries are sent.",
             metadata: ["error": "\(damage)"])
@@ -144,7 +144,7 @@ extension Dispatcher {
                 "A destination's read of the queue has not ended; its deliveries wait.",
                 metadata: ["destination": "\(lane.name)", "reading": "\(reading)"])
         }
-        let gauges: [DestinationName: SQLiteQueue.Gauges]
+        let gauges: [DestinationName: DestinationGauges]
         do {
             gauges = try await queue.gauges()
         } catch {

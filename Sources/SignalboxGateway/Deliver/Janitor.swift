@@ -4,8 +4,8 @@ package import SignalboxStore
 
 /// Removes from the queue what has been kept long enough.
 package struct Janitor: Service {
-    private let queue: SQLiteQueue
-    private let retention: @Sendable () -> SQLiteQueue.Retention
+    private let queue: any UpkeepStore
+    private let retention: @Sendable () -> Retention
     private let logger: Logger
     private let clock: any Clock<Duration>
 
@@ -16,7 +16,7 @@ package struct Janitor: Service {
 
     /// `retention`: what is kept, asked every round.
     package init(
-        _ queue: SQLiteQueue, retention: @escaping @Sendable () -> SQLiteQueue.Retention, logger: Logger,
+        _ queue: any UpkeepStore, retention: @escaping @Sendable () -> Retention, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.queue = queue
@@ -41,14 +41,14 @@ package struct Janitor: Service {
             let removed = try await queue.remove(beyond: retention()) {
                 do { try await clock.sleep(for: Self.breath) } catch { return }
             }
-            if queue.fileHealth.record(.retention, failure: nil) == .recovers {
+            if queue.health.record(.retention, failure: nil) == .recovers {
                 logger.notice("Old events can be removed again.")
             }
             if removed > 0 { logger.info("Old events were removed.", metadata: ["events": "\(removed)"]) }
         } catch {
             // Cut short by our own stop.
             if Task.isCancelled { return }
-            guard queue.fileHealth.record(.retention, failure: "\(error)") == .fails else { return }
+            guard queue.health.record(.retention, failure: "\(error)") == .fails else { return }
             logger.error("Old events cannot be removed.", metadata: ["error": "\(error)"])
         }
     }

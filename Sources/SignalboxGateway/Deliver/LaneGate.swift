@@ -181,7 +181,7 @@ final class LaneGate: Sendable {
     /// the row ends only after more successes than can come from memory in a row.
     func noteUnclaimed() -> Bool {
         state.withLock { state in
-            defer { state.uncertainClaims = SQLiteQueue.longestRunFromMemory }
+            defer { state.uncertainClaims = StoreLimits.longestRunFromMemory }
             return state.uncertainClaims == nil
         }
     }

@@ -20,7 +20,7 @@ package struct InteractionIntake: Sendable {
     private let gateway: String
     private let routes: RouteTable
     private let decider: TapDecider
-    private let queue: SQLiteQueue
+    private let queue: any IntakeStore
     private let shaping: EventShaping
     private let ids = EventIDSource()
     private let parsers = ParserPool.forEvents()
@@ -28,7 +28,7 @@ package struct InteractionIntake: Sendable {
 
     /// `gateway`: the name that stands in every event's `source`. `shaping`: makes what routes ask for of events.
     package init(
-        gateway: String, routes: RouteTable, decider: TapDecider, queue: SQLiteQueue, shaping: EventShaping,
+        gateway: String, routes: RouteTable, decider: TapDecider, queue: any IntakeStore, shaping: EventShaping,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.gateway = gateway

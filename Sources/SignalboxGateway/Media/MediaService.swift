@@ -32,7 +32,7 @@ package struct MediaService: Service {
         }
     }
 
-    private let queue: SQLiteQueue
+    private let queue: any DownloadStore
     private let setup: Replaceable<Setup>
     private let room: MediaRoom
     private let cancel: @Sendable () -> Void
@@ -56,7 +56,7 @@ package struct MediaService: Service {
     /// `room`: is told of every file, and while it is full nothing is begun. `cancel`: ends every download that is under
     /// way, whatever setup it began under. `clock` and `now` tell the same time, and `now` is the queue's.
     package init(
-        _ queue: SQLiteQueue, _ setup: Setup, room: MediaRoom = MediaRoom(limit: { .max }),
+        _ queue: any DownloadStore, _ setup: Setup, room: MediaRoom = MediaRoom(limit: { .max }),
         cancel: @escaping @Sendable () -> Void = {}, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {

@@ -12,10 +12,10 @@ struct Deliveries: AsyncParsableCommand {
         subcommands: [List.self, Show.self, Retry.self, Purge.self])
 
     /// Opens the queue without taking the data directory away from a running gateway.
-    static func queue(_ options: GatewayOptions) throws(ExitCode) -> SQLiteQueue {
+    static func queue(_ options: GatewayOptions) throws(ExitCode) -> any Store {
         let directory = options.dataDirectory(file: try NormalizerOptions(options).config().gateway.dataDirectory)
         do throws(StoreError) {
-            return try SQLiteQueue.existing(in: directory)
+            return try Gateway.existingStore(in: directory)
         } catch {
             throw refuse("\(error)")
         }
@@ -28,12 +28,12 @@ struct Deliveries: AsyncParsableCommand {
     /// Explains why deliveries wait, as far as the config and the queue show.
     private struct Waits {
         private let destinations: [DestinationName: Destination]
-        private let hindrances: [DestinationName: Hindrance]
+        private let statuses: [DestinationName: DestinationStatus]
 
-        init(_ options: GatewayOptions, _ hindrances: [DestinationName: Hindrance]) throws(ExitCode) {
+        init(_ options: GatewayOptions, _ statuses: [DestinationName: DestinationStatus]) throws(ExitCode) {
             let config = try NormalizerOptions(options).config()
             destinations = Dictionary(uniqueKeysWithValues: config.destinations.map { ($0.name, $0) })
-            self.hindrances = hindrances
+            self.statuses = statuses
         }
 
         func wait(of record: DeliveryRecord) -> DeliveryWait? {
@@ -41,7 +41,7 @@ struct Deliveries: AsyncParsableCommand {
             return DeliveryWait(
                 of: record,
                 in: DeliveryWait.Circumstances(
-                    hindrance: hindrances[record.destination], isKnown: destination != nil,
+                    status: statuses[record.destination], isKnown: destination != nil,
                     hasRate: destination?.perSecond != nil),
                 at: Date())
         }
@@ -60,14 +60,14 @@ struct Deliveries: AsyncParsableCommand {
             let queue = try Deliveries.queue(options)
             let filter = DeliveryFilter(state: state, destination: destination.map { DestinationName($0) })
             let limit = max(0, limit)
-            let (records, hindrances) = try await Deliveries.orRefuse { () throws(StoreError) in
-                (try await queue.deliveries(filter, limit: limit), try await queue.hindrances())
+            let (records, statuses) = try await Deliveries.orRefuse { () throws(StoreError) in
+                (try await queue.deliveries(filter, limit: limit), try await queue.statuses())
             }
-            let waits = try Waits(options, hindrances)
+            let waits = try Waits(options, statuses)
             if json { return records.forEach { print($0.json(waits.wait(of: $0))) } }
             print("ID        STATE      ATTEMPTS  DESTINATION       SUBJECT                 NEXT / LAST ERROR")
             for record in records {
-                print(record.row(behind: hindrances[record.destination], wait: waits.wait(of: record)))
+                print(record.row(behind: statuses[record.destination], wait: waits.wait(of: record)))
             }
         }
     }
@@ -83,14 +83,14 @@ struct Deliveries: AsyncParsableCommand {
         func run() async throws {
             let queue = try Deliveries.queue(options)
             let id = id
-            let (found, hindrances) = try await Deliveries.orRefuse { () throws(StoreError) in
-                (try await queue.deliveries(DeliveryFilter(ids: [id]), limit: 1), try await queue.hindrances())
+            let (found, statuses) = try await Deliveries.orRefuse { () throws(StoreError) in
+                (try await queue.deliveries(DeliveryFilter(ids: [id]), limit: 1), try await queue.statuses())
             }
             guard let record = found.first else {
                 StandardError.write("signalbox: there is no delivery \(id).\n")
                 throw ExitCode.incomplete
             }
-            print(record.json(try Waits(options, hindrances).wait(of: record)))
+            print(record.json(try Waits(options, statuses).wait(of: record)))
             let attempts = try await Deliveries.orRefuse { () throws(StoreError) in try await queue.attempts(of: id) }
             for attempt in attempts { print(attempt.json) }
             let body = try await Deliveries.orRefuse { () throws(StoreError) in
@@ -168,7 +168,7 @@ extension Deliveries {
         }
 
         /// Whether waiting deliveries may be removed too. Asks when there are some; without a terminal it refuses.
-        private func agrees(to filter: DeliveryFilter, in queue: SQLiteQueue) async throws -> Bool {
+        private func agrees(to filter: DeliveryFilter, in queue: any Store) async throws -> Bool {
             if yes { return true }
             let count = try await Deliveries.orRefuse { () throws(StoreError) in
                 try await queue.undeliveredCount(filter)
@@ -191,15 +191,15 @@ extension Deliveries {
 extension DeliveryRecord.State: ExpressibleByArgument {}
 
 extension DeliveryRecord {
-    /// `hindrance`: the status of its destination. `wait`: its own reason to wait.
-    fileprivate func row(behind hindrance: Hindrance?, wait: DeliveryWait?) -> String {
+    /// `status`: the status of its destination. `wait`: its own reason to wait.
+    fileprivate func row(behind status: DestinationStatus?, wait: DeliveryWait?) -> String {
         func column(_ text: String, _ width: Int) -> String {
             text.padding(toLength: max(width, text.count), withPad: " ", startingAt: 0)
         }
         let next = state == .waiting && (due > Date() || reason != nil) ? Timestamp(due).text : nil
         var last = [next, reason].compactMap(\.self).joined(separator: " after: ")
-        if state == .waiting, let hindrance, reason == nil || reason != hindrance.reason {
-            let why = [hindrance.word, hindrance.reason].compactMap(\.self).joined(separator: ": ")
+        if state == .waiting, let status, reason == nil || reason != status.reason {
+            let why = [status.word, status.reason].compactMap(\.self).joined(separator: ": ")
             last = [last, why].filter { !$0.isEmpty }.joined(separator: "; ")
         }
         if let words = wait?.ownWords { last = [last, words].filter { !$0.isEmpty }.joined(separator: "; ") }

@@ -28,17 +28,17 @@ struct Destinations: AsyncParsableCommand {
         func run() async throws {
             let config = try NormalizerOptions(options).config()
             let queue = try Deliveries.queue(options)
-            let (hindrances, gauges) = try await Deliveries.orRefuse { () throws(StoreError) in
-                (try await queue.hindrances(), try await queue.gauges())
+            let (statuses, gauges) = try await Deliveries.orRefuse { () throws(StoreError) in
+                (try await queue.statuses(), try await queue.gauges())
             }
             print("DESTINATION       STATE      WAITING   DEAD      SINCE / WHY")
             for name in Set(config.destinations.map(\.name)).union(gauges.keys).sorted() {
                 let isKnown = config.destinations.contains { $0.name == name }
-                let hindrance = hindrances[name]
-                let why = hindrance.map { [Timestamp($0.since).text, $0.reason, $0.next].compactMap(\.self) } ?? []
+                let status = statuses[name]
+                let why = status.map { [Timestamp($0.since).text, $0.reason, $0.next].compactMap(\.self) } ?? []
                 print(
                     [
-                        name.name.column(16), (hindrance?.word ?? (isKnown ? "active" : "unknown")).column(9),
+                        name.name.column(16), (status?.word ?? (isKnown ? "active" : "unknown")).column(9),
                         String(gauges[name]?.waiting ?? 0).column(8), String(gauges[name]?.dead ?? 0).column(8),
                         why.joined(separator: " "),
                     ].joined(separator: "  "))
@@ -103,7 +103,7 @@ struct Destinations: AsyncParsableCommand {
     }
 }
 
-extension Hindrance {
+extension DestinationStatus {
     fileprivate var next: String? { until.map { "(next attempt at \(Timestamp($0).text))" } }
 }
 

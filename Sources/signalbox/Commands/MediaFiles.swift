@@ -26,13 +26,13 @@ struct MediaFiles: AsyncParsableCommand {
             let limit = max(0, limit)
             if downloads {
                 let records = try await Deliveries.orRefuse { () throws(StoreError) in
-                    try await queue.mediaURLs(limit: limit)
+                    try await queue.mediaURLs([.wanted, .resting, .failed], before: nil, limit: limit)
                 }
                 if !json { print("STATE    ATTEMPTS  NEXT / SINCE              WHY           URL") }
                 for record in records { print(json ? record.json : record.row) }
             } else {
                 let records = try await Deliveries.orRefuse { () throws(StoreError) in
-                    try await queue.mediaFiles(limit: limit)
+                    try await queue.mediaFiles(after: nil, limit: limit)
                 }
                 if !json {
                     print("DIGEST        TYPE             BYTES      PIXELS      USED                      URL")
@@ -90,7 +90,7 @@ struct MediaFiles: AsyncParsableCommand {
             }
         }
 
-        private func forget(_ files: [MediaFile], _ queue: SQLiteQueue, _ store: MediaStore) async throws {
+        private func forget(_ files: [MediaFile], _ queue: any Store, _ store: MediaStore) async throws {
             for file in files {
                 // It may have been downloaded again meanwhile.
                 guard Self.fault(of: file, in: store) != nil else { continue }
@@ -166,7 +166,7 @@ struct MediaFiles: AsyncParsableCommand {
         options.dataDirectory(file: try NormalizerOptions(options).config().gateway.dataDirectory)
     }
 
-    private static func open(_ options: GatewayOptions) throws -> (SQLiteQueue, MediaStore) {
+    private static func open(_ options: GatewayOptions) throws -> (any Store, MediaStore) {
         (try Deliveries.queue(options), MediaStore(besideOwnerOf: try directory(options) + "/media"))
     }
 }

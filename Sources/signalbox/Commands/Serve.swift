@@ -165,7 +165,7 @@ struct Serve: AsyncParsableCommand {
         return .open
     }
 
-    private static func fault(of queue: SQLiteQueue) async -> StoreError? {
+    private static func fault(of queue: any Store) async -> StoreError? {
         do throws(StoreError) {
             try await queue.probe()
             return nil
@@ -232,7 +232,7 @@ final class Interrupt: Service {
     }
 }
 
-extension SQLiteQueue.Retention {
+extension Retention {
     fileprivate init(_ config: GatewayConfig) {
         let retention = config.retention
         self.init(
