@@ -71,7 +71,7 @@ import Testing
         #expect(
             messages == [
                 "This is not JSON at line 3, column 7: correct it there.",
-                "No payload can begin here: look for a bracket or comma too many before it.",
+                "This is not JSON: send a JSON object.",
                 "This is not JSON at line 1, column 9: correct it there.",
             ])
     }

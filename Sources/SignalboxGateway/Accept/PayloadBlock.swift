@@ -78,7 +78,7 @@ package struct PayloadBlock: Sendable {
                 let place = Place(line: piece.line, offset: piece.offset)
                 if place.offset < first {
                     // Of a line with several texts some may have been read.
-                    guard piece.isGuess, piece.offset + piece.range.count > first else { return true }
+                    guard piece.isLine, piece.offset + piece.range.count > first else { return true }
                     let line = UnsafeBufferPointer(rebasing: all[piece.range])
                     return PayloadBlock(cutting: line, at: place)?.forEachText(from: first, read, rejected: rejected)
                         ?? true
@@ -88,7 +88,7 @@ package struct PayloadBlock: Sendable {
                 do throws(Rejection) {
                     return try read(text, place)
                 } catch {
-                    guard piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) else {
+                    guard piece.isLine, let parts = PayloadBlock(cutting: text, at: place) else {
                         return rejected(error)
                     }
                     return parts.forEachText(read, rejected: rejected)
@@ -97,14 +97,14 @@ package struct PayloadBlock: Sendable {
         }
     }
 
-    /// Cuts a line that is no single payload by its brackets; nil when that finds no more than the line itself.
+    /// Cuts a line that is not one payload at its brackets; nil when it holds one text.
     private init?(cutting line: UnsafeBufferPointer<UInt8>, at place: Place) {
         var splitter = JSONSplitter(
-            limit: Normalizer.payloadLimit, guesses: false, line: place.line, offset: place.offset)
+            limit: Normalizer.payloadLimit, takesLines: false, line: place.line, offset: place.offset)
         splitter.append(UnsafeRawBufferPointer(line))
         splitter.finish()
         let taken = splitter.takeAll()
-        guard taken.pieces.count > 1 || taken.pieces.contains(where: { $0.fault != nil }) else { return nil }
+        guard taken.pieces.count > 1 else { return nil }
         self.init(taken)
     }
 }
@@ -146,8 +146,6 @@ extension Rejection {
                 .tooLarge, at: place,
                 "The payload that begins here is larger than \(Normalizer.payloadLimit) bytes, which no push service takes."
             )
-        case .misplaced:
-            self.init(.notJSON, at: place, "No payload can begin here: look for a bracket or comma too many before it.")
         }
     }
 }

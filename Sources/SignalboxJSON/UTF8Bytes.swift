@@ -1,6 +1,6 @@
 import Foundation
 
-// Length and first byte settle most comparisons without a call; memcmp itself cannot be inlined across targets here.
+// memcmp itself cannot be inlined across targets here, so length and first byte are compared before the call.
 @usableFromInline
 func sameBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ count: Int) -> Bool {
     memcmp(left, right, count) == 0
@@ -28,5 +28,12 @@ extension UnsafeBufferPointer<UInt8> {
         let length = text.utf8CodeUnitCount
         guard count >= length, length > 0, let mine = baseAddress else { return length == 0 }
         return mine[0] == text.utf8Start.pointee && sameBytes(mine, text.utf8Start, length)
+    }
+}
+
+extension String {
+    /// A copy of bytes that the parser validated as UTF-8; they are not validated again.
+    init(parsed bytes: UnsafeBufferPointer<UInt8>) {
+        self = String(copying: unsafe UTF8Span(unchecked: Span(_unsafeElements: bytes)))
     }
 }
