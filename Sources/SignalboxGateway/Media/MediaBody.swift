@@ -23,7 +23,7 @@ final class MediaBody: @unchecked Sendable {
         self.host = host
     }
 
-    var sink: ReplySink { ReplySink(begin: begin, take: take) }
+    var sink: ReplySink { ReplySink(begin: begin, receive: take) }
 
     /// The whole file, when the reply came to its end; or why there is none. `headers`: of the reply.
     func end(_ headers: [String: String]) -> Result<(MediaKind, MediaWriter), MediaRefusal> {

@@ -1,7 +1,7 @@
 import SignalboxEgress
 import Testing
 
-@Suite struct RunningDigestTests {
+@Suite struct DigestTests {
     /// Values of FIPS 180-4's examples, by `sha256sum`.
     @Test(arguments: [
         ([], "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
@@ -12,7 +12,7 @@ import Testing
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
         ),
     ])
-    func isThatOfAllPieces(pieces: [String], digest: String) {
+    func digestsAllPieces(pieces: [String], digest: String) {
         var running = RunningDigest()
         for piece in pieces { Array(piece.utf8).withUnsafeBytes { running.update($0) } }
         #expect(hexadecimal(running.finish()) == digest)
