@@ -95,7 +95,7 @@ public struct RouteMeasure {
         }
     }
 
-    /// What keeps taps out.
+    /// The condition that excludes taps.
     private static let type = "\"type\":[\"io.signalbox.notification.received\"]"
     private static let vendors = ["synerise", "sourse", "mce", "braze", "granify", "airship", "onesignal", "unknown"]
 
