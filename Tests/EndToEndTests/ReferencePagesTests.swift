@@ -181,7 +181,8 @@ import Testing
                 let name = "<\(argument.valueName ?? "")>" + (argument.isRepeating ? "…" : "")
                 return argument.isOptional ? "[\(name)]" : name
             } + (own.isEmpty ? [] : ["[options]"])
-        var text = "\n### \(name)\n\n```\n\(([name] + usage).joined(separator: " "))\n```\n\n\(command.abstract ?? "")\n"
+        let synopsis = ([name] + usage).joined(separator: " ")
+        var text = "\n### \(name)\n\n```\n\(synopsis)\n```\n\n\(command.abstract ?? "")\n"
         if let discussion = command.discussion, !discussion.isEmpty { text += "\n\(discussion)\n" }
         let rows = (positional + own).map { argument in
             let value = argument.kind == "option" ? " <\(argument.valueName ?? "")>" : ""
