@@ -176,7 +176,7 @@ import Testing
             try Data(good.replacing("/acme/t", with: "acme").utf8).write(to: URL(fileURLWithPath: path))
             let refused = try await binary.run(["routes", "check", path], in: directory)
             #expect(refused.status != 0)
-            #expect(refused.errors.contains("/detectors/custom/0/fields/title: \"acme\" is no path"))
+            #expect(refused.errors.contains("/detectors/custom/0/fields/title: \"acme\" is not a path"))
         }
     }
 

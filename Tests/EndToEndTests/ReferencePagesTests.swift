@@ -236,6 +236,6 @@ import Testing
     // MARK: Vendors
 
     @Test func vendorPageListsEveryVendor() throws {
-        try check("vendors", "vendors", VendorTable.markdown)
+        try check("vendors", "vendors", Vendors.markdown)
     }
 }

@@ -1,15 +1,14 @@
 import SignalboxJSON
 
 extension CatalogueReading {
+    /// Reads the first field with a button.
     mutating func readButtons(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         for field in fields.buttons {
             let buttons =
                 field.list.isEmpty
                 ? countedButtons(field, payload) : listedButtons(field, payload, &notification)
             guard !buttons.isEmpty else { continue }
-            notification.category = Category(
-                identifier: notification.category?.identifier, origin: .dynamic, actions: buttons)
-            return
+            return notification.defineCategory(buttons, named: notification.category?.identifier)
         }
     }
 
@@ -28,18 +27,18 @@ extension CatalogueReading {
         return buttons
     }
 
-    /// Buttons whose parts stand under keys that count up; the first gap ends them.
+    /// Buttons whose parts have keys that count up; the first gap ends them.
     private mutating func countedButtons(
         _ field: CatalogueFields.ButtonsField, _ payload: borrowing PlatformPayload
     ) -> [Category.Button] {
         var names = ButtonIdentifiers()
         var buttons: [Category.Button] = []
         for count in field.first..<field.first + min(field.most, Self.longestCount) {
-            let before = taken
+            let before = consumed
             guard let button = button(field, nil, &names, { payload.value(at: $0, count: count) }),
                 button.title != nil || field.title.isEmpty
             else {
-                taken = before
+                consumed = before
                 break
             }
             buttons.append(button)
@@ -47,12 +46,12 @@ extension CatalogueReading {
         return buttons
     }
 
-    /// One button; nil when it lacks what the vendor's SDK needs. `key`: what identifies it in an object of buttons.
+    /// One button; nil if it lacks values that the vendor's SDK requires. `key`: its key in an object of buttons.
     private mutating func button(
         _ field: CatalogueFields.ButtonsField, _ key: String?, _ names: inout ButtonIdentifiers,
         _ find: (CataloguePath) -> JSONValue?
     ) -> Category.Button? {
-        guard field.needs.allSatisfy({ find($0)?.isSpelled == true }), !isDropped(field, find) else { return nil }
+        guard field.needs.allSatisfy({ find($0)?.hasScalarText == true }), !isDropped(field, find) else { return nil }
         let title = takeText(field.title, find)
         let action = tap(field.tap, find) ?? Action(.openApp)
         var options: Category.Options = []
@@ -73,11 +72,11 @@ extension CatalogueReading {
 
     private mutating func holds(_ condition: CatalogueCondition, _ find: (CataloguePath) -> JSONValue?) -> Bool {
         guard condition.holds(find) else { return false }
-        if condition.test.saysAll, let value = condition.path.flatMap(find) { taken.insert(value) }
+        if condition.test.determinesValue, let value = condition.path.flatMap(find) { consumed.insert(value) }
         return true
     }
 
-    /// The elements of the first list to which a path leads, or the members of the first object.
+    /// The elements of the first non-empty list of the alternatives, or the members of the first object.
     func elements(
         _ paths: CataloguePaths, _ code: String, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
@@ -85,7 +84,7 @@ extension CatalogueReading {
         for path in paths {
             guard let value = payload.value(at: path) else { continue }
             guard let list = payload.parser.container(value) else {
-                notification.warn(self.code("list-expected"), "A list is expected here.", at: value, in: payload.parser)
+                notification.warn(self.code("list-expected"), "Expected a list.", at: value, in: payload.parser)
                 continue
             }
             _ = notification.bounded(list, self.code(code), in: payload.parser)

@@ -10,7 +10,7 @@ struct VendorList: ParsableCommand {
     var markdown = false
 
     func run() {
-        if markdown { return print(VendorTable.markdown) }
+        if markdown { return print(Vendors.markdown) }
         let width = Vendors.profiles.map(\.vendor.name.count).max() ?? 0
         for profile in Vendors.profiles {
             print(profile.vendor.name.padding(toLength: width + 2, withPad: " ", startingAt: 0) + profile.looksFor)

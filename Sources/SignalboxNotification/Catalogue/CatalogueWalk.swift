@@ -1,39 +1,39 @@
 import SignalboxJSON
 
-// Following paths through a payload. What is null is not there.
+// Values at paths of a payload. A null counts as absent.
 
 extension PlatformPayload {
-    /// The first value to which a path leads, in the first place where it leads somewhere.
+    /// The first value at a path, in the first layer with one. `count`: the number for `{i}`.
     func value(at path: CataloguePath, count: Int = 0) -> JSONValue? {
         var walk = CatalogueWalk(parser: parser, count: count, limit: 1)
-        walk(path, through: self)
+        walk.follow(path, through: self)
         return walk.found.first
     }
 
-    /// All values to which a path leads, each once, up to the longest list that is read.
+    /// All values at a path in the first layer with one, at most ``longestList``.
     func values(at path: CataloguePath, count: Int = 0) -> [JSONValue] {
         var walk = CatalogueWalk(parser: parser, count: count, limit: longestList)
-        walk(path, through: self)
+        walk.follow(path, through: self)
         return walk.found
     }
 
-    /// The same over all layers: a key of the same name in a more specific object does not hide another one.
-    func valuesEverywhere(at path: CataloguePath) -> [JSONValue] {
+    /// All values at a path in every layer, also those that a more specific object overrides.
+    func valuesInEveryLayer(at path: CataloguePath) -> [JSONValue] {
         var walk = CatalogueWalk(parser: parser, count: 0, limit: longestList)
         walk.coversEveryLayer = true
-        walk(path, through: self)
+        walk.follow(path, through: self)
         return walk.found
     }
 
-    /// True when the payload has keys where such paths look.
-    func has(_ place: CataloguePath.Place) -> Bool {
-        place == .payload || fields.layers.contains { place.admits($0.reserved) }
+    /// True when the payload has an object in this scope.
+    func has(_ scope: CataloguePath.Scope) -> Bool {
+        scope == .payload || fields.layers.contains { scope.admits($0.reserved) }
     }
 
-    /// The member with the first key, in alphabetical order, that has a prefix.
-    func member(withPrefix prefix: [UInt8], in place: CataloguePath.Place) -> JSONValue? {
+    /// The member with the alphabetically first key that has a prefix.
+    func member(withPrefix prefix: [UInt8], in scope: CataloguePath.Scope) -> JSONValue? {
         var best: (key: UnsafeBufferPointer<UInt8>, value: JSONValue)?
-        for layer in fields.layers where place.admits(layer.reserved) {
+        for layer in fields.layers where scope.admits(layer.reserved) {
             for (key, value) in layer.object.members where key.starts(with: prefix) {
                 if let best, !key.lexicographicallyPrecedes(best.key), !key.equals(best.key) { continue }
                 best = (key, value)
@@ -45,39 +45,27 @@ extension PlatformPayload {
 }
 
 extension JSONParser {
-    /// As ``PlatformPayload/value(at:count:)``, from an element of a list.
+    /// The first value at a path below an element of a list.
     func value(at path: CataloguePath, from start: JSONValue) -> JSONValue? {
         var walk = CatalogueWalk(parser: self, count: 0, limit: 1)
         walk.follow(path.tokens[...], from: start, mayOpen: true)
         return walk.found.first
     }
-
-    /// An object or list, or the one whose JSON text a string holds.
-    func container(_ value: JSONValue) -> JSONValue? {
-        if value.isObject || value.isArray { return value }
-        guard value.opensContainer else { return nil }
-        do { return try parseText(in: value) } catch { return nil }
-    }
 }
 
-/// One path on its way through one payload.
+/// Follows one path through one payload.
 private struct CatalogueWalk {
     let parser: JSONParser
-    /// What `{i}` stands for.
+    /// The number for `{i}`.
     let count: Int
+    /// The most values to find.
     let limit: Int
     var coversEveryLayer = false
     var found: [JSONValue] = []
 
-    init(parser: JSONParser, count: Int, limit: Int) {
-        self.parser = parser
-        self.count = count
-        self.limit = limit
-    }
-
-    mutating func callAsFunction(_ path: CataloguePath, through payload: borrowing PlatformPayload) {
-        guard path.place != .payload else { return follow(path.tokens[...], from: payload.root, mayOpen: true) }
-        for layer in payload.fields.layers where path.place.admits(layer.reserved) {
+    mutating func follow(_ path: CataloguePath, through payload: borrowing PlatformPayload) {
+        guard path.scope != .payload else { return follow(path.tokens[...], from: payload.root, mayOpen: true) }
+        for layer in payload.fields.layers where path.scope.admits(layer.reserved) {
             follow(path.tokens[...], from: layer.object, mayOpen: true)
             if !found.isEmpty, !coversEveryLayer { return }
         }
@@ -112,8 +100,8 @@ private struct CatalogueWalk {
 }
 
 extension JSONValue {
-    /// The elements of a list, or the members of an object in the order of their keys: what the order in which a sender
-    /// wrote them cannot change.
+    /// The elements of a list, or the members of an object in the order of their keys, so that the sender's order of
+    /// members has no effect.
     var orderedMembers: [(key: UnsafeBufferPointer<UInt8>?, value: JSONValue)] {
         guard isObject else { return elements.prefix(longestList).map { (nil, $0) } }
         var all: [(key: UnsafeBufferPointer<UInt8>?, value: JSONValue)] = []
@@ -123,11 +111,5 @@ extension JSONValue {
             return left.lexicographicallyPrecedes(right)
         }
         return Array(all.prefix(longestList))
-    }
-
-    /// True for a string that begins like the JSON text of an object or list.
-    fileprivate var opensContainer: Bool {
-        let first = utf8?.first { $0 != UInt8(ascii: " ") && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
-        return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     }
 }

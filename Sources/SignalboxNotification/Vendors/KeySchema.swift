@@ -1,38 +1,38 @@
 import SignalboxJSON
 
-/// What is read of an object: its keys, and of which type the value of each is. From it follow a warning for what is of
-/// another type, and what is kept for the app because nobody read it.
+/// The keys of an object that a reader consumes, with the expected type of each value. Two things follow from a schema:
+/// a warning for each value of another type, and the rest of the object, which the event keeps for the app.
 ///
-/// Sendable: shapes are constants. They lie in memory that is never changed and never given back: every payload is compared with
-/// several, and counting references to them cost more than comparing.
-struct Shape: @unchecked Sendable {
+/// Sendable: schemas are constants. Their memory is never changed and never freed. Every payload is compared with
+/// several schemas, and reference counting took longer than the comparison.
+struct KeySchema: @unchecked Sendable {
     fileprivate struct Node {
-        /// In the order of their keys' lengths.
+        /// Ordered by the length of their keys.
         let entries: UnsafePointer<Entry>
-        /// Where the keys of each length begin.
+        /// The index of the first key of each length.
         let starts: UnsafePointer<Int>
         let others: UnsafePointer<Value>?
         let reserved: VendorFields.Reserved
         let isWhole: Bool
-        /// True when no object of this shape leaves anything over or has a wrong type in it.
-        let takesAnything: Bool
+        /// True when an object of this schema never has a rest or a wrong type.
+        let acceptsAnything: Bool
     }
 
     fileprivate struct Entry {
         let key: StaticString
-        /// Its first eight bytes and its last, by which most keys are told apart.
+        /// Its first eight bytes and its last eight, which distinguish most keys.
         let head, tail: UInt64
         let value: UnsafePointer<Value>
 
         init(_ key: StaticString, _ value: Value) {
             let bytes = UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
             self.key = key
-            self.value = Shape.keep([value])
+            self.value = KeySchema.store([value])
             head = bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
             tail = bytes.suffix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
 
-        /// True when a key of the same length, more than eight, that begins like this one also ends like it.
+        /// Compares the rest of a key of the same length, above eight bytes, with the same head.
         func hasTail(of other: UnsafeBufferPointer<UInt8>, _ bytes: UnsafeRawPointer) -> Bool {
             let end = UInt64(
                 littleEndian: bytes.loadUnaligned(fromByteOffset: other.count - 8, as: UInt64.self))
@@ -43,40 +43,52 @@ struct Shape: @unchecked Sendable {
     private static let longestKey = 40
     private let node: UnsafePointer<Node>
 
-    /// Keys have at most 40 characters. `others`: what holds for those that are not named; nil keeps them. `reserved`: those
-    /// of them that are kept nevertheless. `isWhole`: an object of this shape is kept as it is, as a page or as arguments,
-    /// so that nothing of it is left over.
+    /// `keys`: of at most 40 bytes each. `others`: the value of every key that is not named; nil to keep such keys
+    /// for the app. `reserved`: unnamed keys of the platform, which `others` does not cover. `isWhole`: the event
+    /// contains the object unchanged, as a page or as arguments, so that it has no rest. `base`: a schema whose keys
+    /// are added, unless `keys` has them.
     init(
-        _ keys: KeyValuePairs<StaticString, Value>, others: Value? = nil, reserved: VendorFields.Reserved = .none,
-        isWhole: Bool = false
+        _ keys: KeyValuePairs<StaticString, Value>, extending base: KeySchema? = nil, others: Value? = nil,
+        reserved: VendorFields.Reserved = .none, isWhole: Bool = false
     ) {
-        let entries = keys.map { Entry($0.key, $0.value) }
+        let own = Set(keys.map { $0.key.description })
+        let entries =
+            (keys.map { Entry($0.key, $0.value) } + (base?.entries ?? []).filter { !own.contains("\($0.key)") })
             .sorted { $0.key.utf8CodeUnitCount < $1.key.utf8CodeUnitCount }
         precondition(entries.allSatisfy { $0.key.utf8CodeUnitCount <= Self.longestKey }, "A key is too long.")
         let lengths = entries.map(\.key.utf8CodeUnitCount)
         let starts = (0...Self.longestKey + 1).map { length in lengths.count { $0 < length } }
         let others: Value? = isWhole ? .any : others
-        node = Self.keep([
+        node = Self.store([
             Node(
-                entries: Self.keep(entries), starts: Self.keep(starts), others: others.map { Self.keep([$0]) },
+                entries: Self.store(entries), starts: Self.store(starts), others: others.map { Self.store([$0]) },
                 reserved: reserved, isWhole: isWhole,
-                takesAnything: entries.isEmpty && reserved == .none && others?.kind == .any)
+                acceptsAnything: entries.isEmpty && reserved == .none && others?.kind == .any)
         ])
     }
 
-    fileprivate static func keep<Element>(_ elements: [Element]) -> UnsafePointer<Element> {
+    private var entries: [Entry] {
+        Array(UnsafeBufferPointer(start: node.pointee.entries, count: node.pointee.starts[Self.longestKey + 1]))
+    }
+
+    fileprivate static func store<Element>(_ elements: [Element]) -> UnsafePointer<Element> {
         let memory = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
         memory.initialize(from: elements, count: elements.count)
         return UnsafePointer(memory)
     }
 
-    var isWhole: Bool { node.pointee.isWhole }
-    var takesAnything: Bool { node.pointee.takesAnything }
+    /// An object of which the reader consumes every member.
+    static let anything = KeySchema([:], others: .any)
+    /// An object that the event contains unchanged.
+    static let whole = KeySchema([:], isWhole: true)
 
-    /// The value that a key of a parsed object should have; nil when it is not read.
+    var isWhole: Bool { node.pointee.isWhole }
+    var acceptsAnything: Bool { node.pointee.acceptsAnything }
+
+    /// The expected value of a key of a parsed object; nil if the reader does not consume the key.
     subscript(_ key: UnsafeBufferPointer<UInt8>) -> Value? { value(of: key)?.pointee }
 
-    /// As above, without a copy.
+    /// The same without a copy.
     @inline(__always)
     private func value(of key: UnsafeBufferPointer<UInt8>) -> UnsafePointer<Value>? {
         let count = key.count
@@ -84,7 +96,7 @@ struct Shape: @unchecked Sendable {
         let end = node.pointee.entries + node.pointee.starts[count + 1]
         var entry = node.pointee.entries + node.pointee.starts[count]
         guard entry < end else { return other(key) }
-        // The parser's buffer is padded, so that eight bytes can be read of the shortest key.
+        // The parser pads its buffer, so that eight bytes can be read even of a short key.
         let bytes = UnsafeRawPointer(start)
         let mask: UInt64 = count < 8 ? ~(~0 << UInt64(count * 8)) : ~0
         let head = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self)) & mask
@@ -97,14 +109,14 @@ struct Shape: @unchecked Sendable {
         return other(key)
     }
 
-    /// What holds for a key that is not named.
+    /// The expected value of an unnamed key.
     private func other(_ key: UnsafeBufferPointer<UInt8>) -> UnsafePointer<Value>? {
         node.pointee.reserved.contains(key) ? nil : node.pointee.others
     }
 
-    /// True when nothing of an object is left over or of a wrong type.
+    /// True when an object has no rest and no wrong type.
     func covers(_ object: JSONValue, in parser: JSONParser) -> Bool {
-        if takesAnything { return true }
+        if acceptsAnything { return true }
         for (key, value) in object.members {
             guard let expected = self.value(of: key), expected.pointee.covers(value, in: parser) else { return false }
         }
@@ -112,8 +124,8 @@ struct Shape: @unchecked Sendable {
     }
 }
 
-extension Shape {
-    /// What a value should be.
+extension KeySchema {
+    /// The expected type of a value.
     struct Value: Sendable {
         enum Kind: Sendable {
             case any, unread, unreadObject, text, scalar, number, integer, strings, link, date
@@ -121,89 +133,89 @@ extension Shape {
         }
 
         let kind: Kind
-        /// Of the object, or of the objects in the list or map.
-        let shape: Shape
-        /// True when somebody else warns of a wrong type.
+        /// Schema of the object, or of each object in the list or map.
+        let schema: KeySchema
+        /// True when the reader itself warns of a wrong type.
         var isUnchecked = false
     }
 }
 
-extension Shape.Value {
-    private static let nothing = Shape([:])
-    private init(_ kind: Kind) { self.init(kind: kind, shape: Self.nothing) }
+extension KeySchema.Value {
+    private static let nothing = KeySchema([:])
+    private init(_ kind: Kind) { self.init(kind: kind, schema: Self.nothing) }
 
-    /// Read, whatever its type.
+    /// Consumed, of every type.
     static let any = Self(.any)
-    /// Known and not read: always kept.
+    /// Known and not consumed: the event always keeps it.
     static let unread = Self(.unread)
-    /// An object that is known and not read: always kept.
+    /// An object that is known and not consumed.
     static let unreadObject = Self(.unreadObject)
     static let text = Self(.text)
-    /// A string, number or boolean; see ``SignalboxJSON/JSONValue/spelled``.
+    /// A string, number or boolean; see ``SignalboxJSON/JSONValue/scalarText``.
     static let scalar = Self(.scalar)
-    /// A number, or a string that spells a whole one.
+    /// A number, or a string with the text of a whole one.
     static let number = Self(.number)
-    /// A whole number, or a string that spells one.
+    /// A whole number, or a string with the text of one.
     static let integer = Self(.integer)
     static let strings = Self(.strings)
-    /// The address of something on the web; other strings are not read.
+    /// A web address; other strings are not consumed.
     static let link = Self(.link)
-    /// A date as ISO 8601 has it; other strings are not read.
+    /// An ISO 8601 date; other strings are not consumed.
     static let date = Self(.date)
 
-    static func object(_ shape: Shape) -> Self { Self(kind: .object, shape: shape) }
-    /// An object, or the JSON text of one, as FCM's data has it.
-    static func objectOrText(_ shape: Shape) -> Self { Self(kind: .objectOrText, shape: shape) }
-    /// An object, or a string in its stead.
-    static func objectOrString(_ shape: Shape) -> Self { Self(kind: .objectOrString, shape: shape) }
+    static func object(_ schema: KeySchema) -> Self { Self(kind: .object, schema: schema) }
+    /// An object, or a string with the JSON text of one, as in FCM's data.
+    static func objectOrText(_ schema: KeySchema) -> Self { Self(kind: .objectOrText, schema: schema) }
+    /// An object, or a string instead of it.
+    static func objectOrString(_ schema: KeySchema) -> Self { Self(kind: .objectOrString, schema: schema) }
     /// A list of objects.
-    static func list(_ shape: Shape) -> Self { Self(kind: .list, shape: shape) }
-    /// An object of objects under keys of the sender's choice.
-    static func map(_ shape: Shape) -> Self { Self(kind: .map, shape: shape) }
+    static func list(_ schema: KeySchema) -> Self { Self(kind: .list, schema: schema) }
+    /// An object of objects, under keys that the sender chooses.
+    static func map(_ schema: KeySchema) -> Self { Self(kind: .map, schema: schema) }
 
-    /// As the other, but of a wrong type somebody else warns.
-    static func unchecked(_ value: Self) -> Self { Self(kind: value.kind, shape: value.shape, isUnchecked: true) }
+    /// The same type, for a key whose reader warns of wrong types itself.
+    static func unchecked(_ value: Self) -> Self { Self(kind: value.kind, schema: value.schema, isUnchecked: true) }
 
-    /// True when a value is of this type, as is all within it, and nothing is left over. A null counts as absent.
+    /// True when a value and all its members have the expected types and leave no rest. A null counts as absent.
     func covers(_ value: JSONValue, in parser: JSONParser) -> Bool {
         switch kind {
         case .any: true
         case .text: value.isString || value.isNull
         case .scalar: !value.isObject && !value.isArray
         case .unread, .unreadObject: value.isNull
-        case .link: value.isNull || value.utf8?.startsSpelling("http") == true
+        case .link: value.isNull || value.utf8?.hasPrefixIgnoringCase("http") == true
         case .date: value.isNull || value.utf8.flatMap { Timestamp(iso8601: $0) } != nil
         case .number, .integer, .strings: isType(of: value, in: parser)
         case .object, .objectOrText, .objectOrString, .list, .map:
-            value.isNull || coversWithin(value, in: parser)
+            value.isNull || coversMembers(of: value, in: parser)
         }
     }
 
-    // Loops: closures would count references to the parser.
-    private func coversWithin(_ value: JSONValue, in parser: JSONParser) -> Bool {
+    // Loops, because closures would count references to the parser.
+    private func coversMembers(of value: JSONValue, in parser: JSONParser) -> Bool {
         switch kind {
         case .list:
             guard value.isArray else { return false }
             var position = 0
             for element in value.elements {
-                guard position < longestList, element.isObject, shape.covers(element, in: parser) else { return false }
+                guard position < longestList, element.isObject, schema.covers(element, in: parser) else { return false }
                 position += 1
             }
             return true
         case .map:
             guard value.isObject else { return false }
             for (_, member) in value.members {
-                guard member.isObject, shape.covers(member, in: parser) else { return false }
+                guard member.isObject, schema.covers(member, in: parser) else { return false }
             }
             return true
         default:
             if isString(value) { return true }
             guard let object = object(value, in: parser) else { return false }
-            return shape.covers(object, in: parser)
+            return schema.covers(object, in: parser)
         }
     }
 
-    /// True when a value is of this type, whatever stands within it.
+    /// True when a value has the expected type, regardless of its members.
     func isType(of value: JSONValue, in parser: JSONParser) -> Bool {
         guard !value.isNull else { return true }
         return switch kind {
@@ -219,19 +231,19 @@ extension Shape.Value {
         }
     }
 
-    /// The object that a value is, or that its text spells where that may be.
+    /// The object itself, or the one whose JSON text a string contains if the type allows that.
     func object(_ value: JSONValue, in parser: JSONParser) -> JSONValue? {
         if value.isObject { return value }
         return kind == .objectOrText ? parser.object(value) : nil
     }
 
-    /// True for a string where one may stand for the object.
+    /// True for a string if the type allows one instead of the object.
     private func isString(_ value: JSONValue) -> Bool { kind == .objectOrString && value.isString }
 
-    /// What should stand here, in words.
-    var words: String {
+    /// The expected type as a noun phrase for warnings.
+    var expectation: String {
         switch kind {
-        case .any, .unread: "anything"
+        case .any, .unread: "any value"
         case .text, .link, .date: "a string"
         case .scalar: "a string, a number or a boolean"
         case .number: "a number"
