@@ -54,6 +54,7 @@ package struct ActionTypes: Sendable, Equatable {
         return problems
     }
 
+    /// Records a missing value, a syntax error, a missing TLS scheme (`isSecure`) or a scheme that is not allowed.
     private func checkLink(_ action: Action, isSecure: Bool, _ problems: inout [ActionProblem]) {
         guard var value = action.value, !value.isEmpty else {
             problems.append(ActionProblem(.valueMissing, "This type of action needs an address to open."))
@@ -80,6 +81,7 @@ package struct ActionTypes: Sendable, Equatable {
         }
     }
 
+    /// Records a missing value, or one that is not a telephone number.
     private func checkNumber(_ action: Action, _ problems: inout [ActionProblem]) {
         guard let value = action.value, !value.isEmpty else {
             problems.append(ActionProblem(.valueMissing, "This type of action needs a number to dial."))
@@ -92,6 +94,7 @@ package struct ActionTypes: Sendable, Equatable {
         }
     }
 
+    /// Records minutes that are missing or out of range.
     private func checkMinutes(_ action: Action, _ problems: inout [ActionProblem]) {
         guard action.snoozeMinutes == nil else { return }
         problems.append(
@@ -100,6 +103,7 @@ package struct ActionTypes: Sendable, Equatable {
                 "A snooze needs a whole number of minutes from 1 to \(Action.longestSnooze)."))
     }
 
+    /// Records the mistakes of the calendar event.
     private func checkCalendar(_ action: Action, _ problems: inout [ActionProblem]) {
         do throws(ActionProblem) {
             problems += try CalendarEvent(action).problems

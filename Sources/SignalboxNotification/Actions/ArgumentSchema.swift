@@ -40,6 +40,7 @@ package struct ArgumentSchema: Sendable, Equatable {
         return problems
     }
 
+    /// Checks one value. `value`: the action's value, at the top level only. `path`: JSON Pointer from the action.
     private func check(_ given: JSONValue, value: String?, at path: String, _ problems: inout [ActionProblem]) {
         switch kind {
         case .object:
@@ -59,6 +60,7 @@ package struct ArgumentSchema: Sendable, Equatable {
         }
     }
 
+    /// Checks the members of an object; nil for an action without arguments.
     private func checkMembers(
         of object: JSONValue?, value: String?, at path: String, _ problems: inout [ActionProblem]
     ) {

@@ -15,6 +15,7 @@ struct CalendarEvent: Equatable {
     /// Mistakes that did not prevent reading the event.
     private(set) var problems: [ActionProblem] = []
 
+    /// Reads the arguments of an action of the type calendar. Throws the first mistake that prevents it.
     init(_ action: Action) throws(ActionProblem) {
         let read = action.arguments?.withValue { arguments in
             let nested = arguments["value"].flatMap { $0.isObject ? $0 : nil }
@@ -26,6 +27,7 @@ struct CalendarEvent: Equatable {
         self = try read.get()
     }
 
+    /// `path`: JSON Pointer of the arguments from the action.
     private init(_ arguments: JSONValue, at path: String) throws(ActionProblem) {
         guard let title = arguments["title"]?.scalarText else {
             throw Self.invalid(at: path, "A calendar event needs a title.")

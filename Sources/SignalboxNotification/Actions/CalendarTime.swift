@@ -49,6 +49,7 @@ struct CalendarTime: Equatable {
     /// True when the local time and the zone identify the instant.
     var isLocalTimeUnique: Bool { CalendarTime(local: local, in: zone).seconds == seconds }
 
+    /// Nil for a text that is not a date, and outside of the years that calendars accept.
     private static func seconds(_ text: String) -> Int64? {
         var text = text
         let seconds = text.withUTF8 { Timestamp(iso8601: $0) }.map { $0.milliseconds / 1000 }
@@ -117,6 +118,7 @@ struct CalendarZone {
         return nil
     }
 
+    /// Writes the observances in the order of their beginnings.
     func write(to lines: inout CalendarLines) {
         lines.line("BEGIN", "VTIMEZONE")
         lines.line("TZID", zone.identifier)

@@ -2,10 +2,10 @@ import SignalboxJSON
 
 /// The buttons of a category as bytes that are equal only for equal buttons, without the category's name and vendor.
 ///
-/// A JSON array with an array for each button, in their order: identifier, title, type, the vendor's word if the type
-/// is `custom`, value, arguments with the keys of every object in order, options in the order of their names, and the
-/// two texts of a text input. A missing value is null. The vendor's word for a built-in type is left out, so that
-/// equal buttons of different vendors are equal.
+/// A JSON array with an array for each button, in their order. It contains identifier, title, type, the vendor's word
+/// if the type is `custom`, value, arguments, options and the two texts of a text input. Keys of arguments and names
+/// of options are sorted; a missing value is null. The vendor's word for a built-in type is left out, so that equal
+/// buttons of different vendors are equal.
 struct CategoryDefinition {
     let bytes: [UInt8]
 
@@ -45,6 +45,7 @@ extension JSONWriter {
         if let text { string(text) } else { null() }
     }
 
+    /// Writes arguments with the keys of every object in order.
     private mutating func sorted(_ text: JSONText) {
         let parser = JSONParser()
         withExtendedLifetime(parser) {
@@ -54,6 +55,7 @@ extension JSONWriter {
         }
     }
 
+    /// Writes a value with the keys of every object in order.
     private mutating func sorted(_ value: JSONValue) {
         if value.isObject {
             var members: [(key: UnsafeBufferPointer<UInt8>, value: JSONValue)] = []

@@ -79,6 +79,7 @@ package struct StaticCategories: Sendable, Equatable {
 }
 
 extension JSONWriter {
+    /// One button: the common values, and those of Android that have no counterpart on Apple's platforms.
     fileprivate mutating func registered(_ button: Category.Button) {
         beginObject()
         member("identifier", button.identifier)

@@ -42,6 +42,7 @@ package struct CategoryResolution: Sendable {
         }
     }
 
+    /// The app itself shows in-app messages and inline views; nothing shows a control push.
     private static func isShownBySystem(_ notification: borrowing PushNotification) -> Bool {
         switch notification.kind {
         case .inAppMessage, .inline, .control: false
@@ -49,6 +50,7 @@ package struct CategoryResolution: Sendable {
         }
     }
 
+    /// The prefix and the digest of the buttons.
     private func name(of category: Category) -> String {
         Self.prefix + digest(CategoryDefinition(category).bytes)
     }
@@ -73,6 +75,7 @@ package struct CategoryResolution: Sendable {
         }
     }
 
+    /// Replaces the buttons of a static category with the declared ones, and keeps the payload's effects of them.
     private func addTitles(to category: inout Category, _ notification: inout PushNotification) {
         guard let declared = category.identifier.flatMap({ statics[$0] }) else { return }
         let given = category.actions
@@ -93,6 +96,7 @@ package struct CategoryResolution: Sendable {
 
     // MARK: Checks
 
+    /// Warns of too many buttons, repeated identifiers and a missing default action.
     private func check(_ category: Category, _ notification: inout PushNotification) {
         if let (most, system) = Self.limit(on: notification.platform), category.actions.count > most {
             notification.warn(

@@ -3,6 +3,7 @@ package import SignalboxJSON
 
 /// An app's report of a tap: on a notification, on one of its buttons, or to dismiss it.
 package struct Interaction: Sendable, Equatable {
+    /// The part of the notification that the user tapped.
     package enum Choice: Sendable, Equatable {
         /// The notification itself.
         case body
@@ -61,6 +62,7 @@ package struct Interaction: Sendable, Equatable {
         }
     }
 
+    /// A required string of limited length; only `text` may be empty. `meaning`: for the error message.
     private static func text(
         _ key: StaticString, of value: JSONValue, upTo limit: Int, _ meaning: String
     ) throws(InteractionMistake) -> String {

@@ -1,6 +1,7 @@
 /// The syntax of a link (RFC 3986 and, for characters beyond ASCII, RFC 3987): a scheme, a colon, and allowed
 /// characters.
 struct LinkSyntax {
+    /// The schemes that the rules of actions distinguish.
     enum Scheme {
         case http, https
         /// Runs its own text, or shows it or a file of the device as a page: `javascript`, `vbscript`, `data`, `file`.
@@ -12,6 +13,7 @@ struct LinkSyntax {
     /// Length before the colon, in bytes.
     private let schemeLength: Int
 
+    /// Why a text is not a link.
     enum Mistake: Error {
         case noScheme, noHost, unescaped, percentWithoutDigits
 
@@ -48,6 +50,7 @@ struct LinkSyntax {
     /// The scheme in lower case. `text`: the link that was parsed.
     func schemeText(of text: String) -> String { String(text.utf8.prefix(schemeLength))?.lowercased() ?? "" }
 
+    /// Position of the colon; nil without a valid scheme before it.
     private static func endOfScheme(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         for (position, byte) in text.enumerated() {
             switch byte {
@@ -61,6 +64,7 @@ struct LinkSyntax {
         return nil
     }
 
+    /// Throws for a character that a URI must percent-encode, and for an incomplete percent encoding.
     private static func checkCharacters(_ text: UnsafeBufferPointer<UInt8>, after colon: Int) throws(Mistake) {
         var position = colon + 1
         while position < text.count {

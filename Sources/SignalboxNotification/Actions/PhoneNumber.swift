@@ -35,6 +35,7 @@ enum PhoneNumber {
         guard digits.count <= (isInternational ? 16 : 32) else { throw .tooLong }
     }
 
+    /// The digits, with a leading plus if there is one; removes the separators.
     private static func digits(of text: Substring) throws(Mistake) -> String {
         var digits = ""
         var hasDigit = false

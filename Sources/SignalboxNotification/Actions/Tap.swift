@@ -68,6 +68,7 @@ package struct TappedNotification: Sendable, Equatable {
     /// The end of the period in which it may be shown.
     package let notAfter: Timestamp?
 
+    /// Reads the event; nil if a required value is missing.
     fileprivate init?(_ event: JSONValue) {
         guard let data = event["data"], let vendor = data["vendor"]?.string, let kind = data["kind"]?.string,
             let platform = data["platform"]?.string, let time = event["time"]?.string, let id = event["id"]?.string

@@ -14,6 +14,7 @@ package struct Catalogue: ChainLink {
     private let fieldIndex: CatalogueIndex
     private let payloadIndex: CatalogueIndex
 
+    /// Builds the indexes of the entries' markers.
     init(_ entries: [CatalogueEntry]) {
         self.entries = entries
         markers = entries.enumerated().flatMap { position, entry in entry.markers.map { (position, $0) } }

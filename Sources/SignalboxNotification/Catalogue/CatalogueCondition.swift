@@ -2,11 +2,13 @@ import SignalboxJSON
 
 /// A condition on a payload: a test of the value at a path, or of the presence of a key with a prefix.
 struct CatalogueCondition: Sendable, Equatable {
+    /// The tested part of a payload.
     enum Subject: Sendable, Equatable {
         case path(CataloguePath)
         case keyPrefix([UInt8], CataloguePath.Scope)
     }
 
+    /// The expected value.
     enum Test: Sendable, Equatable {
         /// Any value except null.
         case present
@@ -57,6 +59,7 @@ struct CatalogueCondition: Sendable, Equatable {
         if case .path(let path) = subject { path } else { nil }
     }
 
+    /// False if the payload has no object in the condition's scope, even for a test of absence.
     func holds(in payload: borrowing PlatformPayload) -> Bool {
         guard payload.has(scope) else { return false }
         guard let value = value(in: payload) else { return test.acceptsAbsence }

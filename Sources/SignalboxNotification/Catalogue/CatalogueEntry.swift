@@ -65,6 +65,7 @@ struct CatalogueFields: Sendable {
     /// Objects whose members are the app's own and appear in `custom` under their own names.
     var custom: CataloguePaths = []
 
+    /// Pictures, sounds or films with one role.
     struct MediaField: Sendable {
         var url: CataloguePaths = []
         /// A MIME type, or the extension of a file's name.
@@ -74,6 +75,7 @@ struct CatalogueFields: Sendable {
         var first = 0
     }
 
+    /// Buttons: the elements of a list or object, or parts whose keys count up. Paths lead from the element.
     struct ButtonsField: Sendable {
         var list: CataloguePaths = []
         var first = 0
@@ -95,11 +97,13 @@ struct CatalogueFields: Sendable {
         var hasElements: Bool { !list.isEmpty || (title + identifier).contains(where: \.isCounted) }
     }
 
+    /// A path that is not read while a condition holds.
     struct IgnoredField: Sendable {
         let under: CataloguePath
         let condition: CatalogueCondition
     }
 
+    /// Pictures to leaf through: the elements of a list, or parts whose keys count up. Paths lead from the element.
     struct CarouselField: Sendable {
         /// `portrait` or `landscape`.
         var orientation: CataloguePaths = []
@@ -114,6 +118,7 @@ struct CatalogueFields: Sendable {
         var hasElements: Bool { !list.isEmpty || url.contains(where: \.isCounted) }
     }
 
+    /// The vendor's identification of the mailing.
     struct CampaignField: Sendable {
         var id: CataloguePaths = []
         var name: CataloguePaths = []

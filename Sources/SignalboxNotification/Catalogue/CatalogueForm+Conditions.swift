@@ -1,6 +1,7 @@
 import SignalboxJSON
 
 extension CatalogueForm {
+    /// The conditions of a list; leaves out those with a mistake.
     mutating func conditions(_ value: JSONValue) -> [CatalogueCondition] { list(value).compactMap { condition($0) } }
 
     /// The conditions under a key; empty without the key.
@@ -20,6 +21,7 @@ extension CatalogueForm {
         return CatalogueCondition(subject: subject, test: test)
     }
 
+    /// The path or key prefix; records a mistake unless there is exactly one.
     private mutating func subject(_ value: JSONValue) -> CatalogueCondition.Subject? {
         switch (value["at"], value["keyPrefix"]) {
         case (let at?, nil): return path(at).map { .path($0) }
@@ -41,6 +43,7 @@ extension CatalogueForm {
         return .keyPrefix(Array(text.utf8), .anywhere)
     }
 
+    /// The test that the object names; `present` if it names none.
     private mutating func test(_ value: JSONValue) -> CatalogueCondition.Test? {
         let words: [String: CatalogueCondition.Test] = [
             "present": .present, "absent": .absent, "unset": .unset, "filled": .filled, "text": .text,

@@ -3,6 +3,7 @@ import SignalboxJSON
 // The fields of an entry. Each object has a table of the keys whose values are paths.
 
 extension CatalogueForm {
+    /// The keys of an object whose values are paths, with their fields.
     private typealias PathTable<Fields> = KeyValuePairs<StaticString, WritableKeyPath<Fields, CataloguePaths>>
 
     /// Fills the paths of an object, and records unknown keys. `others`: keys that the caller reads. Nil for a value
@@ -16,6 +17,7 @@ extension CatalogueForm {
         return fields
     }
 
+    /// The fields of an entry; leaves out those with a mistake.
     mutating func fields(_ value: JSONValue) -> CatalogueFields {
         let filled = filled(
             CatalogueFields(), from: value,
@@ -43,6 +45,7 @@ extension CatalogueForm {
         return fields
     }
 
+    /// The meanings of the vendor's words: an object from words to types of action.
     private mutating func types(of value: JSONValue) -> [String: Action.ActionType] {
         guard let types = value["types"] else { return [:] }
         if !types.isObject { record(types, "this must be an object from the vendor's words to types of action") }
@@ -86,6 +89,7 @@ extension CatalogueForm {
         return buttons
     }
 
+    /// One rule: a single condition, or the conditions under `all`.
     private mutating func drop(_ value: JSONValue) -> [CatalogueCondition] {
         guard value["all"] != nil else { return condition(value).map { [$0] } ?? [] }
         guard isObject(value, keys: ["all"]), let all = value["all"] else { return [] }
@@ -93,6 +97,7 @@ extension CatalogueForm {
         return conditions(all)
     }
 
+    /// The conditions under which a button has an option.
     private mutating func options(_ value: JSONValue) -> [(Category.Options, CatalogueCondition)] {
         guard isObject(value, keys: Category.Options.named.map(\.name)) else { return [] }
         var options: [(Category.Options, CatalogueCondition)] = []

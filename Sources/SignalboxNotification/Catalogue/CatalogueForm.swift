@@ -24,11 +24,13 @@ struct CatalogueForm {
     /// Further mistakes are dropped, because finding the pointer of each takes time.
     private static let mostMistakes = 100
 
+    /// Records a mistake of a value; evaluates the message only below the limit.
     mutating func record(_ value: JSONValue, _ message: @autoclosure () -> String) {
         mistakes.append(
             CatalogueMistake(pointer: parser.pointer(to: value), message: message()), upTo: Self.mostMistakes)
     }
 
+    /// The entries of a list. Entries with a mistake are returned as far as they can be read.
     mutating func entries(_ value: JSONValue) -> [CatalogueEntry] {
         var entries: [CatalogueEntry] = []
         var vendors: Set<VendorID> = []
@@ -42,6 +44,7 @@ struct CatalogueForm {
         return entries
     }
 
+    /// One entry; nil for a value that is not an object.
     private mutating func entry(_ value: JSONValue) -> CatalogueEntry? {
         let keys = ["vendor", "name", "source", "confidence", "markers", "fields"]
         guard isObject(value, keys: keys) else { return nil }
@@ -64,6 +67,7 @@ struct CatalogueForm {
 
     // MARK: Markers
 
+    /// The markers of an entry. Only the built-in catalogue may have an entry without a marker.
     private mutating func markers(_ value: JSONValue) -> [CatalogueMarker] {
         if value.isEmptyContainer, !reserved.isEmpty {
             record(value, "there is no marker here; without one nothing is recognised")
@@ -71,6 +75,7 @@ struct CatalogueForm {
         return list(value).compactMap { marker($0) }
     }
 
+    /// One marker: a single condition, or the conditions under `all`.
     private mutating func marker(_ value: JSONValue) -> CatalogueMarker? {
         guard value.isObject else {
             record(value, "a marker must be an object, such as {\"strength\": \"signature\", \"at\": \"/acme\"}")
@@ -121,12 +126,14 @@ extension CatalogueForm {
 
     static func names(_ words: [String]) -> String { words.joined(separator: ", ") }
 
+    /// The elements of a list; records a mistake for any other value.
     mutating func list(_ value: JSONValue) -> [JSONValue] {
         if value.isArray { return Array(value.elements) }
         record(value, "this must be an array, in brackets")
         return []
     }
 
+    /// A non-empty string; records a mistake for any other value.
     mutating func text(_ value: JSONValue) -> String? {
         if let text = value.text { return text }
         record(value, "this must be a string that is not empty")
@@ -145,6 +152,7 @@ extension CatalogueForm {
         return nil
     }
 
+    /// A whole number in a range; nil without the key, and with a mistake for any other value.
     mutating func whole(_ key: StaticString, of object: JSONValue, in range: ClosedRange<Int>) -> Int? {
         guard let value = object[key] else { return nil }
         if let number = value.integer.flatMap({ Int(exactly: $0) }), range.contains(number) { return number }
@@ -152,6 +160,7 @@ extension CatalogueForm {
         return nil
     }
 
+    /// One path; records a mistake for any other value.
     mutating func path(_ value: JSONValue) -> CataloguePath? {
         guard let text = text(value) else { return nil }
         guard let path = CataloguePath(text) else {

@@ -1,5 +1,6 @@
 /// Finds the markers for a key in a time that depends on the key alone: a trie in flat arrays.
 struct CatalogueIndex: Sendable {
+    /// One byte of a key. Nodes of one level are linked as siblings.
     private struct Node {
         let byte: UInt8
         var child: Int32 = -1
@@ -22,6 +23,7 @@ struct CatalogueIndex: Sendable {
         let marker: Int
     }
 
+    /// Sorts the keys, so that the result does not depend on the order of a dictionary.
     init(_ entries: [Entry]) {
         for (key, group) in Dictionary(grouping: entries, by: \.key).sorted(by: {
             $0.key.lexicographicallyPrecedes($1.key)
@@ -53,6 +55,7 @@ struct CatalogueIndex: Sendable {
         }
     }
 
+    /// The sibling with a byte, or -1.
     @inline(__always)
     private func next(_ first: Int32, _ byte: UInt8) -> Int32 {
         var node = first
@@ -62,6 +65,7 @@ struct CatalogueIndex: Sendable {
 
     // MARK: Building
 
+    /// The node at the end of a key; adds the missing nodes.
     private mutating func makeNode(for key: [UInt8]) -> Int {
         var node = starts[Int(key[0])]
         if node < 0 {

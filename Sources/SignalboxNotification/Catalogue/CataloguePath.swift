@@ -21,6 +21,7 @@ struct CataloguePath: Sendable, Equatable {
         }
     }
 
+    /// One step of a path.
     enum Token: Sendable, Equatable {
         case key([UInt8])
         case each

@@ -12,6 +12,7 @@ extension CatalogueReading {
         }
     }
 
+    /// The buttons of a list or object, up to the number that the SDK shows.
     private mutating func listedButtons(
         _ field: CatalogueFields.ButtonsField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
@@ -66,10 +67,12 @@ extension CatalogueReading {
         return button
     }
 
+    /// True if the conditions of one rule all hold for the button.
     private func isDropped(_ field: CatalogueFields.ButtonsField, _ find: (CataloguePath) -> JSONValue?) -> Bool {
         field.drops.contains { rule in !rule.isEmpty && rule.allSatisfy { $0.holds(find) } }
     }
 
+    /// Consumes the value of a condition that holds and determines it.
     private mutating func holds(_ condition: CatalogueCondition, _ find: (CataloguePath) -> JSONValue?) -> Bool {
         guard condition.holds(find) else { return false }
         if condition.test.determinesValue, let value = condition.path.flatMap(find) { consumed.insert(value) }

@@ -36,6 +36,7 @@ extension CatalogueReading {
         return []
     }
 
+    /// The MIME type of the first alternative with one, or with a known extension.
     private mutating func contentType(_ paths: CataloguePaths, _ payload: borrowing PlatformPayload) -> String? {
         for path in paths {
             guard let value = payload.value(at: path), let word = value.text?.lowercased(),
@@ -62,6 +63,7 @@ extension CatalogueReading {
         }
     }
 
+    /// The pictures of a list; skips elements without one.
     private mutating func listedItems(
         _ field: CatalogueFields.CarouselField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
@@ -76,6 +78,7 @@ extension CatalogueReading {
         return items
     }
 
+    /// Pictures whose keys count up; the first gap ends them.
     private mutating func countedItems(
         _ field: CatalogueFields.CarouselField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification

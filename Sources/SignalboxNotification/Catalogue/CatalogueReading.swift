@@ -8,6 +8,7 @@ struct CatalogueReading {
 
     init(of entry: CatalogueEntry) { self.entry = entry }
 
+    /// Fills a notification, which already contains the values of the platform's keys.
     mutating func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         for rule in fields.ignored where rule.condition.holds(in: payload) { entry.fields.ignore(rule.under) }
         let showsText = readContent(payload, &notification)
@@ -59,6 +60,7 @@ struct CatalogueReading {
         return true
     }
 
+    /// The code of a warning: `VENDOR.mistake`.
     func code(_ mistake: String) -> String { entry.vendor.name + "." + mistake }
 
     // MARK: Texts
@@ -129,6 +131,7 @@ struct CatalogueReading {
         }
     }
 
+    /// True if one of the conditions holds; consumes its value if the condition determines it.
     private mutating func any(_ conditions: [CatalogueCondition], _ payload: borrowing PlatformPayload) -> Bool {
         for condition in conditions {
             if consume(condition, in: payload) { return true }
@@ -136,6 +139,7 @@ struct CatalogueReading {
         return false
     }
 
+    /// Keeps the campaign unchanged if no path has a value.
     private mutating func readCampaign(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         let id = take(fields.campaign.id, { payload.value(at: $0) }, where: \.hasScalarText)
         let number = fields.campaign.isNumeric ? id?.number.map { String($0) } : nil

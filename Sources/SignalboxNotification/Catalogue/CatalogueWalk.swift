@@ -63,6 +63,7 @@ private struct CatalogueWalk {
     var coversEveryLayer = false
     var found: [JSONValue] = []
 
+    /// Follows a path in its scope, and stops at the first layer with a value unless every layer counts.
     mutating func follow(_ path: CataloguePath, through payload: borrowing PlatformPayload) {
         guard path.scope != .payload else { return follow(path.tokens[...], from: payload.root, mayOpen: true) }
         for layer in payload.fields.layers where path.scope.admits(layer.reserved) {
@@ -71,6 +72,7 @@ private struct CatalogueWalk {
         }
     }
 
+    /// Follows the remaining tokens from a value. `mayOpen`: whether no string was parsed on the path yet.
     mutating func follow(_ tokens: ArraySlice<CataloguePath.Token>, from value: JSONValue, mayOpen: Bool) {
         guard !value.isNull, found.count < limit else { return }
         guard let token = tokens.first else { return found.append(value) }
@@ -90,6 +92,7 @@ private struct CatalogueWalk {
         }
     }
 
+    /// A member of an object, or the element of a list with this number.
     private func member(_ key: [UInt8], of value: JSONValue) -> JSONValue? {
         if value.isObject { return key.withUnsafeBufferPointer { value.member($0) } }
         guard let position = Int(String(decoding: key, as: UTF8.self)), (0..<longestList).contains(position) else {

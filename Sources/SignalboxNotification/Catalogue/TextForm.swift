@@ -17,6 +17,7 @@ enum TextForm: String, CaseIterable, Sendable {
     /// A date and time of ISO 8601 with its offset.
     case dateTime
 
+    /// True if the whole text has this form.
     func matches(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         switch self {
         case .uuid:

@@ -50,12 +50,14 @@ struct FCMV1: EnvelopeFormat {
             + .of(message["apns"]?["payload"], .apns) + .of(message["webpush"]?["data"], .fcm)
     }
 
+    /// The display blocks that a device may show, the most specific first. The web's counts only without another.
     private func notifications(of message: JSONObject) -> [JSONValue] {
         let blocks = [message["android"]?.block("notification"), message.block("notification")].compactMap(\.self)
         guard blocks.isEmpty, let block = message["webpush"]?.block("notification") else { return blocks }
         return [block]
     }
 
+    /// Records the mistakes for which the service rejects or alters a message.
     private func check(
         _ message: JSONObject, aps: JSONValue?, of arrival: Arrival, _ checks: inout WellFormedness
     ) {
@@ -97,12 +99,14 @@ struct FCMLegacy: EnvelopeFormat {
             warnings: checks.warnings)
     }
 
+    /// The keys that only the legacy API has (firebase.google.com, "Legacy HTTP server protocol").
     private func isOwn(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         key.equals("to") || key.equals("registration_ids") || key.equals("condition") || key.equals("priority")
             || key.equals("time_to_live") || key.equals("content_available") || key.equals("mutable_content")
             || key.equals("dry_run") || key.equals("restricted_package_name")
     }
 
+    /// The element of a list with one element: several devices have no common token.
     private func onlyElement(of list: JSONValue?) -> JSONValue? {
         var elements = list?.elements
         guard let first = elements?.next(), elements?.next() == nil else { return nil }

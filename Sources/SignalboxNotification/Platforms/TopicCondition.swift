@@ -25,6 +25,7 @@ indirect enum TopicCondition: Sendable, Equatable {
     /// True when the condition excludes devices with this topic: the topic is under an odd number of `!`.
     func excludes(_ name: String) -> Bool { contains(name, negated: true) }
 
+    /// True if the topic is under an odd (`negated`) or even number of `!`.
     private func contains(_ name: String, negated: Bool) -> Bool {
         switch self {
         case .topic(let own): !negated && own == name
@@ -73,6 +74,7 @@ private struct ConditionReader {
 
     init(text: UnsafeBufferPointer<UInt8>) { self.text = text }
 
+    /// Reads the whole text.
     mutating func wholeCondition() throws(InvalidCondition) -> TopicCondition {
         let condition = try condition(depth: 0)
         guard cursor == text.count else { throw error(.operatorExpected) }
@@ -132,6 +134,7 @@ private struct ConditionReader {
 
     // MARK: Characters
 
+    /// Skips spaces and the word; false if another text follows.
     private mutating func accept(_ word: StaticString) -> Bool {
         skipSpaces()
         guard UnsafeBufferPointer(rebasing: text[cursor...]).hasPrefix(word) else { return false }

@@ -35,10 +35,12 @@ struct WellFormedness {
         return nil
     }
 
+    /// Records a mistake of a value, up to the limit.
     mutating func warn(_ code: String, _ message: String, at value: JSONValue) {
         warnings.append(Warning(code, at: parser.pointer(to: value), message), upTo: Self.limit)
     }
 
+    /// Records repeated keys at every depth.
     private mutating func checkKeys(of value: JSONValue, hasRepeats: Bool) {
         if hasRepeats {
             for repeated in value.repeats(upTo: Self.limit) {
@@ -73,6 +75,7 @@ extension WellFormedness {
         warn("apns.payload-too-large", "APNs rejects payloads of more than \(limit) bytes.", at: payload)
     }
 
+    /// Checks a payload for APNs, white space included, as APNs counts.
     mutating func checkSizeForAPNs(_ arrival: Arrival) {
         guard arrival.size > Self.largestPushToAPNs else { return }
         warn("apns.payload-too-large", "APNs rejects payloads of more than 4096 bytes.", at: arrival.root.value)

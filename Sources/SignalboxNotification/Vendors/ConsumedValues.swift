@@ -6,6 +6,7 @@ struct ConsumedValues {
     /// Texts of the push service's block that the vendor's texts replace.
     private var replaced: [JSONValue] = []
 
+    /// Records a value as consumed, with all values inside it.
     mutating func insert(_ value: JSONValue) { values.append(value) }
 
     mutating func insert(all more: [JSONValue]) { values += more }
@@ -30,12 +31,14 @@ struct ConsumedValues {
 
     // MARK: One value
 
+    /// The part of a value that was consumed.
     private enum State {
         case consumed, unread
         /// A part of this object or list was consumed.
         case part(JSONValue)
     }
 
+    /// Looks into a string only if a path led into its JSON text.
     private func state(of value: JSONValue, in parser: JSONParser) -> State {
         if let first = firstConsumed(within: value) {
             return first.isSamePlace(as: value) ? .consumed : .part(value)

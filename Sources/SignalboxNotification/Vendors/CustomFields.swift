@@ -77,6 +77,7 @@ extension PushNotification {
 
 /// Writes the members of ``PushNotification/custom`` in the order of the calls. Without a member it allocates nothing.
 struct CustomFields: ~Copyable {
+    /// True for a key that a reader consumes.
     typealias Predicate = (UnsafeBufferPointer<UInt8>) -> Bool
 
     /// Members that a vendor nests in an object of its own, for the app. They keep their names. A key of the payload
@@ -115,6 +116,7 @@ struct CustomFields: ~Copyable {
         begin(key)
     }
 
+    /// Writes a key that the payload does not contain, with the prefix, repeated as needed.
     fileprivate mutating func open(made key: [UInt8], elseWith prefix: [UInt8]) {
         var name = key
         while made.contains(name) || name.withUnsafeBufferPointer({ names?.contains($0) }) == true {
@@ -124,6 +126,7 @@ struct CustomFields: ~Copyable {
         made.insert(name)
     }
 
+    /// Writes the key for the rest of the push service's keys.
     fileprivate mutating func openPlatform(of payload: borrowing PlatformPayload) {
         open(PlainReading.leftoverName(in: payload), elseWith: Array("push.".utf8))
     }
@@ -139,6 +142,7 @@ struct CustomFields: ~Copyable {
 
     // MARK: Members
 
+    /// Adds a key of the app.
     fileprivate mutating func add(_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
         open(key, elseWith: Self.payloadPrefix)
         writer.value(value)
@@ -175,6 +179,7 @@ struct CustomFields: ~Copyable {
         writer.text(rest)
     }
 
+    /// Adds nested members under their own names.
     fileprivate mutating func add(_ addition: Addition) {
         switch addition {
         case .member(let name, let value, let object):

@@ -6,6 +6,7 @@ import SignalboxJSON
 /// Sendable: schemas are constants. Their memory is never changed and never freed. Every payload is compared with
 /// several schemas, and reference counting took longer than the comparison.
 struct KeySchema: @unchecked Sendable {
+    /// The constant memory of one schema.
     fileprivate struct Node {
         /// Ordered by the length of their keys.
         let entries: UnsafePointer<Entry>
@@ -18,6 +19,7 @@ struct KeySchema: @unchecked Sendable {
         let acceptsAnything: Bool
     }
 
+    /// One key and its expected value.
     fileprivate struct Entry {
         let key: StaticString
         /// Its first eight bytes and its last eight, which distinguish most keys.
@@ -71,6 +73,7 @@ struct KeySchema: @unchecked Sendable {
         Array(UnsafeBufferPointer(start: node.pointee.entries, count: node.pointee.starts[Self.longestKey + 1]))
     }
 
+    /// Copies elements to memory that is never freed.
     fileprivate static func store<Element>(_ elements: [Element]) -> UnsafePointer<Element> {
         let memory = UnsafeMutablePointer<Element>.allocate(capacity: max(elements.count, 1))
         memory.initialize(from: elements, count: elements.count)
@@ -192,6 +195,7 @@ extension KeySchema.Value {
     }
 
     // Loops, because closures would count references to the parser.
+    /// The same for a non-null object, list or map.
     private func coversMembers(of value: JSONValue, in parser: JSONParser) -> Bool {
         switch kind {
         case .list:

@@ -112,6 +112,7 @@ extension PushNotification {
             bodyArgs: body?["loc-args"], in: parser)
     }
 
+    /// Reads the change of a Live Activity.
     private mutating func readLiveActivity(_ aps: JSONObject, in parser: JSONParser) {
         liveActivity = LiveActivity(
             event: aps["event"]?.text, timestamp: date(aps["timestamp"], in: parser),

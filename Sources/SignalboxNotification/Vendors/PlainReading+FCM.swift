@@ -92,6 +92,7 @@ extension PushNotification {
         }
     }
 
+    /// Fills the values that previous blocks lack.
     private mutating func readBlock(_ block: JSONObject, in parser: JSONParser) {
         fillTexts(title: block["title"], subtitle: block["subtitle"], body: block["body"])
         content.sound = content.sound ?? block["sound"]?.text

@@ -29,6 +29,7 @@ enum PlainReading {
         }
     }
 
+    /// Topic, without the prefix `/topics/` of the legacy API, and condition.
     private static func target(_ addressing: PlatformPayload.Addressing) -> PushNotification.Target? {
         let topic = addressing.topic?.text.map { $0.hasPrefix("/topics/") ? String($0.dropFirst(8)) : $0 }
         let condition = addressing.condition?.text

@@ -74,6 +74,7 @@ struct ButtonIdentifiers {
     private var few: [String] = []
     private var counts: [String: Int] = [:]
 
+    /// The identifier of the next button.
     mutating func next(for action: Action, title: String?) -> String {
         let short = action.identifier
         if record(short) == 1 { return short }

@@ -15,6 +15,7 @@ extension Braze {
         "appboy_uninstall_tracking": .any,
     ])
 
+    /// Keys of Braze inside `extra`, which are not the app's.
     fileprivate static func isOwnInExtra(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         key.equals("appboy_image_url") || key.equals("appboy_uninstall_tracking")
     }
@@ -35,6 +36,7 @@ extension Braze {
 }
 
 extension PushNotification {
+    /// Reads flat keys; they override the values of FCM's display block.
     mutating func readBrazeAndroid(_ payload: borrowing PlatformPayload) {
         let parser = payload.parser
         if let marker = payload["_ab"], !marker.equals("true") {
@@ -85,6 +87,7 @@ extension PushNotification {
         return nil
     }
 
+    /// The pages of a push story, up to the first without a picture.
     private mutating func readStory(_ slots: BrazeSlots) {
         var items: [Carousel.Item] = []
         for page in slots.shownPages {
@@ -96,6 +99,7 @@ extension PushNotification {
         carousel = Carousel(items: items)
     }
 
+    /// The buttons up to the first without a type.
     private mutating func readButtons(_ slots: BrazeSlots, in parser: JSONParser) {
         let shown = slots.shownButtons
         if let hidden = slots.buttons.dropFirst(shown.count).lazy.compactMap(\.anyValue).first {
@@ -122,12 +126,14 @@ extension PushNotification {
 /// The numbered keys of a payload, `ab_a0_id` for buttons and `ab_c1_i` for story pages, found in one pass over the
 /// keys.
 private struct BrazeSlots {
+    /// `ab_aN_id`, `ab_aN_t`, `ab_aN_a`, `ab_aN_uri`, `ab_aN_use_webview`.
     struct Button {
         var identifier, title, type, link, usesWebView: JSONValue?
 
         var anyValue: JSONValue? { identifier ?? title ?? type ?? link ?? usesWebView }
     }
 
+    /// `ab_cN_i`, `ab_cN_t`, `ab_cN_st`, `ab_cN_uri`.
     struct Page {
         var image, title, subtitle, link: JSONValue?
     }

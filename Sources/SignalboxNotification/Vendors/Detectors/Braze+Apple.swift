@@ -40,6 +40,7 @@ extension Braze {
         }
     }
 
+    /// A key counts if its flag is set.
     fileprivate static func housekeepingForApple(_ payload: borrowing PlatformPayload) -> Housekeeping? {
         if payload["appboy_uninstall_tracking"]?.appleFlag == true { return .uninstallTracking }
         if payload["ab_sync_geos"]?.appleFlag == true { return .geofenceSync }
@@ -49,6 +50,7 @@ extension Braze {
 }
 
 extension PushNotification {
+    /// Reads the keys next to `aps`; the alert in `aps` has precedence over Braze's copy.
     mutating func readBrazeApple(_ payload: borrowing PlatformPayload) {
         let parser = payload.parser
         let ab = payload["ab"].flatMap { $0.isObject ? $0 : nil }
@@ -119,6 +121,7 @@ extension PushNotification {
         category = Category(identifier: category?.identifier, origin: .static, actions: buttons)
     }
 
+    /// The effect of one button; warns of a missing type.
     private mutating func readEffect(_ effect: JSONValue, in parser: JSONParser) -> Action {
         if effect["a_t"]?.text == nil {
             warn(

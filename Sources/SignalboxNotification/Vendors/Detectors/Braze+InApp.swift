@@ -26,6 +26,7 @@ extension Braze {
         ], isWhole: true)
     private static let triggers = KeySchema(["triggers": .list(trigger)])
 
+    /// The keys of the payload's form: a list of triggers, one trigger, or a message alone.
     fileprivate static func inAppKeys(of payload: borrowing PlatformPayload) -> KeySchema {
         if payload["triggers"] != nil { return triggers }
         return payload["trigger_condition"] != nil ? trigger : message
@@ -51,11 +52,13 @@ extension PushNotification {
         fillCustom(from: payload, except: Braze.inAppKeys(of: payload), adding: [.members(extras, of: "extras")])
     }
 
+    /// The triggers of a list; otherwise the payload itself is the only one.
     private mutating func triggers(in payload: borrowing PlatformPayload) -> [JSONValue] {
         guard let list = payload["triggers"], list.isArray else { return [payload.root] }
         return boundedObjects(list, "braze.too-many-triggers", in: payload.parser).map(\.value)
     }
 
+    /// Reads the trigger's identifier, its message and its period.
     private mutating func readTrigger(_ trigger: JSONValue, in parser: JSONParser) {
         let message = trigger["data"] ?? trigger
         let isTrigger = trigger["trigger_condition"] != nil
@@ -68,6 +71,7 @@ extension PushNotification {
         if start != nil || end != nil { schedule = Schedule(notBefore: start, notAfter: end) }
     }
 
+    /// Reads layout, texts, picture, tap and buttons of a message.
     private mutating func readInAppMessage(_ message: JSONValue, in parser: JSONParser) {
         inApp?.layout = message["type"]?.text
         content.title = message["header"]?.text
@@ -121,6 +125,7 @@ extension Braze {
 }
 
 extension PushNotification {
+    /// Reads the body of a web push, which the service worker always shows.
     mutating func readBrazeWeb(_ payload: borrowing PlatformPayload) {
         kind = .alert
         content.title = payload["t"]?.text

@@ -107,6 +107,7 @@ extension Braze {
         return [campaign, title, text]
     }
 
+    /// True if a button has one of Braze's own types.
     private func hasOwnButton(_ list: JSONValue?) -> Bool {
         list?.elements.prefix(longestList).contains { $0["a"]?.utf8?.hasPrefix("ab_") == true } ?? false
     }
@@ -149,6 +150,7 @@ extension Braze {
 }
 
 extension PushNotification {
+    /// Names the request to the SDK; a push that shows nothing else is of the kind control.
     mutating func readBrazeHousekeeping(_ housekeeping: Braze.Housekeeping?) {
         guard let housekeeping else { return }
         vendorKind = housekeeping.rawValue

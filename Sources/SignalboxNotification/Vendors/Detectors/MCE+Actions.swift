@@ -38,6 +38,7 @@ extension MCE {
         return JSONText(writer)
     }
 
+    /// Keys with a field of their own in events.
     private static func isButtonKey(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         key.equals("type") || key.equals("name") || key.equals("destructive") || key.equals("authentication")
             || key.equals("foreground")
@@ -69,6 +70,7 @@ extension PushNotification {
         return Action(type, value: value?.scalarText, vendorType: word, arguments: arguments)
     }
 
+    /// Checks the value by the rules of MCE's documentation.
     private mutating func warnOfValue(_ action: JSONObject, _ type: Action.ActionType, in parser: JSONParser) {
         let value = action["value"]
         switch type {

@@ -65,6 +65,7 @@ extension MCE {
 }
 
 extension PushNotification {
+    /// Reads the keys of both platforms: some senders mix them.
     mutating func readMCE(_ payload: borrowing PlatformPayload) {
         let parser = payload.parser
         readCampaign(parser.object(payload["mce"]))
@@ -91,6 +92,7 @@ extension PushNotification {
 
     // MARK: Keys next to aps
 
+    /// Reads action, attachment, category and carousel.
     private mutating func readApple(_ payload: borrowing PlatformPayload) {
         let parser = payload.parser
         if let value = payload["notification-action"] { action = readMCEAction(value, in: parser) ?? action }
@@ -134,6 +136,7 @@ extension PushNotification {
 
     // MARK: The object in FCM's data
 
+    /// Reads texts, action, icon, the expandable part and the carousel.
     private mutating func readAndroid(_ alert: JSONValue, in parser: JSONParser) {
         if let subject = alert["subject"]?.text { content.title = subject }
         if let message = alert["message"]?.text { content.body = message }
@@ -158,6 +161,7 @@ extension PushNotification {
         carousel = Carousel(items: items)
     }
 
+    /// The picture and the buttons of an expanded notification.
     private mutating func readExpandable(_ expandable: JSONValue, in parser: JSONParser) {
         let isImage = expandable["type"]?.equals("image") == true
         addMedia(expandable[isImage ? "value" : "image"], as: .attachment)

@@ -27,6 +27,7 @@ struct MCE: VendorDetector {
         return nil
     }
 
+    /// The first value with MCE's form.
     private func signature(in payload: borrowing PlatformPayload) -> JSONValue? {
         let parser = payload.parser
         let action = payload["notification-action"]

@@ -63,6 +63,7 @@ extension PushNotification {
         fillCustom(from: payload, except: Sourse.keys, stripping: "custom_")
     }
 
+    /// Reads the period and the flag of the scheduler.
     private mutating func readSchedule(_ payload: borrowing PlatformPayload) {
         let embargo = date("embargoDate", payload)
         let expiry = date("expiryDate", payload)
@@ -79,6 +80,7 @@ extension PushNotification {
             mode: isImmediate ? .immediate : .optimal, notBefore: embargo?.text, notAfter: expiry?.text)
     }
 
+    /// An ISO 8601 date; nil, with a warning, for any other value.
     private mutating func date(_ key: StaticString, _ payload: borrowing PlatformPayload) -> Timestamp? {
         guard let value = payload[key], string(key, payload) != nil else { return nil }
         if let date = value.utf8.flatMap({ Timestamp(iso8601: $0) }) { return date }
@@ -87,6 +89,7 @@ extension PushNotification {
         return nil
     }
 
+    /// The text of a required key; warns if it is missing.
     private mutating func required(
         _ key: StaticString, _ code: String, _ payload: borrowing PlatformPayload
     ) -> String? {

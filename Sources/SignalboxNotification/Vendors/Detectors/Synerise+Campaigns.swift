@@ -87,6 +87,7 @@ extension PushNotification {
         return Action(kind, value: item?.scalarText, vendorType: word)
     }
 
+    /// Buttons keep Synerise's identifiers; without one, the action identifies the button.
     private mutating func readButtons(_ list: JSONValue?, in parser: JSONParser) {
         var buttons: [Category.Button] = []
         for (_, value) in boundedObjects(list, "synerise.too-many-buttons", in: parser) {
@@ -104,6 +105,7 @@ extension PushNotification {
         defineCategory(buttons, named: category?.identifier)
     }
 
+    /// `type` selects the picture or the carousel.
     private mutating func readRichMedia(_ media: JSONValue?, in parser: JSONParser) {
         guard let media, let type = media["type"] else { return }
         switch type.string {
@@ -117,6 +119,7 @@ extension PushNotification {
         }
     }
 
+    /// Items without a picture are kept, with a warning.
     private mutating func readCarousel(_ carousel: JSONValue?, in parser: JSONParser) {
         guard let carousel, let list = bounded(carousel["items"], "synerise.too-many-items", in: parser) else { return }
         var items: [Carousel.Item] = []
@@ -134,6 +137,7 @@ extension PushNotification {
         self.carousel = Carousel(orientation: orientation(carousel["orientation"], in: parser), items: items)
     }
 
+    /// `portrait` or `landscape`, in any case.
     private mutating func orientation(_ value: JSONValue?, in parser: JSONParser) -> String? {
         guard let value, !value.isNull else { return nil }
         let word = value.text?.lowercased()
@@ -180,6 +184,7 @@ extension PushNotification {
         inApp = InApp(layout: layouts.first ?? nil, pages: pages.map { JSONText($0) })
     }
 
+    /// The type of a page, with a warning if Synerise does not document it.
     private mutating func layout(of page: JSONValue, in parser: JSONParser) -> String? {
         guard let type = page["type"], let layout = type.text else { return nil }
         let known = ["color_as_background", "image_as_background", "image_with_text_atop", "image_with_text_below"]

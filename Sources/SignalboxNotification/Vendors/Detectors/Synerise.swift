@@ -21,6 +21,7 @@ struct Synerise: VendorDetector {
         notification.readSynerise(payload)
     }
 
+    /// The documented values of `content-type`.
     enum ContentType: String {
         case simplePush = "simple-push"
         case templateBanner = "template-banner"
@@ -66,6 +67,7 @@ struct Synerise: VendorDetector {
 }
 
 extension PushNotification {
+    /// Reads the campaign and the content, unless the content is encrypted or unreadable.
     fileprivate mutating func readSynerise(_ payload: borrowing PlatformPayload) {
         let parser = payload.parser
         let type = payload["content-type"]
@@ -97,6 +99,7 @@ extension PushNotification {
         read(content, as: type, payload)
     }
 
+    /// Reads the content by its type. Unknown types are read as a simple push or a walkthrough.
     private mutating func read(_ content: JSONValue, as type: JSONValue?, _ payload: borrowing PlatformPayload) {
         switch Synerise.ContentType(type) {
         case .simplePush:
