@@ -3,10 +3,10 @@ import Synchronization
 
 /// An HTTP client: libcurl's multi interface on one thread, under one address policy. No other code opens connections.
 ///
-/// Safe to use from any number of tasks at once; connections are kept and shared. Does not follow redirects, ignores the
-/// environment's proxies unless a request asks for them, and requires TLS 1.2 or newer.
+/// Safe to use from any number of tasks at once; connections are kept and shared. Does not follow redirects, ignores
+/// the environment's proxies unless a request asks for them, and requires TLS 1.2 or newer.
 ///
-/// A class: its thread and its connections live as long as it is referenced.
+/// A class: its thread and its connections live as long as the last reference.
 package final class OutboundHTTP: Sendable {
     let loop: OutboundLoop
 
@@ -19,14 +19,14 @@ package final class OutboundHTTP: Sendable {
 
     deinit { loop.end() }
 
-    /// Sends a request and waits for the whole response, whatever its status.
+    /// Sends a request and waits for the whole response, of any status.
     package func attempt(_ request: OutboundRequest) async -> OutboundResult {
         // Keeps the client alive, so that a ``ClientPool`` still finds and stops it.
         defer { withExtendedLifetime(self) {} }
         return await withCheckedContinuation { loop.submit(request, completion: $0) }
     }
 
-    /// Sends a request and waits for the whole response, whatever its status.
+    /// Sends a request and waits for the whole response, of any status.
     package func send(_ request: OutboundRequest) async throws(TransportError) -> OutboundReply {
         try await attempt(request).answer.get()
     }

@@ -3,8 +3,8 @@ import Foundation
 import SignalboxNotification
 import Synchronization
 
-/// The thread of an ``OutboundHTTP`` with its state. It runs until it is stopped, or until it is ended and has no pending
-/// requests.
+/// The thread of an ``OutboundHTTP`` with its state. It runs until it is stopped, or until it is ended and has no
+/// pending requests.
 ///
 /// A class because it owns a thread and a C handle.
 final class OutboundLoop: @unchecked Sendable {

@@ -31,7 +31,7 @@ package struct OutboundRequest: Sendable {
     package var keptLists: [String] = []
     /// Bytes of each header to keep.
     package var keptHeaderBytes = 1024
-    /// Receives the body of a response with status 200, whatever its length, instead of the excerpt.
+    /// Receives the body of a response with status 200, of any length, instead of the excerpt.
     package var sink: ReplySink?
     /// A slower transfer fails before its timeout.
     package var slowest: Pace?
@@ -59,7 +59,7 @@ package struct OutboundRequest: Sendable {
 /// other, never after the request has its result. When one returns false, the connection is closed and the response
 /// counts as complete.
 package struct ReplySink: Sendable {
-    /// What is known of a response when its body begins.
+    /// A response as known when its body begins.
     package struct Head: Sendable, Equatable {
         /// See ``OutboundReply/headers``.
         package let headers: [String: String]

@@ -4,7 +4,7 @@ import SignalboxNotification
 
 /// A URL as libcurl reads it, so that the URL that is checked is the URL that is requested.
 package struct OutboundURL: Sendable, Hashable {
-    /// The whole URL without a fragment; blanks and characters beyond ASCII are escaped.
+    /// The whole URL without a fragment; spaces and characters beyond ASCII are escaped.
     package let text: String
     /// In lower case.
     package let scheme: String

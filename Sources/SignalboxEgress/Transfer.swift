@@ -34,11 +34,11 @@ final class Transfer: @unchecked Sendable {
     private var metLeftovers = false
     private var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 
-    /// Where the response's body goes.
+    /// The receiver of the response's body.
     private enum Body {
         case awaited, excerpt
         case sink(ReplySink)
-        /// The sink needs no more.
+        /// The sink ended the body.
         case refused
     }
 
@@ -75,7 +75,7 @@ final class Transfer: @unchecked Sendable {
         curl_slist_free_all(headers)
         (headers, opened) = (nil, [])
         let context = Unmanaged.passUnretained(self).toOpaque()
-        // libcurl 7.88 may stall HTTP/2 streams that share a connection while long bodies arrive, as those for sinks are.
+        // libcurl 7.88 may stall HTTP/2 streams that share a connection with a long body, as sinks receive.
         let version = request.sink == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
         let timeout = request.timeout.wholeMilliseconds
         var codes = [

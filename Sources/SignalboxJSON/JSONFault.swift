@@ -22,7 +22,7 @@ package struct JSONFault: Sendable, Equatable {
         case bareKey(String)
         /// A word other than true, false and null.
         case bareWord(String)
-        /// Something like a number that JSON does not allow.
+        /// A malformed number.
         case number(String)
         case unclosedString
         /// A control character in a string.

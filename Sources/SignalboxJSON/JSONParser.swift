@@ -21,7 +21,7 @@ package struct JSONError: Error, Equatable, Sendable {
 /// One parser serves one payload at a time: `reset()`, parse the payload, then any JSON texts found in its strings.
 /// A class because it owns a C handle.
 package final class JSONParser {
-    /// Bounds of what a parser accepts; a text beyond them is an error.
+    /// Bounds of the texts that a parser accepts; a text beyond them is an error.
     package struct Limits: Sendable {
         /// Size of one text.
         package var bytes = 16 * 1024 * 1024
@@ -106,8 +106,8 @@ package final class JSONParser {
 
     // MARK: JSON Pointers
 
-    /// The JSON Pointer (RFC 6901) of a value in the payload; inside a JSON text, it continues the pointer of the string
-    /// that holds the text. Walks the document: for warnings and evidence, not for every value.
+    /// The JSON Pointer (RFC 6901) of a value in the payload; inside a JSON text, it continues the pointer of the
+    /// string that holds the text. Walks the document: for warnings and evidence, not for every value.
     package func pointer(to value: JSONValue) -> String {
         guard let document = documents.first(where: { $0.root.tape == value.tape }) else {
             preconditionFailure("A value was used after its parser was reset.")

@@ -37,7 +37,7 @@ package struct JSONSplitter {
 
     private enum Layout { case unknown, sequence, array, afterArray }
 
-    /// What the bytes from `start` on are; `line` is a line on which no text begins.
+    /// The meaning of the bytes from `start` on; `line` is a line on which no text begins.
     private enum Stretch { case between, text, line }
 
     private let limit: Int
@@ -65,7 +65,8 @@ package struct JSONSplitter {
     private var isFinished = false
 
     /// `limit`: the longest text in bytes. `takesLines`: whether to take lines unread; see ``Piece/isLine``. `line` and
-    /// `offset`: position of the input in a larger one. `isWithin`: the input begins at a ``restart`` of the larger one.
+    /// `offset`: position of the input in a larger one. `isWithin`: the input begins at a ``restart`` of the larger
+    /// one.
     package init(limit: Int, takesLines: Bool = true, line: Int = 1, offset: Int = 0, isWithin: Bool = false) {
         self.limit = limit
         self.takesLines = takesLines
@@ -108,7 +109,7 @@ package struct JSONSplitter {
         return (Array(buffer[taken..<taken + (pieces.last?.range.upperBound ?? 0)]), pieces)
     }
 
-    /// Goes on by one stretch; false when more input is needed or none is left.
+    /// Continues by one stretch; false when more input is needed or none is left.
     private mutating func step(_ pieces: inout [Piece]) -> Bool {
         switch stretch {
         case .between:
@@ -287,7 +288,7 @@ private struct BracketScan {
 
     var position: Int
     private var first: Int
-    /// Blanks before the text on its line; more than 256 count as 256.
+    /// Bytes before the text on its line, at most 256.
     let indentation: Int
     private var depth = 0
     /// A bit for each open bracket, the innermost in the lowest place, set for `[`.

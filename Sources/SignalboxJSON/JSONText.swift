@@ -9,7 +9,7 @@ package struct JSONText: Sendable, Equatable {
         bytes = writer.bytes
     }
 
-    /// Takes over what a writer has written, which must be one whole value.
+    /// Takes over the output of a writer, which must be one whole value.
     package init(_ writer: consuming JSONWriter) { bytes = writer.bytes }
 
     package var string: String { String(decoding: bytes, as: UTF8.self) }
@@ -41,14 +41,14 @@ extension JSONWriter {
 
     package mutating func text(_ json: JSONText) { raw(json.bytes) }
 
-    /// A member with a string; nothing for nil.
+    /// A member with a string; no member for nil.
     package mutating func member(_ name: StaticString, _ text: String?) {
         guard let text else { return }
         key(name)
         string(text)
     }
 
-    /// A member with a value; nothing for nil.
+    /// A member with a value; no member for nil.
     package mutating func member(_ name: StaticString, _ json: JSONText?) {
         guard let json else { return }
         key(name)

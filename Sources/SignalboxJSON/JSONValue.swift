@@ -81,7 +81,7 @@ package struct JSONValue {
         tape == other.tape ? index < other.index : tape < other.tape
     }
 
-    /// True when the other is this value or somewhere within it.
+    /// True when the other value is this one or within it.
     package func contains(_ other: JSONValue) -> Bool {
         tape == other.tape && (index..<next).contains(other.index)
     }
@@ -139,8 +139,8 @@ package struct JSONValue {
 
     // MARK: Containers
 
-    /// The member of an object with this key; nil when there is none or this is not an object. Of repeated keys the last
-    /// counts, as in JSON.parse and in Apple's and Google's parsers.
+    /// The member of an object with this key; nil when there is none or this is not an object. Of repeated keys the
+    /// last counts, as in JSON.parse and in Apple's and Google's parsers.
     @inlinable
     package subscript(_ key: StaticString) -> JSONValue? {
         @inline(__always) get { member(JSONKey(key)) }
@@ -190,10 +190,10 @@ package struct JSONValue {
         return key.withUTF8 { member($0) }
     }
 
-    /// The members of an object in the order of the text, repeated keys included; nothing for any other value.
+    /// The members of an object in the order of the text, repeated keys included; empty for any other value.
     @inlinable package var members: Members { Members(of: self) }
 
-    /// The elements of an array in order; nothing for any other value.
+    /// The elements of an array in order; empty for any other value.
     @inlinable package var elements: Elements { Elements(of: self) }
 
     @usableFromInline

@@ -1,4 +1,5 @@
-/// Writes compact JSON into memory that grows as needed. The writer places commas; the caller alternates keys and values.
+/// Writes compact JSON into memory that grows as needed. The writer places commas; the caller alternates keys and
+/// values.
 ///
 /// Not a wrapper of an array, whose checks at every append cost more than the writing.
 @usableFromInline
@@ -9,7 +10,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
     @usableFromInline var count = 0
     @usableFromInline var needsComma = false
 
-    /// Placeholder for an empty writer's memory; nothing is ever written there.
+    /// Placeholder for an empty writer's memory, never written to.
     private nonisolated(unsafe) static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
 
     /// Allocates nothing before the first write when no capacity is reserved.

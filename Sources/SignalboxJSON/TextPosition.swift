@@ -27,8 +27,8 @@ package struct JSONPosition: Sendable, Equatable {
     /// The key with its quotes, for a member of an object.
     package let key: Range<Int>?
 
-    /// The position of the value that a JSON Pointer names, the last one if keys repeat. If there is none, of the nearest
-    /// value around it. Nil if the text is not JSON.
+    /// The position of the value that a JSON Pointer names, the last one if keys repeat. If there is none, of the
+    /// nearest value around it. Nil if the text is not JSON.
     package init?(of pointer: String, in text: [UInt8]) {
         guard let start = Self.offset(of: pointer, in: text), start < text.count else { return nil }
         value = start..<Self.end(of: start, in: text)

@@ -20,7 +20,7 @@ import Testing
     func followsRFC4231(key: [UInt8], message: String, code: String) {
         let authentication = MessageAuthentication(key: key)
         #expect(hex(authentication.authenticate(Array(message.utf8))) == code)
-        // What was used once starts anew.
+        // A reused context starts again.
         _ = authentication.authenticate([1, 2, 3])
         #expect(hex(authentication.authenticate(Array(message.utf8))) == code)
     }

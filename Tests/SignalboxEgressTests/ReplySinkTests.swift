@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct ReplySinkTests {
-    /// What a sink received. A class because the client's thread and the test share it.
+    /// Records the calls of a sink. A class because the client's thread and the test share it.
     private final class Recorder: Sendable {
         let heads = Mutex<[ReplySink.Head]>([])
         let bytes = Mutex<[UInt8]>([])

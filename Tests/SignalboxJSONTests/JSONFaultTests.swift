@@ -2,7 +2,7 @@ import SignalboxJSON
 import Testing
 
 @Suite struct JSONFaultTests {
-    /// « and » enclose the faulty bytes; nothing where something is missing.
+    /// « and » enclose the faulty bytes; a missing token has none.
     @Test(
         arguments: [
             ("{\"a\": 1«,» }", .trailingComma), ("[1, 2«,»\n]", .trailingComma),
@@ -41,7 +41,7 @@ import Testing
         "{}", "[]", " [1, -0.5, 1e3, 0, -0, 1.25E-7] ",
         #"{"a": {"b": [true, false, null]}, "c": "\"\\\/\b\f\n\r\t\u00e9"}"#,
         #"["\ud834\udd1e"]"#, "\u{FEFF}{}", "\"x\"", "42",
-    ]) func findsNothingInJSON(_ text: String) { #expect(JSONFault(in: Array(text.utf8)) == nil) }
+    ]) func acceptsJSON(_ text: String) { #expect(JSONFault(in: Array(text.utf8)) == nil) }
 
     @Test func findsTheFirstBracketThatIsTooDeep() {
         let deep = [UInt8](repeating: UInt8(ascii: "["), count: 257)

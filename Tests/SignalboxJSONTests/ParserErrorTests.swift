@@ -24,7 +24,7 @@ import Testing
 
     @Test(
         arguments: [
-            // Nothing.
+            // Empty texts.
             ("", .empty, nil), ("   ", .empty, nil), ("\u{FEFF}", .empty, nil),
             // Not JSON.
             ("nope", .syntax, nil), ("hello", .syntax, nil), ("{'a':1}", .syntax, 1), ("{a:1}", .syntax, 1),

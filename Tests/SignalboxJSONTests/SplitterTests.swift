@@ -1,7 +1,7 @@
 import SignalboxJSON
 import Testing
 
-/// Pieces as `line state text`, whatever the chunks of the input.
+/// Pieces as `line state text`, for several sizes of chunks.
 @Suite struct SplitterTests {
     private func expect(
         _ input: String, _ expected: [String], limit: Int = 4096, at location: SourceLocation = #_sourceLocation
