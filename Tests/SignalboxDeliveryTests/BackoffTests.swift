@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxTesting
 import Testing
 

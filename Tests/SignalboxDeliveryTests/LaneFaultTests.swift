@@ -3,13 +3,13 @@ import GRDB
 import Logging
 import SignalboxEgress
 import SignalboxNotification
-import SignalboxSQLite
 import SignalboxTesting
 import Synchronization
 import Testing
 
 @testable import SignalboxGateway
 @testable import SignalboxRouting
+@testable import SignalboxSQLite
 @testable import SignalboxStore
 
 /// What a lane does when the file is slow or fails at the moment that matters, on a clock that the test moves.

@@ -2,6 +2,7 @@ import Foundation
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Synchronization

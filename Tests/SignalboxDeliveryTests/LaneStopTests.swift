@@ -1,5 +1,6 @@
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing

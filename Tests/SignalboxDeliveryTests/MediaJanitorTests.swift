@@ -195,7 +195,7 @@ import Testing
                     remove: { bytes in
                         runs.withLock { $0 += 1 }
                         let count = try await queue.removeMedia(
-                            beyond: .init(unused: .seconds(86_400), bytes: bytes), gone: { _ in })
+                            beyond: .init(unused: .seconds(86_400), bytes: bytes), pause: {}, gone: { _ in })
                         return .init(removed: count)
                     }, sweep: { 0 }, bytes: { try await queue.mediaBytes() }), logger: logger, clock: clock,
                 elapsed: { clock.elapsed })

@@ -1,6 +1,7 @@
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing

@@ -2,6 +2,7 @@ import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxServerTesting
 import SignalboxStore
 import SignalboxTesting
