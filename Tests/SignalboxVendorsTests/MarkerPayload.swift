@@ -16,7 +16,7 @@ struct MarkerPayload {
         var root = Node.object([:])
         let isFCM = marker.conditions.contains { $0.scope == .fcm }
         let isRoot = marker.conditions.contains { $0.scope == .payload }
-        for (index, condition) in marker.conditions.enumerated() where !condition.test.holdsOfNothing {
+        for (index, condition) in marker.conditions.enumerated() where !condition.test.acceptsAbsence {
             let value = index == position ? other : condition.test.sample
             root.set(condition.steps[...], to: value)
         }
