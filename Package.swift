@@ -79,9 +79,10 @@ let package = Package(
         .target(
             name: "SignalboxGateway",
             dependencies: [
-                "CZlib", "SignalboxNotification", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress",
+                "CZlib", "CZstd", "SignalboxNotification", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress",
                 "SignalboxStore", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             resources: [
                 .embedInCode("Accept/Schemas/notification-1.json"), .embedInCode("Accept/Schemas/interaction-1.json"),
@@ -105,10 +106,8 @@ let package = Package(
         .executableTarget(
             name: "signalbox",
             dependencies: [
-                "CZlib", "CZstd",
-                "SignalboxNotification", "SignalboxJSON",
-                "SignalboxRouting", "SignalboxEgress", "SignalboxGateway", "SignalboxSQLite", "SignalboxStore",
-                "SignalboxServer",
+                "SignalboxNotification", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress", "SignalboxGateway",
+                "SignalboxServer", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -213,8 +212,8 @@ let package = Package(
         .testTarget(
             name: "SignalboxReplayTests",
             dependencies: [
-                "SignalboxGateway", "SignalboxEgress", "SignalboxNotification", "SignalboxRouting",
-                "SignalboxServerTesting", "SignalboxTesting",
+                "SignalboxGateway", "SignalboxEgress", "SignalboxJSON", "SignalboxNotification", "SignalboxRouting",
+                "SignalboxServerTesting", "SignalboxStore", "SignalboxTesting",
             ],
             swiftSettings: strict),
         .testTarget(

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
@@ -10,7 +11,7 @@ struct MetricsPage {
     init(
         gauges: [DestinationName: DestinationGauges], statuses: [DestinationName: DestinationStatus],
         destinations: [DestinationName], media: MediaGauges,
-        routes: [(name: String, count: RouteCounts.Count)], config: ConfigStanding, now: Date
+        routes: [(name: String, count: RouteCounts.Count)], config: ActiveConfigStatus, now: Date
     ) {
         let names = Set(destinations).union(gauges.keys).sorted()
         func series(_ name: String, _ type: String, _ help: String, _ value: (DestinationName) -> Double) -> String {
@@ -62,12 +63,12 @@ struct MetricsPage {
     }
 
     /// Named as Prometheus names its own.
-    private static func config(_ standing: ConfigStanding) -> String {
-        let seconds = Timestamp(standing.since).milliseconds
+    private static func config(_ status: ActiveConfigStatus) -> String {
+        let seconds = Timestamp(status.since).milliseconds
         return """
             # HELP signalbox_config_last_reload_successful 1 while the newest config is in force, 0 while it is refused.
             # TYPE signalbox_config_last_reload_successful gauge
-            signalbox_config_last_reload_successful \(standing.refusal == nil ? 1 : 0)
+            signalbox_config_last_reload_successful \(status.rejection == nil ? 1 : 0)
             # HELP signalbox_config_last_reload_success_timestamp_seconds When the config in force was read.
             # TYPE signalbox_config_last_reload_success_timestamp_seconds gauge
             signalbox_config_last_reload_success_timestamp_seconds \(Double(seconds) / 1000)

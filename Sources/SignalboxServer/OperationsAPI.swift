@@ -241,7 +241,7 @@ package struct OperationsAPI: Sendable {
         }
         let page = MetricsPage(
             gauges: gauges, statuses: statuses, destinations: destinations, media: media, routes: routes.figures,
-            config: routes.standing, now: Date())
+            config: routes.status, now: Date())
         return Response(
             status: .ok, headers: [.contentType: "text/plain; version=0.0.4; charset=utf-8"],
             body: ResponseBody(byteBuffer: ByteBuffer(string: page.text)))

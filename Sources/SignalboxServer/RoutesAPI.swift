@@ -13,17 +13,17 @@ package struct RoutesAPI: Sendable {
     private let counts: RouteCounts
     private let access: AdminAccess
     /// Of the config that the routes are of.
-    let standing: ConfigStanding
+    let status: ActiveConfigStatus
     private let budget = BodyBudget(bytes: 4 * GatewayServer.bodyLimit)
 
     /// `counts`: what routes took since the gateway was started.
     package init(
-        routes: RouteTable, trials: RouteTrials, counts: RouteCounts, standing: ConfigStanding, access: AdminAccess
+        routes: RouteTable, trials: RouteTrials, counts: RouteCounts, status: ActiveConfigStatus, access: AdminAccess
     ) {
         self.routes = routes
         self.trials = trials
         self.counts = counts
-        self.standing = standing
+        self.status = status
         self.access = access
     }
 
@@ -70,7 +70,7 @@ package struct RoutesAPI: Sendable {
             json.strings(routes.fallback.map(\.name))
         }
         json.key("config")
-        json.config(standing)
+        json.config(status)
         json.endObject()
         return .json(.ok, json.bytes)
     }
@@ -123,6 +123,23 @@ extension JSONWriter {
         bool(trial.usesFallback)
         key("destinations")
         strings(trial.destinations.map(\.name))
+        endObject()
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func config(_ status: ActiveConfigStatus) {
+        beginObject()
+        member("digest", status.digest)
+        time("since", status.since)
+        if let rejection = status.rejection {
+            key("refused")
+            beginObject()
+            time("at", rejection.at)
+            key("problems")
+            strings(rejection.problems)
+            endObject()
+        }
         endObject()
     }
 }

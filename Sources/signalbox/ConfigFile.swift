@@ -130,8 +130,8 @@ enum ConfigFile {
         return MediaLinks(publicUrl: config.gateway.publicUrl, secrets: secrets, expiry: signed.expiry)
     }
 
-    /// A digest of all that a webhook is reached with and that is not in the config itself: secrets, and what TLS's files
-    /// hold. What cannot be had counts as empty: who uses it says so.
+    /// A digest of all that a webhook is reached with and that is not in the config itself: secrets, and what TLS's
+    /// files hold. What cannot be had counts as empty: who uses it says so.
     static func digest(ofSecretsOf webhook: Destination.Webhook) -> [UInt8] {
         var references = webhook.secrets
         for header in webhook.headers {

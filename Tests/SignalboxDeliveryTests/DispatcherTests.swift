@@ -26,7 +26,7 @@ import Testing
     }
 
     /// Appending, the lane's first look at the queue and the order to end meet in every order.
-    @Test func drainingMissesNothingThatWasAppendedBefore() async throws {
+    @Test func drainsEveryDeliveryAppendedBefore() async throws {
         for _ in 0..<60 {
             try await withTemporaryDirectory { directory in
                 let queue = try SQLiteQueue(in: directory)

@@ -19,7 +19,7 @@ import Testing
         MediaService.end(of: outcome, number: number, by: retry, now: Self.now, random: random)
     }
 
-    @Test func whatMayPassIsTriedAgainLaterAndLater() {
+    @Test func retriesTemporaryFailuresWithBackoff() {
         let failure = MediaFailure(.timeout, "slow")
         #expect(
             end(.interrupted(failure, after: nil), number: 1) == .retry(at: Self.now.addingTimeInterval(1), failure))
@@ -40,7 +40,7 @@ import Testing
                 == .keptStale(failure, until: Self.now.addingTimeInterval(600)))
     }
 
-    @Test func whatIsForGoodIsNotTriedAgain() {
+    @Test func doesNotRetryPermanentFailures() {
         let failure = MediaFailure(.tls, "expired")
         #expect(end(.failed(failure), number: 1) == .failed(failure))
     }

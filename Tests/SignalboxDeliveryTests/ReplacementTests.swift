@@ -23,7 +23,7 @@ import Testing
         )
     }
 
-    @Test func whatIsUnderWayEndsWithTheOldSettingsAndTheRestGoesByTheNew() async throws {
+    @Test func attemptsInFlightKeepTheirSettings() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, release) = hanging()
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func aDestinationThatStaysNoticesNothing() async throws {
+    @Test func anUnchangedDestinationKeepsItsLane() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, new) = (taking(), taking())
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func whatADestinationThatIsGoneDidNotGetWaitsAndIsSentOnceWhenItIsBack() async throws {
+    @Test func deliveriesOfARemovedDestinationWaitForItsReturn() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, release) = hanging()
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    @Test func ofManyChangesInARowTheLastCounts() async throws {
+    @Test func appliesTheLastOfManyChanges() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, release) = hanging()
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func aLaneThatIsToBeOrderedHasNothingInMemoryAnyMore() async throws {
+    @Test func anOrderedSuccessorStartsWithoutMemory() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, release) = hanging()
@@ -137,7 +137,7 @@ import Testing
     }
 
     /// Appends, changes and answers meet in many orders.
-    @Test func nothingIsLostOrSentTwiceHoweverOftenItChanges() async throws {
+    @Test func deliversOnceDuringManyChanges() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let sender = taking()

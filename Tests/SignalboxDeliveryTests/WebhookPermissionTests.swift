@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func withoutPermissionNothingIsPosted() async throws {
+    @Test func postsNoEventWithoutPermission() async throws {
         try await withTemporaryDirectory { directory in
             try await withSender([Self.reply(405)]) { (sender, destination, _) async throws in
                 let queue = try bench.open(directory)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeAskedGivesNoPermission() async throws {
+    @Test func anUnreachableDestinationGivesNoPermission() async throws {
         let http = OutboundHTTP(policy: AddressPolicy())
         defer { http.stop() }
         var webhook = Destination.Webhook(url: "http://127.0.0.1:9/", secrets: [])

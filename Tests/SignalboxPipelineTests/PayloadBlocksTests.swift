@@ -77,7 +77,7 @@ import Testing
     }
 
     /// Sound and damaged lines in random order: sound ones all come out, and none that are not.
-    @Test func soundLinesComeOutWhateverStandsBetween() {
+    @Test func readsValidLinesBetweenInvalidOnes() {
         let seed: UInt64 = 20_261_120
         var random = SeededGenerator(seed: seed)
         let damaged = [

@@ -4,9 +4,9 @@ import SignalboxNotification
 
 struct VendorList: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "vendors", abstract: "List who is recognised, and by which evidence.")
+        commandName: "vendors", abstract: "List recognised vendors and their evidence.")
 
-    @Flag(help: "Print a table for a page of documentation.")
+    @Flag(help: "Print a Markdown table.")
     var markdown = false
 
     func run() {

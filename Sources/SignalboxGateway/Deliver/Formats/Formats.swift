@@ -3,7 +3,7 @@ package import SignalboxStore
 
 /// The formats, one file each in this folder.
 extension Destination.Format {
-    /// What writes messages of this format.
+    /// The writer of this format.
     private var writer: any MessageFormat {
         switch self {
         case .cloudEvents: CloudEventsStructured()
@@ -15,9 +15,9 @@ extension Destination.Format {
         }
     }
 
-    /// Writes the message for these deliveries, of which there is one unless ``batch`` says otherwise.
+    /// Writes the message for these deliveries: one, unless the format batches.
     package func message(for leases: [Lease]) throws(UnwritableMessage) -> WebhookMessage {
-        precondition(!leases.isEmpty && (leases.count == 1 || batch != nil), "A request of this format is one event.")
+        precondition(!leases.isEmpty && (leases.count == 1 || batch != nil), "A request of this format has one event.")
         return try writer.message(for: leases)
     }
 }

@@ -1,0 +1,56 @@
+import Foundation
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxRouting
+import SignalboxStore
+import Testing
+
+@Suite struct ReloadDecisionTests {
+    @Test func waitsUntilChangedFilesAreComplete() {
+        var changes = ConfigChanges(1)
+        #expect(!changes.settled(1))
+        #expect(!changes.settled(2), "the editor may still be writing")
+        #expect(!changes.settled(3))
+        #expect(changes.settled(3))
+        #expect(!changes.settled(3), "this change was reported")
+        #expect(!changes.settled(2))
+        #expect(changes.settled(2))
+    }
+
+    @Test func ignoresAChangeThatIsUndone() {
+        var changes = ConfigChanges("a")
+        #expect(!changes.settled("b"))
+        #expect(!changes.settled("a"))
+        #expect(!changes.settled("a"))
+    }
+
+    @Test func needsARestartForAddressAndDirectory() {
+        let former = GatewayConfig()
+        var next = former
+        #expect(!next.needsRestart(after: former))
+        next.gateway.name = "other"
+        #expect(!next.needsRestart(after: former))
+        next.gateway.listen = "127.0.0.1:1"
+        #expect(next.needsRestart(after: former))
+        next.gateway.listen = nil
+        next.gateway.dataDirectory = "elsewhere"
+        #expect(next.needsRestart(after: former))
+    }
+
+    // MARK: Tables
+
+    @Test func padsColumnsToTheLongestCell() {
+        #expect(TextTable.lines([["A", "LONGER"], ["value", "x"]]) == "A      LONGER\nvalue  x\n")
+        #expect(TextTable.row(["ab", "c", "d"], widths: [3, 0]) == "ab   c  d")
+        #expect(TextTable.row(["longer", "c"], widths: [3], separator: " ") == "longer c")
+    }
+
+    @Test func listsDestinationsOfConfigAndQueue() {
+        let lines = DestinationTable.lines(GatewayConfig(), [:], [DestinationName("gone"): (waiting: 2, dead: 1)])
+        #expect(
+            lines == [
+                "DESTINATION       STATE      WAITING   DEAD      SINCE / WHY",
+                "gone              unknown    2         1         ",
+            ])
+    }
+}
