@@ -136,9 +136,13 @@ package struct InputIdentity: Sendable, Equatable, Codable {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw .refused("\(path) is not a regular file: only those can be read again from the middle.")
         }
-        guard let file = FileHandle(forReadingAtPath: path), let head = try? file.read(upToCount: Self.headLength)
-        else {
-            throw .failed("Cannot read \(path)")
+        guard let file = FileHandle(forReadingAtPath: path) else { throw .failed("Cannot read \(path)") }
+        let head: Data
+        do {
+            // Nil for an empty file.
+            head = try file.read(upToCount: Self.headLength) ?? Data()
+        } catch {
+            throw .refused("Cannot read \(path): \(error.localizedDescription)")
         }
         self.init(name: path, size: Int(status.st_size), head: hexadecimal(sha256(Array(head))))
     }
