@@ -23,7 +23,9 @@ struct MediaFiles: AsyncParsableCommand {
             let queue = try options.existingQueue(try options.optionalConfig())
             if downloads {
                 if !json { print(MediaURLRecord.heading) }
-                for record in try await queue.mediaURLs([.wanted, .resting, .failed], before: nil, limit: max(0, limit)) { print(json ? record.json : record.row) }
+                for record in try await queue.mediaURLs(
+                    [.wanted, .resting, .failed], before: nil, limit: max(0, limit))
+                { print(json ? record.json : record.row) }
             } else {
                 if !json { print(MediaFileRecord.heading) }
                 for record in try await queue.mediaFiles(after: nil, limit: max(0, limit)) {
