@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxRouting
 
 struct Normalize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
