@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxGateway
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 
