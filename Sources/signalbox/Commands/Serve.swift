@@ -89,32 +89,27 @@ struct Serve: AsyncParsableCommand {
         let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources)
         let trials = RouteTrials(normalizer: plan.normalizer, routes: config.routes, vendors: config.sourceVendors)
         return GatewaySurface(
-            intake: plan.intake, interactions: InteractionsAPI(intake: plan.interactions), access: access,
-            operations: operations(gateway, plan, operators),
+            intake: plan.intake, interactions: plan.interactions, sources: access, operators: operators,
+            operations: operations(gateway, plan),
             routes: RoutesAPI(
-                routes: config.routes, trials: trials, counts: gateway.resources.counts, status: plan.status,
-                access: operators),
+                routes: config.routes, trials: trials, counts: gateway.resources.counts, status: plan.status),
             categories: CategoriesAPI(
-                queue: gateway.queue, sources: access, operators: operators,
-                statics: config.categories.statics.records, limit: config.categories.count),
+                queue: gateway.queue, statics: config.categories.statics.records, limit: config.categories.count),
             media: MediaAPI(gateway.resources.media, links: plan.links))
     }
 
-    private func operations(
-        _ gateway: Gateway, _ plan: GatewayPlan, _ operators: AdminAccess
-    ) -> OperationsAPI {
+    private func operations(_ gateway: Gateway, _ plan: GatewayPlan) -> OperationsAPI {
         let config = plan.config
         let senders = plan.senders
         let events = OperationalEvent(gateway: config.gateway.name)
         return OperationsAPI(
-            queue: gateway.queue, access: operators, destinations: config.destinations.map(\.name),
+            queue: gateway.queue, destinations: config.destinations.map(\.name),
             limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name))
         ) { name in
             guard let sender = senders[name] else {
                 preconditionFailure("A destination of the config has a sender.")
             }
-            let result = await sender.ping(events.pingLease(to: name))
-            return OperationsAPI.Ping(wasTaken: result.wasTaken, status: result.status, words: result.words)
+            return await sender.ping(events.pingLease(to: name))
         }
     }
 
