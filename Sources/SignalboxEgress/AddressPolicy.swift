@@ -15,6 +15,7 @@ package struct AddressPolicy: Sendable, Equatable {
     /// `allow`: special-purpose ranges to allow.
     package init(allow: [AddressRange] = []) { self.allow = allow }
 
+    /// Decides on one address. An allowed range of IPv4 also allows the addresses that IPv6 maps into it.
     package func verdict(for address: IPAddress) -> Verdict {
         if allow.contains(where: { $0.contains(address) }) { return .allowed }
         if let mapped = address.mappedIPv4, allow.contains(where: { $0.contains(mapped) }) { return .allowed }

@@ -15,6 +15,7 @@ package struct OutboundRequest: Sendable {
         }
     }
 
+    /// Only `post` sends the body.
     package var method: Method
     /// `http` or `https`.
     package var url: String
@@ -35,6 +36,7 @@ package struct OutboundRequest: Sendable {
     package var sink: ReplySink?
     /// A slower transfer fails before its timeout.
     package var slowest: Pace?
+    /// Connections are shared by requests with equal options only.
     package var transport: TransportOptions
 
     package init(
@@ -74,6 +76,7 @@ package struct ReplySink: Sendable {
 
     /// Called once, before the first piece; not called for an empty body.
     package let begin: @Sendable (Head) -> Bool
+    /// Called with each piece, which is valid during the call.
     package let receive: @Sendable (UnsafeRawBufferPointer) -> Bool
 
     package init(
@@ -86,6 +89,7 @@ package struct ReplySink: Sendable {
 
 /// The outcome of a request, with details for a log of attempts.
 package struct OutboundResult: Sendable {
+    /// A response of any status, or the reason why there is none.
     package var answer: Result<OutboundReply, TransportError>
     /// Address and port of the connection, such as `203.0.113.7:443` or `[2001:db8::1]:443`; with a proxy, the proxy's.
     /// Without a connection the last address tried; nil when none was.

@@ -107,6 +107,7 @@ package struct JSONKeyFilter: Sendable {
         second |= 1 << (key.hash >> 52 & 63)
     }
 
+    /// Adds the keys of another filter.
     package mutating func formUnion(_ other: JSONKeyFilter) {
         first |= other.first
         second |= other.second

@@ -3,6 +3,7 @@
 @usableFromInline
 package struct JSONObject {
     @usableFromInline package let value: JSONValue
+    /// Rules out keys that the object does not have.
     @usableFromInline package let keys: JSONKeyFilter
     /// True when the object has a key more than once.
     @usableFromInline package let hasRepeats: Bool
@@ -26,6 +27,7 @@ package struct JSONObject {
         @inline(__always) get { member(JSONKey(key)) }
     }
 
+    /// The member with this key; see ``JSONValue/subscript(_:)``.
     @inlinable @inline(__always)
     package func member(_ key: JSONKey) -> JSONValue? {
         keys.mayContain(key) ? value.member(key, isOnly: !hasRepeats) : nil

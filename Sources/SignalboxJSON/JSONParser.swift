@@ -3,12 +3,22 @@ internal import CSimdjson
 /// Why a text is not JSON, or could not be read.
 package struct JSONError: Error, Equatable, Sendable {
     package enum Reason: Sendable {
-        case empty, syntax, invalidUTF8, invalidString, invalidNumber, tooDeep, tooLarge
+        /// White space only.
+        case empty
+        case syntax, invalidUTF8
+        /// A raw control character or an invalid escape.
+        case invalidString
+        /// Malformed, or beyond 64 bits.
+        case invalidNumber
+        /// Beyond ``JSONParser/Limits``.
+        case tooDeep, tooLarge
         /// The text ends within a string.
         case unclosedString
         /// The text ends elsewhere before it is complete.
         case incomplete
-        case tooManyDocuments, outOfMemory
+        /// More texts since the last reset than ``JSONParser/Limits`` allow.
+        case tooManyDocuments
+        case outOfMemory
     }
 
     package let reason: Reason

@@ -1,5 +1,6 @@
 /// A JSON Pointer (RFC 6901).
 package struct JSONPointer: Sendable, Equatable {
+    /// As written, for example `/data/media/0`; empty for the root.
     package let text: String
     /// The parts between the slashes, unescaped.
     package let tokens: [String]

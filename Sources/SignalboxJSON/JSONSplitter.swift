@@ -28,6 +28,7 @@ package struct JSONSplitter {
         package let isLine: Bool
     }
 
+    /// Faults that the cutting finds; the parser finds the others.
     package enum Fault: Sendable {
         /// The text or the array is not closed.
         case truncated
@@ -88,6 +89,7 @@ package struct JSONSplitter {
         return (line, position)
     }
 
+    /// Appends a chunk of the input, cut anywhere.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start > 0 {
             buffer.removeSubrange(..<start)

@@ -1,5 +1,6 @@
 /// A JSON value as compact text: keeps a part of a payload beyond the parser's life without taking it apart.
 package struct JSONText: Sendable, Equatable {
+    /// UTF-8 without white space between tokens.
     package let bytes: [UInt8]
 
     /// The compact text of a value, without white space. Members keep their order; of repeated keys the last stays.
@@ -39,6 +40,7 @@ extension JSONWriter {
         }
     }
 
+    /// A value that was kept as text.
     package mutating func text(_ json: JSONText) { raw(json.bytes) }
 
     /// A member with a string; no member for nil.

@@ -47,6 +47,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     // MARK: Structure
 
+    /// Begins an object; write keys and values in turn, then ``endObject()``.
     @inlinable package mutating func beginObject() { open(UInt8(ascii: "{")) }
     @inlinable package mutating func endObject() { close(UInt8(ascii: "}")) }
     @inlinable package mutating func beginArray() { open(UInt8(ascii: "[")) }
@@ -63,6 +64,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         needsComma = false
     }
 
+    /// A key of UTF-8 bytes, escaped as necessary.
     package mutating func key(utf8 name: UnsafeBufferPointer<UInt8>) {
         string(utf8: name)
         reserve(1)
@@ -83,6 +85,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     // MARK: Values
 
+    /// A string, escaped as necessary.
     package mutating func string(_ text: String) {
         // Native strings are contiguous; bridged ones are copied.
         guard text.utf8.withContiguousStorageIfAvailable({ string(utf8: $0) }) == nil else { return }
@@ -107,6 +110,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         put(UInt8(ascii: "\""))
     }
 
+    /// A string of UTF-8 bytes, escaped as necessary. The bytes are not validated.
     package mutating func string(utf8 text: UnsafeBufferPointer<UInt8>) {
         reserve(Self.roomToEscape(text.count))
         separate()
@@ -137,6 +141,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         needsComma = true
     }
 
+    /// An array of strings.
     package mutating func strings(_ texts: [String]) {
         beginArray()
         for text in texts { string(text) }

@@ -10,6 +10,7 @@ package struct MediaFetcher: Sendable {
         package var rules = MediaRules()
         /// For one download with its redirects, up to the last byte.
         package var timeout = Duration.seconds(20)
+        /// A slower download fails before its timeout.
         package var slowest = OutboundRequest.Pace(bytesPerSecond: 1024, seconds: 10)
         package var transport = TransportOptions()
         /// For example `signalbox/1.0`.
@@ -23,6 +24,7 @@ package struct MediaFetcher: Sendable {
     private let http: OutboundHTTP
     private let store: MediaStore
 
+    /// `now`: the clock for lifetimes.
     package init(
         _ settings: Settings, http: OutboundHTTP, store: MediaStore, now: @escaping @Sendable () -> Date = { Date() }
     ) {

@@ -6,7 +6,9 @@ package import SignalboxNotification
 package struct MediaRules: Sendable, Equatable {
     /// Whether `http` URLs are allowed in addition to `https`.
     package var allowsHTTP = false
+    /// The kinds to accept; by default those that apps attach to notifications.
     package var kinds = Set(MediaKind.attachments)
+    /// The largest files of each family.
     package var limits = MediaLimits()
 
     package init() {}
