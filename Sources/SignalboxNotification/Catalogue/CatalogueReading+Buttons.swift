@@ -87,7 +87,7 @@ extension CatalogueReading {
         for path in paths {
             guard let value = payload.value(at: path) else { continue }
             guard let list = payload.parser.container(value) else {
-                notification.warn(self.code("list-expected"), "Expected a list.", at: value, in: payload.parser)
+                notification.warn(self.code("list-expected"), "A list is expected here.", at: value, in: payload.parser)
                 continue
             }
             _ = notification.bounded(list, self.code(code), in: payload.parser)

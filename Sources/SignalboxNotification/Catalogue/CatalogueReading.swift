@@ -175,7 +175,7 @@ struct CatalogueReading {
                 return (date, value)
             }
             guard !value.meansNoLimit, value.utf8?.isEmpty != true else { continue }
-            notification.warn(code("date-expected"), "Expected a date.", at: value, in: payload.parser)
+            notification.warn(code("date-expected"), "A date is expected here.", at: value, in: payload.parser)
         }
         return nil
     }
