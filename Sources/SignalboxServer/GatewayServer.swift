@@ -19,7 +19,8 @@ package struct GatewayServer: Service {
     private let address: ListenAddress
     private let active: Replaceable<ActiveAPI>
 
-    /// `probe`: why the queue cannot accept events; nil when it can. `onListening`: called once with the address in use.
+    /// `probe`: why the queue cannot accept events; nil when it can. `onListening`: called once with the address
+    /// in use.
     package init(
         _ surface: GatewaySurface, address: ListenAddress, logger: Logger,
         probe: @escaping @Sendable () async -> StoreError?,
