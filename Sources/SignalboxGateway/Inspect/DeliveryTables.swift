@@ -65,8 +65,8 @@ extension DeliveryWait {
 
 /// The table of `signalbox destinations list`.
 package enum DestinationTable {
-    /// The heading, and a row for each destination of the config or the queue. `statuses`: statuses of destinations that are
-    /// not active.
+    /// The heading, and a row for each destination of the config or the queue. `statuses`: statuses of destinations
+    /// that are not active.
     package static func lines(
         _ config: GatewayConfig, _ statuses: [DestinationName: DestinationStatus],
         _ counts: [DestinationName: (waiting: Int, dead: Int)]

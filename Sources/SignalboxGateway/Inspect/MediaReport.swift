@@ -93,8 +93,8 @@ extension MediaStore {
         }
     }
 
-    /// Compares every stored file with its digest, and passes each fault to `report`. Returns the number of intact files
-    /// and the damaged or missing ones.
+    /// Compares every stored file with its digest, and passes each fault to `report`. Returns the number of intact
+    /// files and the damaged or missing ones.
     package func verify(
         _ queue: any Store, report: (MediaFile, String) -> Void
     ) async throws(StoreError) -> (intact: Int, bad: [MediaFile]) {

@@ -8,7 +8,8 @@ package struct RouteCaseResult {
     private let item: RouteCase
     private let outcome: Result<RouteTrial, Rejection>
 
-    /// Routes the payload of a case. Nil if its file cannot be read. `folder`: of the file of cases, for relative paths.
+    /// Routes the payload of a case. Nil if its file cannot be read. `folder`: of the file of cases, for relative
+    /// paths.
     package init?(running item: RouteCase, from folder: String, by trials: RouteTrials, at now: Date) {
         let input: [UInt8]
         switch item.input {
