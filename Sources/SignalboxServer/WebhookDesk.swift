@@ -61,7 +61,7 @@ package final class WebhookDesk: Sendable {
         return answer
     }
 
-    /// The decompressed body, which is what was signed; nil if its coding is unknown or the body damaged.
+    /// The decompressed body, which the signature covers; nil if its coding is unknown or the body damaged.
     private func opened(_ message: WebhookReceiver.Message) -> [UInt8]? {
         switch message.header("content-encoding") {
         case nil, "identity": message.body

@@ -4,13 +4,13 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 
-/// The config's file, and those in the folder beside it.
+/// Reading of the config file and the files of its folder.
 extension ConfigFile {
-    /// Files of this folder beside the config belong to it.
+    /// Files of this folder, next to the config, belong to it.
     static let folder = "routes.d"
 
-    /// Reads and checks a config; fails with every mistake and its place. What was read, and where more may be added,
-    /// is in its `origin`.
+    /// Reads and checks a config; throws every error with its position. The config's `origin` lists the files that were
+    /// read and the paths where more may be added.
     static func load(_ path: String) throws(ConfigRefusal) -> GatewayConfig {
         let files = try texts(path)
         do throws(InvalidConfig) {
@@ -78,7 +78,7 @@ extension ConfigFile {
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
     }
 
-    /// What is wrong in a user's own entries of the catalogue.
+    /// The errors in a user's own catalogue entries.
     private static func mistakes(_ entries: JSONValue, _ parser: JSONParser) -> [ConfigReader.EntryFinding] {
         Catalogue.mistakes(in: entries, with: parser).map { ($0.pointer, $0.message) }
     }

@@ -11,7 +11,8 @@ struct ReplayPlay: Sendable {
     let count: Int
     let kills: Int
     let seed: UInt64
-    /// Kills the replay by its own progress, not by arrived events: into a gateway it may be complete long before they arrive.
+    /// Kills the replay by its own progress, not by arrived events: a replay into a gateway may end long before they
+    /// arrive.
     var goesByItself = false
 
     /// The ids that arrived, by payload.
