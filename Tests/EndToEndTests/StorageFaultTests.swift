@@ -54,7 +54,7 @@ import Testing
                     first.release()
                     try await expectRefusal(by: gateway, reason)
                     for await line in gateway.process.errors.stream {
-                        if line.contains("Outcomes cannot be recorded") { break }
+                        if line.contains("Cannot record outcomes") { break }
                     }
                 }
                 let next = try await gateway.post(payload)
