@@ -116,7 +116,7 @@ import Testing
             #expect(result.status == 2)
             #expect(
                 result.errors.contains(
-                    "/media/signedUrls/secret: what comes from env:MEDIA_URL_SECRET is shorter than 16"))
+                    "/media/signedUrls/secret: env:MEDIA_URL_SECRET is shorter than 16"))
             #expect(!result.errors.contains("hunter2"))
         }
     }

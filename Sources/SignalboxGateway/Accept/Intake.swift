@@ -97,7 +97,7 @@ package struct Intake: Sendable {
     ) async throws(Failure) -> Answer {
         let read = try body.withUnsafeBufferPointer { (bytes) throws(Failure) -> Report in
             // A line end means several payloads, or one that is formatted: the splitter decides.
-            if !bytes.hasLineEnd, let one = readOne(bytes, from: source) { return one }
+            if !bytes.hasLineEnd, let one = readSingle(bytes, from: source) { return one }
             return try readAll(bytes, from: source)
         }
         let request = repeatable.map { self.request($0, body, source, read) }
@@ -152,6 +152,12 @@ package struct Intake: Sendable {
     /// Reads a body of exactly one valid payload, on the calling thread; nil for any other body, which
     /// ``accept(_:from:as:)`` handles.
     package func readOne(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) -> Report? {
+        readSingle(body, from: source).flatMap { $0.events.isEmpty ? nil : $0 }
+    }
+
+    /// Reads a body of exactly one payload that becomes an event; nil for any other body. Rejects an event whose routes
+    /// cannot be evaluated, so that they are not evaluated again.
+    private func readSingle(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) -> Report? {
         let payload = body.trimmed
         guard payload.first == UInt8(ascii: "{") else { return nil }
         let envelope = normalizer.envelope(of: reception(from: source))
@@ -164,7 +170,6 @@ package struct Intake: Sendable {
         let item = eventParsers.withParser {
             route(.success(event), dedupe: sources[source]?.dedupe, with: $0)
         }
-        guard case .success = item else { return nil }
         return Report(items: [item], isBatch: false)
     }
 

@@ -1,5 +1,5 @@
-/// An error code of the HTTP API, as docs/reference/errors.md lists it. Codes are stable; a test compares this list with
-/// the codes in the sources.
+/// An error code of the HTTP API, as docs/reference/errors.md lists it. Codes are stable; a test compares this list
+/// with the codes in the sources.
 package struct ProblemDescription: Sendable {
     package let code: String
     package let status: Int

@@ -28,7 +28,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         } catch let error as HTTPError where error.status.kind == .clientError {
             return Response(Reply(Problem.refused(error.status)))
         } catch {
-            context.logger.error("request failed", metadata: ["error": "\(error)", "path": "\(request.uri.path)"])
+            context.logger.error("Request failed.", metadata: ["error": "\(error)", "path": "\(request.uri.path)"])
             return Response(Reply(Problem.unexpected))
         }
     }

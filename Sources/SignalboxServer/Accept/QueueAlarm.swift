@@ -19,7 +19,7 @@ final class QueueAlarm: Sendable {
     /// The response to a failure. Logs a failure of the queue.
     func problem(of failure: Intake.Failure) -> Problem {
         if case .store(let reason) = failure, outage.begins() {
-            logger.error("queue write failed; answering 503", metadata: ["error": "\(reason)"])
+            logger.error("Queue write failed; answering 503.", metadata: ["error": "\(reason)"])
         }
         return Problem(failure)
     }
@@ -28,6 +28,6 @@ final class QueueAlarm: Sendable {
     /// queue may still fail.
     func recover<Item, Failure: Error>(by items: [Result<Item, Failure>]) {
         guard items.contains(where: { if case .success = $0 { true } else { false } }), outage.ends() else { return }
-        logger.notice("queue accepts events again")
+        logger.notice("Queue accepts events again.")
     }
 }
