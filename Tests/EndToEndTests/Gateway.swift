@@ -72,7 +72,7 @@ struct Gateway {
         let reply = try await http.send(
             OutboundRequest(
                 url: url + path, headers: headers + [("content-type", "application/json")], body: Array(body),
-                timeout: .seconds(30)))
+                timeout: .seconds(120)))
         return (reply.status, (try? JSONSerialization.jsonObject(with: Data(reply.excerpt))) as? [String: Any] ?? [:])
     }
 

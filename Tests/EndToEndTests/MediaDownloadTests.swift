@@ -101,7 +101,7 @@ import Testing
     @Test func aSlowServerDelaysOnlyWhoWaitsForIt() async throws {
         let endless = ScriptedReply(
             head: "HTTP/1.1 200 OK\r\ncontent-type: image/png\r\n\r\n", body: Data([0]), times: 0, gap: 0.05)
-        try await run(["/slow": [endless], "/a.png": [PictureServer.reply()]], wait: "3s") {
+        try await run(["/slow": [endless], "/a.png": [PictureServer.reply()]], wait: "15s") {
             gateway, receiver, pictures in
             #expect(try await gateway.post(pictures.payload("/slow")).status == 202)
             #expect(try await gateway.post(pictures.payload("/a.png")).status == 202)
