@@ -1,8 +1,8 @@
 import Foundation
 import Logging
 import ServiceLifecycle
+import SignalboxConfig
 import SignalboxNotification
-import SignalboxRouting
 import UnixSignals
 
 /// Has the config read again when its files change, and on SIGHUP.

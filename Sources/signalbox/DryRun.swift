@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
@@ -16,11 +17,12 @@ struct DryRun {
 
     /// Returns whether something was rejected.
     func run() async throws -> Bool {
-        let config = try command.options.loadConfig()
+        let loaded = try command.options.loadConfig()
+        let config = loaded.config
         try command.selection.checkVendors(config)
         let source = command.source ?? .default
         let recording = Recording(
-            normalizer: try NormalizerOptions(command.options).makeNormalizer(), routes: config.routes, source: source,
+            normalizer: try NormalizerOptions(command.options).makeNormalizer(), routes: loaded.routes, source: source,
             vendor: config.sourceVendors[source], envelope: command.envelope.recorded,
             selection: try command.selection.selection(now: session.began), now: { Date() })
         let asJSON = command.json

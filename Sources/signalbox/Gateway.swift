@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
@@ -22,14 +23,14 @@ struct Gateway: Sendable {
 
     /// Puts a gateway together, or says on standard error why it cannot. `show` gets what built-in inboxes show.
     init(
-        _ options: GatewayOptions, acceptsQueueLoss: Bool = false, config: GatewayConfig, logger: Logger,
+        _ options: GatewayOptions, acceptsQueueLoss: Bool = false, config: RoutedConfig, logger: Logger,
         show: @escaping @Sendable (String) -> Void
     ) throws(ExitCode) {
         // What is in the queue is nobody else's business on this machine.
         umask(0o077)
         path = options.configPath
         do throws(StoreError) {
-            directory = try DataDirectory(path: options.dataDirectory(file: config.gateway.dataDirectory))
+            directory = try DataDirectory(path: options.dataDirectory(file: config.config.gateway.dataDirectory))
             // Before the key, because a key implies that there was a queue.
             let queue = try SQLiteQueue(of: directory, acceptsLoss: acceptsQueueLoss)
             let key = try directory.key("token.key") { randomBytes(32) }
@@ -63,7 +64,7 @@ struct Gateway: Sendable {
     var media: MediaStore { foundations.media }
 
     /// The plan of another config, or why there is none; nothing has changed yet.
-    func plan(for config: GatewayConfig) throws(ConfigRefusal) -> GatewayPlan {
+    func plan(for config: RoutedConfig) throws(ConfigRefusal) -> GatewayPlan {
         try GatewayPlan(config, path: path, on: foundations, following: plan)
     }
 

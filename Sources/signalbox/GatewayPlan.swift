@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
@@ -10,6 +11,7 @@ import SignalboxStore
 /// What a gateway does under one config: everything that is made of it, and nothing that outlives it.
 struct GatewayPlan: Sendable {
     let config: GatewayConfig
+    let routes: RouteTable
     let standing: ConfigStanding
     let normalizer: Normalizer
     let intake: Intake
@@ -37,22 +39,24 @@ struct GatewayPlan: Sendable {
     /// Makes all that a config asks for, or says why it cannot. `path`: of the config. `former`: the plan
     /// that this one follows, whose connections go on being used.
     init(
-        _ config: GatewayConfig, path: String, on foundations: Foundations, following former: GatewayPlan? = nil
+        _ loaded: RoutedConfig, path: String, on foundations: Foundations, following former: GatewayPlan? = nil
     ) throws(ConfigRefusal) {
+        let (config, routes) = (loaded.config, loaded.routes)
         self.config = config
+        self.routes = routes
         standing = ConfigStanding(digest: config.origin.digest, since: Date())
         let queue = foundations.queue
         normalizer = Normalizer(
             chain: try ConfigFile.chain(config), gateway: config.gateway.name, tokens: foundations.tokens,
-            keepsPayloads: !config.routes.payloadTakers.isEmpty, showsPayloads: config.routes.includesPayloads,
+            keepsPayloads: !routes.payloadTakers.isEmpty, showsPayloads: routes.includesPayloads,
             mediaStatus: .skipped, actions: config.actions, categories: config.categories.statics)
         links = try ConfigFile.mediaLinks(config, path: path)
         intake = Intake(
-            normalizer: normalizer, routes: config.routes, queue: queue, sources: config.sources,
+            normalizer: normalizer, routes: routes, queue: queue, sources: config.sources,
             counts: foundations.counts)
         let shaping = EventShaping(tokens: foundations.tokens, counts: foundations.counts)
         interactions = InteractionIntake(
-            gateway: config.gateway.name, routes: config.routes,
+            gateway: config.gateway.name, routes: routes,
             decider: Self.decider(types: config.actions, media: foundations.media, links: links), queue: queue,
             shaping: shaping)
         clients =
@@ -70,14 +74,14 @@ struct GatewayPlan: Sendable {
         self.destinations = destinations
         self.secrets = secrets
         deadLetters = DeadLetterEvents(
-            gateway: config.gateway.name, routes: config.routes, shaper: shaping.shaper)
+            gateway: config.gateway.name, routes: routes, shaper: shaping.shaper)
         try ConfigFile.checkFiles(of: config.media.transport.tls, at: "/media/tls", path: path)
         // By a client of their own: files are large, and their servers are anybody's.
         let (clients, allow) = (clients, config.media.allow)
         let known = former.flatMap { $0.clients === clients && $0.config.media.allow == allow ? $0.mediaClient : nil }
         let client = known ?? clients.separateClient(allowing: allow)
         mediaClient = client
-        downloads = Self.downloads(config, foundations.media, links, client, shaping.shaper)
+        downloads = Self.downloads(loaded, foundations.media, links, client, shaping.shaper)
     }
 
     var senders: [DestinationName: any Sender] {
@@ -90,11 +94,11 @@ struct GatewayPlan: Sendable {
     }
 
     private static func downloads(
-        _ config: GatewayConfig, _ store: MediaStore, _ links: MediaLinks, _ client: OutboundHTTP, _ shaper: EventShaper
+        _ loaded: RoutedConfig, _ store: MediaStore, _ links: MediaLinks, _ client: OutboundHTTP, _ shaper: EventShaper
     ) -> MediaService.Setup {
-        let fetcher = MediaFetcher(MediaFetcher.Settings(config.media), http: client, store: store)
-        let routes = config.routes
-        return MediaService.Setup(settings: config.media) { file in
+        let fetcher = MediaFetcher(MediaFetcher.Settings(loaded.config.media), http: client, store: store)
+        let routes = loaded.routes
+        return MediaService.Setup(settings: loaded.config.media) { file in
             links.href(file.sha256, now: Date())
         } shape: { event, route, parser in
             shaper.transformed(event, by: route, of: routes, with: parser)

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Dispatch
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
@@ -21,13 +22,14 @@ struct GatewayReplay {
         }
         let token = try command.upload.resolvedToken()
         let setup = NormalizerOptions(command.options)
-        let config = try setup.config()
+        let loaded = try setup.loaded()
+        let config = loaded.config
         try command.selection.checkVendors(config)
         let normalizer = try setup.makeNormalizer()
         session = try ReplaySession(command, interruption: interruption)
         let source = command.source ?? .default
         recording = Recording(
-            normalizer: normalizer, routes: config.routes, source: source, vendor: config.sourceVendors[source],
+            normalizer: normalizer, routes: loaded.routes, source: source, vendor: config.sourceVendors[source],
             envelope: command.envelope.recorded,
             selection: try command.selection.selection(now: session.began), now: { Date() })
         http = OutboundHTTP(policy: .wherever)

@@ -1,6 +1,6 @@
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
-import SignalboxRouting
 import SignalboxStore
 
 /// Removes media that have been kept long enough or for which there is no room: first from the queue, which knows what is

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
@@ -15,16 +16,17 @@ struct QueueReplay {
 
     init(_ command: Replay, interruption: Interruption) throws {
         self.command = command
-        let config = try command.options.loadConfig()
+        let loaded = try command.options.loadConfig()
+        let config = loaded.config
         try command.selection.checkVendors(config)
-        gateway = try Gateway(command.options, config: config, logger: command.options.makeLogger()) { text in
+        gateway = try Gateway(command.options, config: loaded, logger: command.options.makeLogger()) { text in
             Terminal.show(text)
         }
         // Only now, so that nothing is begun on a directory that belongs to another process.
         session = try ReplaySession(command, interruption: interruption)
         let source = command.source ?? .default
         recording = Recording(
-            normalizer: gateway.plan.normalizer, routes: config.routes, source: source,
+            normalizer: gateway.plan.normalizer, routes: loaded.routes, source: source,
             vendor: config.sourceVendors[source], envelope: command.envelope.recorded,
             selection: try command.selection.selection(now: session.began), identity: session.identity,
             now: { Date() })

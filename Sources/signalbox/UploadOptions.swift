@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
-import SignalboxRouting
 
 /// The running gateway that a replay hands payloads to.
 struct UploadOptions: ParsableArguments {

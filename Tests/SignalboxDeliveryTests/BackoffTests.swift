@@ -1,6 +1,6 @@
 import Foundation
+import SignalboxConfig
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxTesting
 import Testing
 

@@ -1,9 +1,9 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting
 import Synchronization

@@ -1,8 +1,8 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 
 /// What lanes are tried out with, on a clock that the test moves. For the queue no time passes, so that what waits for

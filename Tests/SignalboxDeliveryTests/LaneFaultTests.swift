@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Logging
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxNotification
 import SignalboxTesting
@@ -8,7 +9,6 @@ import Synchronization
 import Testing
 
 @testable import SignalboxGateway
-@testable import SignalboxRouting
 @testable import SignalboxStore
 
 /// What a lane does when the file is slow or fails at the moment that matters, on a clock that the test moves.

@@ -1,8 +1,8 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting
 import Synchronization

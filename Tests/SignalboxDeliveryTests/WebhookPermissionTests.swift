@@ -1,7 +1,7 @@
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxServerTesting
 import SignalboxStore
 import SignalboxTesting

@@ -1,6 +1,6 @@
 import Foundation
 import Logging
-import SignalboxRouting
+import SignalboxConfig
 import SignalboxStore
 
 /// Records a lane's backoff, so that operators see why nothing is sent.

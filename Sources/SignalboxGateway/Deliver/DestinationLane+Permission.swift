@@ -1,7 +1,7 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxEgress
-import SignalboxRouting
 import SignalboxStore
 
 /// Asking a destination whether it may be sent to.

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 
 /// What a lane says in the log.

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 
 /// Brings the deliveries of one destination from the queue to their outcome. Lanes share nothing but the queue and the

@@ -1,4 +1,4 @@
-import SignalboxRouting
+import SignalboxConfig
 
 /// Decides whether a destination must be asked for permission before it is sent to. Pure: the time comes in, counted
 /// from any start.

@@ -1,4 +1,4 @@
-import SignalboxRouting
+import SignalboxConfig
 import SignalboxStore
 
 /// The requests into which a lane's deliveries go: one for each, unless its format batches.

@@ -1,6 +1,6 @@
 import Foundation
+import SignalboxConfig
 package import SignalboxEgress
-import SignalboxRouting
 
 /// What a destination said when it was asked whether it may be sent to.
 package enum Permission: Sendable, Equatable {

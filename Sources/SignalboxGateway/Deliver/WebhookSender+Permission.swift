@@ -1,5 +1,5 @@
+import SignalboxConfig
 import SignalboxEgress
-import SignalboxRouting
 
 extension WebhookSender {
     /// Asks with a validation request (CloudEvents, HTTP 1.1 Web Hooks for Event Delivery, 4.1). It bears the webhook's own

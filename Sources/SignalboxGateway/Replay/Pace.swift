@@ -1,5 +1,5 @@
+import SignalboxConfig
 package import SignalboxNotification
-import SignalboxRouting
 
 /// Says when events may go: so many a second, or as they were recorded, or both. Pure: the time comes in, counted from any
 /// start.

@@ -1,6 +1,6 @@
 package import Foundation
+import SignalboxConfig
 package import SignalboxNotification
-import SignalboxRouting
 
 /// What is written on the command line of a replay, as values.
 package enum ReplayText {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxJSON
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxServer
 import SignalboxStore
 

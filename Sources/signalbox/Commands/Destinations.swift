@@ -1,9 +1,9 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 
 struct Destinations: AsyncParsableCommand {

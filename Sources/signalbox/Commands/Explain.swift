@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxJSON
@@ -21,7 +22,8 @@ struct Explain: AsyncParsableCommand {
     func run() async throws {
         let body = try await payload()
         let setup = NormalizerOptions(options)
-        let config = try setup.config()
+        let loaded = try setup.loaded()
+        let config = loaded.config
         let chain = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.chain(config) }
         let normalizer = try setup.makeNormalizer()
         let parser = Normalizer.makeParser()
@@ -33,7 +35,7 @@ struct Explain: AsyncParsableCommand {
                 return try normalizer.event(bytes, as: reception, at: Place(), with: parser)
             }
             StandardOutput.print("\nEvent\n" + Self.indented(event.body))
-            StandardOutput.print("\nRoutes\n" + Self.routing(of: event, by: config.routes))
+            StandardOutput.print("\nRoutes\n" + Self.routing(of: event, by: loaded.routes))
         } catch {
             let words =
                 Self.isSeveral(body, by: normalizer, as: reception)

@@ -1,8 +1,8 @@
 import ArgumentParser
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxGateway
-import SignalboxRouting
 import SignalboxServer
 import Synchronization
 

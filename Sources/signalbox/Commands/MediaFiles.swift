@@ -1,10 +1,10 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 
 struct MediaFiles: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxJSON
@@ -106,12 +107,14 @@ struct NormalizerOptions {
     init(_ options: GatewayOptions) { self.options = options }
 
     /// The config, or an empty one where nobody asked for any and there is none.
-    func config() throws(ExitCode) -> GatewayConfig {
+    func loaded() throws(ExitCode) -> RoutedConfig {
         if options.isConfigImplied, !FileManager.default.fileExists(atPath: options.configPath) {
-            return GatewayConfig()
+            return RoutedConfig()
         }
         return try options.loadConfig()
     }
+
+    func config() throws(ExitCode) -> GatewayConfig { try loaded().config }
 
     /// `mediaStatus`: what events say of their files, none of which is downloaded here. Where routes decide it must be what
     /// they see in the gateway.

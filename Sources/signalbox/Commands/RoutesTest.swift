@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -23,10 +24,11 @@ extension Routes {
         var json = false
 
         func run() throws {
-            let config = try options.loadConfig()
+            let loaded = try options.loadConfig()
+            let config = loaded.config
             let normalizer = try NormalizerOptions(options).makeNormalizer()
             let trials = RouteTrials(
-                normalizer: normalizer, routes: config.routes.withoutSampling, vendors: config.sourceVendors)
+                normalizer: normalizer, routes: loaded.routes.withoutSampling, vendors: config.sourceVendors)
             let now = Date()
             let results = try read(for: config).map { try result(of: $0, by: trials, at: now) }
             let failed = results.count { !$0.passed }

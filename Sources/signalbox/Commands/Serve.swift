@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Logging
 import ServiceLifecycle
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
@@ -32,9 +33,10 @@ struct Serve: AsyncParsableCommand {
         // Until the config is watched. Without a terminal nobody hung up: whoever sends this expects a service to go on.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
         let logger = options.makeLogger()
-        let config = try options.loadConfig()
+        let loaded = try options.loadConfig()
+        let config = loaded.config
         let address = try listenAddress(config)
-        let gateway = try Gateway(options, acceptsQueueLoss: acceptQueueLoss, config: config, logger: logger) { text in
+        let gateway = try Gateway(options, acceptsQueueLoss: acceptQueueLoss, config: loaded, logger: logger) { text in
             Terminal.show(text)
         }
         let queue = gateway.queue
@@ -83,8 +85,9 @@ struct Serve: AsyncParsableCommand {
     private func reload(_ gateway: Gateway, _ server: GatewayServer, address: ListenAddress, logger: Logger) async {
         do throws(ConfigRefusal) {
             let former = gateway.plan.config
-            let config = try ConfigFile.load(options.configPath)
-            let plan = try gateway.plan(for: config)
+            let loaded = try ConfigFile.load(options.configPath)
+            let config = loaded.config
+            let plan = try gateway.plan(for: loaded)
             let surface = try surface(gateway, plan, address: address)
             // First who delivers, then who takes: what is taken has where to go.
             gateway.replace(by: plan)
@@ -145,7 +148,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     private func routes(_ gateway: Gateway, _ plan: GatewayPlan, _ operators: AdminAccess) -> RoutesAPI {
-        let routes = plan.config.routes
+        let routes = plan.routes
         let trials = RouteTrials(
             normalizer: plan.normalizer, routes: routes, vendors: plan.config.sourceVendors)
         return RoutesAPI(

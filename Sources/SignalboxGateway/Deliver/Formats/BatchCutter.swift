@@ -1,4 +1,4 @@
-package import SignalboxRouting
+package import SignalboxConfig
 package import SignalboxStore
 
 /// Decides which deliveries go into one request. Pure: the time comes in, counted from any
