@@ -24,7 +24,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
         .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
-        .package(url: "https://github.com/apple/swift-nio-extras", exact: "1.35.2"),
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", exact: "2.28.1"),
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
@@ -68,19 +67,23 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SignalboxStore",
+            dependencies: ["SignalboxNotification", .product(name: "DequeModule", package: "swift-collections")],
+            swiftSettings: strict),
+        .target(
+            name: "SignalboxSQLite",
             dependencies: [
-                "CSQLite", "SignalboxNotification", .product(name: "DequeModule", package: "swift-collections"),
-                .product(name: "GRDB", package: "GRDB.swift"),
+                "CSQLite", "SignalboxNotification", "SignalboxStore", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .target(
             name: "SignalboxGateway",
             dependencies: [
-                "CZlib", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting",
+                "CZlib", "CZstd", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting",
                 "SignalboxEgress",
                 "SignalboxStore", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             resources: [
                 .embedInCode("Accept/Schemas/notification-1.json"), .embedInCode("Accept/Schemas/interaction-1.json"),
@@ -96,7 +99,6 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
             ],
@@ -104,10 +106,8 @@ let package = Package(
         .executableTarget(
             name: "signalbox",
             dependencies: [
-                "CZlib", "CZstd",
-                "SignalboxNotification", "SignalboxJSON",
-                "SignalboxConfig", "SignalboxRouting", "SignalboxEgress", "SignalboxGateway", "SignalboxStore",
-                "SignalboxServer",
+                "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting", "SignalboxEgress",
+                "SignalboxGateway", "SignalboxServer", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -119,7 +119,7 @@ let package = Package(
             name: "SignalboxMeasures",
             dependencies: [
                 "SignalboxEgress", "SignalboxJSON", "SignalboxGateway", "SignalboxNotification",
-                "SignalboxRouting", "SignalboxStore",
+                "SignalboxRouting", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -177,7 +177,7 @@ let package = Package(
             name: "SignalboxPipelineTests",
             dependencies: [
                 "SignalboxGateway", "SignalboxNotification", "SignalboxJSON",
-                "SignalboxConfig", "SignalboxRouting", "SignalboxStore", "SignalboxTesting",
+                "SignalboxConfig", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
@@ -196,9 +196,13 @@ let package = Package(
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
-            name: "SignalboxStoreTests",
+            name: "SignalboxStoreTests", dependencies: ["SignalboxStore", "SignalboxNotification", "SignalboxTesting"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxSQLiteTests",
             dependencies: [
-                "SignalboxStore", "SignalboxNotification", "SignalboxStoreTesting", "SignalboxTesting",
+                "SignalboxSQLite", "SignalboxStore", "SignalboxNotification", "SignalboxStoreTesting",
+                "SignalboxTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
@@ -207,15 +211,15 @@ let package = Package(
             dependencies: [
                 "CZlib", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON", "SignalboxNotification",
                 "SignalboxConfig", "SignalboxRouting",
-                "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
+                "SignalboxSQLite", "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxReplayTests",
             dependencies: [
-                "SignalboxGateway", "SignalboxEgress", "SignalboxNotification", "SignalboxRouting",
-                "SignalboxServerTesting", "SignalboxTesting",
+                "SignalboxGateway", "SignalboxEgress", "SignalboxJSON", "SignalboxNotification", "SignalboxRouting",
+                "SignalboxServerTesting", "SignalboxStore", "SignalboxTesting",
             ],
             swiftSettings: strict),
         .testTarget(
@@ -229,7 +233,6 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOEmbedded", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOHTTPTypes", package: "swift-nio-extras"),
             ],
             swiftSettings: strict),
         .testTarget(

@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// A package of its own, so that what benchmarks depend on never reaches the product. It measures the stages through
+// A separate package: the dependencies of the benchmarks never reach the product. It measures the stages through
 // SignalboxMeasures, and everything else as processes, from outside.
 let package = Package(
     name: "signalbox-benchmarks",

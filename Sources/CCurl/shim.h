@@ -1,10 +1,10 @@
-// libcurl for Swift. What is here and not in curl.h is here because Swift cannot call C functions with variable
-// arguments: one wrapper for each type of argument that curl_easy_setopt and its kin take.
+// libcurl for Swift. Swift cannot call C functions with variable arguments, so this header adds one
+// wrapper for each type of argument that curl_easy_setopt and similar functions take.
 #ifndef CCURL_SHIM_H
 #define CCURL_SHIM_H
 
 #include <curl/curl.h>
-// What libcurl's sockets are waited for with: Swift's module of the C library leaves both out.
+// The gateway waits for libcurl's sockets with these. Swift's module of the C library leaves both out.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 

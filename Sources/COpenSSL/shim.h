@@ -1,4 +1,4 @@
-// OpenSSL 3's EVP interface and its random numbers, for Swift, and what libcurl does not say of a TLS connection.
+// OpenSSL 3's EVP interface and its random numbers, for Swift, and the state of a TLS connection that libcurl hides.
 #ifndef COPENSSL_SHIM_H
 #define COPENSSL_SHIM_H
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-// Results are asked for, never converted: a conversion that throws would end the process on a bad payload.
+// The code checks results and never converts them: a conversion that throws would end the process on a bad payload.
 #define SIMDJSON_EXCEPTIONS 0
 #include <simdjson.h>
 
@@ -126,7 +126,7 @@ error_code locate(ondemand::value value, std::string_view pointer, const char **
       SIMDJSON_TRY(field.value().get(member));
       error_code error = locate(member, rest, location);
       if (error && error != NO_SUCH_FIELD) return error;
-      // Where the last one has no such member, an earlier namesake may have had it.
+      // If the last namesake has no such member, an earlier one may have had it.
       found = found || !error;
     }
   } else if (type == ondemand::json_type::array) {

@@ -1,2 +1,2 @@
-// libzstd for Swift, as it is.
+// libzstd for Swift, unchanged.
 #include <zstd.h>

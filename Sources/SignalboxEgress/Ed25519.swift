@@ -1,15 +1,15 @@
 internal import COpenSSL
 
-/// A private Ed25519 key (RFC 8032), by OpenSSL's EVP. May be used from anywhere at the same time.
+/// A private Ed25519 key (RFC 8032). Safe to use from any number of threads at once.
 ///
 /// A class because it owns a C handle.
 package final class Ed25519PrivateKey: @unchecked Sendable {
-    // Sendable: OpenSSL's keys are not changed by signing with them.
+    // Sendable: signing does not change the key.
     private let key: OpaquePointer
 
-    /// From the 32 bytes of the seed; nil for any other number.
+    /// Nil unless the seed has 32 bytes.
     package init?(seed: [UInt8]) {
-        guard seed.count == 32, let key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, seed.count) else {
+        guard seed.count == 32, let key = EVP_PKEY_new_raw_private_key(EVP_PKEY_ED25519, nil, seed, 32) else {
             return nil
         }
         self.key = key
@@ -21,35 +21,34 @@ package final class Ed25519PrivateKey: @unchecked Sendable {
     package var publicKey: [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 32) { bytes, count in
             count = 32
-            precondition(
-                EVP_PKEY_get_raw_public_key(key, bytes.baseAddress, &count) == 1, "OpenSSL has no public key here.")
+            precondition(EVP_PKEY_get_raw_public_key(key, bytes.baseAddress, &count) == 1, "OpenSSL failed.")
         }
     }
 
-    /// The 64 bytes of the signature of a message.
+    /// The 64 bytes of a message's signature.
     package func sign(_ message: [UInt8]) -> [UInt8] {
-        guard let context = EVP_MD_CTX_new() else { preconditionFailure("No memory for a signature.") }
-        defer { EVP_MD_CTX_free(context) }
-        precondition(EVP_DigestSignInit(context, nil, nil, nil, key) == 1, "OpenSSL refused a key of its own.")
-        return [UInt8](unsafeUninitializedCapacity: 64) { bytes, count in
-            count = 64
-            precondition(
-                EVP_DigestSign(context, bytes.baseAddress, &count, message, message.count) == 1,
-                "OpenSSL failed to sign.")
+        withContext { context in
+            precondition(EVP_DigestSignInit(context, nil, nil, nil, key) == 1, "OpenSSL rejected its own key.")
+            return [UInt8](unsafeUninitializedCapacity: 64) { bytes, count in
+                count = 64
+                precondition(
+                    EVP_DigestSign(context, bytes.baseAddress, &count, message, message.count) == 1,
+                    "OpenSSL failed to sign.")
+            }
         }
     }
 }
 
-/// A public Ed25519 key. May be used from anywhere at the same time.
+/// A public Ed25519 key (RFC 8032). Safe to use from any number of threads at once.
 ///
 /// A class because it owns a C handle.
 package final class Ed25519PublicKey: @unchecked Sendable {
-    // Sendable: OpenSSL's keys are not changed by verifying with them.
+    // Sendable: verifying does not change the key.
     private let key: OpaquePointer
 
-    /// From the key's 32 bytes; nil for any other number.
+    /// Nil unless there are 32 bytes.
     package init?(_ bytes: [UInt8]) {
-        guard bytes.count == 32, let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, bytes, bytes.count) else {
+        guard bytes.count == 32, let key = EVP_PKEY_new_raw_public_key(EVP_PKEY_ED25519, nil, bytes, 32) else {
             return nil
         }
         self.key = key
@@ -57,11 +56,17 @@ package final class Ed25519PublicKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(key) }
 
-    /// True when the signature is this key's over this message.
+    /// True when this key signed the message.
     package func isValid(_ signature: [UInt8], for message: [UInt8]) -> Bool {
-        guard let context = EVP_MD_CTX_new() else { preconditionFailure("No memory for a signature.") }
-        defer { EVP_MD_CTX_free(context) }
-        guard EVP_DigestVerifyInit(context, nil, nil, nil, key) == 1 else { return false }
-        return EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+        withContext { context in
+            EVP_DigestVerifyInit(context, nil, nil, nil, key) == 1
+                && EVP_DigestVerify(context, signature, signature.count, message, message.count) == 1
+        }
     }
+}
+
+private func withContext<R>(_ body: (OpaquePointer) -> R) -> R {
+    guard let context = EVP_MD_CTX_new() else { preconditionFailure("Out of memory for a signature.") }
+    defer { EVP_MD_CTX_free(context) }
+    return body(context)
 }

@@ -1,15 +1,16 @@
-import SignalboxNotification
+package import SignalboxNotification
+import Synchronization
 
-/// The only way out of the process: HTTP requests by libcurl's multi interface on one thread, under one address policy.
+/// An HTTP client: libcurl's multi interface on one thread, under one address policy. No other code opens connections.
 ///
-/// Requests may be sent from anywhere at once; connections are kept and shared. Redirects are not followed, the
-/// environment's proxies are not used unless a request asks for them, TLS is at least 1.2.
+/// Safe to use from any number of tasks at once; connections are kept and shared. Does not follow redirects, ignores
+/// the environment's proxies unless a request asks for them, and requires TLS 1.2 or newer.
 ///
-/// A class because whoever holds it keeps its thread and its connections: they go with the last one.
+/// A class: its thread and its connections live as long as the last reference.
 package final class OutboundHTTP: Sendable {
     let loop: OutboundLoop
 
-    /// `idleConnections`: how many that nobody uses are kept for later requests.
+    /// `idleConnections`: how many idle connections are kept for later requests.
     package init(policy: AddressPolicy, idleConnections: Int = 1024) {
         loop = OutboundLoop(policy: policy, idleConnections: idleConnections)
     }
@@ -18,18 +19,75 @@ package final class OutboundHTTP: Sendable {
 
     deinit { loop.end() }
 
-    /// Sends a request, waits for the whole reply, whatever its status, and says all there is to say of the attempt.
+    /// Sends a request and waits for the whole response, of any status.
     package func attempt(_ request: OutboundRequest) async -> OutboundResult {
-        // Whoever keeps a list of clients must find this one while something is under way.
+        // Keeps the client alive, so that a ``ClientPool`` still finds and stops it.
         defer { withExtendedLifetime(self) {} }
         return await withCheckedContinuation { loop.submit(request, completion: $0) }
     }
 
-    /// The same, for whom the reply is enough.
+    /// Sends a request and waits for the whole response, of any status.
     package func send(_ request: OutboundRequest) async throws(TransportError) -> OutboundReply {
         try await attempt(request).answer.get()
     }
 
-    /// Fails what is under way with ``TransportError/stopped`` and ends the thread. Later requests fail likewise.
+    /// Fails pending requests and later ones with ``TransportError/stopped`` and ends the thread.
     package func stop() { loop.stop() }
+}
+
+/// The clients of a process, one for each address policy. Clients with different policies share no connections, so a
+/// connection opened under a wide policy is never reused under a narrow one.
+///
+/// The pool references its clients weakly: a client ends with its last user, for instance when the config is replaced.
+///
+/// A class because all senders share it.
+package final class ClientPool: Sendable {
+    private let clients = Mutex<[Entry]>([])
+    private let allow: [AddressRange]
+
+    private struct Entry {
+        let policy: AddressPolicy
+        let isSeparate: Bool
+        weak var client: OutboundHTTP?
+    }
+
+    /// `allow`: special-purpose ranges that every client may connect to.
+    package init(allow: [AddressRange]) { self.allow = allow }
+
+    /// The shared client that may also connect to these ranges.
+    package func client(allowing ranges: [AddressRange] = []) -> OutboundHTTP {
+        let policy = policy(allowing: ranges)
+        return clients.withLock { clients in
+            let known = clients.first { $0.policy == policy && !$0.isSeparate && $0.client != nil }
+            return known?.client ?? Self.add(policy, isSeparate: false, to: &clients)
+        }
+    }
+
+    /// A new client with a thread and connections of its own.
+    package func separateClient(allowing ranges: [AddressRange]) -> OutboundHTTP {
+        let policy = policy(allowing: ranges)
+        return clients.withLock { Self.add(policy, isSeparate: true, to: &$0) }
+    }
+
+    /// True while any of the clients is referenced.
+    package var isInUse: Bool { clients.withLock { $0.contains { $0.client != nil } } }
+
+    /// Stops every client; see ``OutboundHTTP/stop()``.
+    package func stop() { for entry in clients.withLock({ $0 }) { entry.client?.stop() } }
+
+    /// Stops the clients from ``separateClient(allowing:)``.
+    package func stopSeparate() {
+        for entry in clients.withLock({ $0 }) where entry.isSeparate { entry.client?.stop() }
+    }
+
+    private func policy(allowing ranges: [AddressRange]) -> AddressPolicy {
+        AddressPolicy(allow: allow + ranges.filter { !allow.contains($0) })
+    }
+
+    private static func add(_ policy: AddressPolicy, isSeparate: Bool, to clients: inout [Entry]) -> OutboundHTTP {
+        let client = OutboundHTTP(policy: policy)
+        clients.removeAll { $0.client == nil }
+        clients.append(Entry(policy: policy, isSeparate: isSeparate, client: client))
+        return client
+    }
 }

@@ -3,78 +3,75 @@ import Foundation
 import SignalboxNotification
 import Synchronization
 
-/// The thread of an ``OutboundHTTP``, and what belongs to it. It lives until it is stopped, or ended and through with what
-/// is under way.
+/// The thread of an ``OutboundHTTP`` with its state. It runs until it is stopped, or until it is ended and has no
+/// pending requests.
 ///
 /// A class because it owns a thread and a C handle.
 final class OutboundLoop: @unchecked Sendable {
-    // Sendable: `shared` is behind a lock; all else belongs to the thread, once there is one.
+    // Sendable: a lock guards `shared`; only the thread uses the rest, once it runs.
     private let multi: UnsafeMutableRawPointer
     private let makePoll: @Sendable () throws(TransportError) -> SocketPoll
     private var poll: SocketPoll?
-    /// When libcurl is to be called though no socket has anything to say.
+    /// When to call libcurl even if no socket is ready.
     private var due: ContinuousClock.Instant?
     private let policy: AddressPolicy
     private let shared = Mutex(Shared())
     private let sockets = OpenSockets()
     private var idle: [UnsafeMutableRawPointer] = []
     private var running: [UnsafeMutableRawPointer: Transfer] = [:]
-
-    /// Connections that libcurl keeps.
-    private var room = 0
-    /// Of them, those that nobody uses.
+    /// The limit of connections, idle or in use, that libcurl has now.
+    private var connectionLimit = 0
     private let idleConnections: Int
 
     private struct Shared {
         var submitted: [Transfer] = []
         var isStopping = false
-        /// Whether nobody has any more to send.
         var isEnding = false
         var isAsleep = false
-        /// What the thread waits with; nil while there is none.
+        /// Set while the thread runs.
         var poll: SocketPoll?
     }
 
     private static let initialised: Bool = {
-        // OpenSSL writes in a way that a server which hung up would end the process by, and libcurl leaves this to us.
+        // OpenSSL's writes raise SIGPIPE when a server hung up; libcurl leaves the signal to the process.
         signal(SIGPIPE, SIG_IGN)
-        // By this libcurl knows that URLs are UTF-8; without, it takes no names with letters beyond ASCII.
+        // Tells libcurl that URLs are UTF-8; otherwise it rejects names beyond ASCII.
         setlocale(LC_CTYPE, "C.UTF-8")
         return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
     }()
 
-    /// `makePoll`: throws ``TransportError/exhausted(_:)`` when the system has no descriptors for it; asked again at the next
-    /// request.
+    /// `makePoll`: throws ``TransportError/exhausted(_:)`` when the process is out of descriptors; called again at the
+    /// next request.
     init(
         policy: AddressPolicy, idleConnections: Int,
         makePoll: @escaping @Sendable () throws(TransportError) -> SocketPoll = SocketPoll.init
     ) {
         precondition(Self.initialised, "libcurl could not be initialised.")
-        guard let multi = curl_multi_init() else { preconditionFailure("No memory for libcurl.") }
+        guard let multi = curl_multi_init() else { preconditionFailure("Out of memory for libcurl.") }
         self.multi = multi
         self.policy = policy
         self.idleConnections = idleConnections
         self.makePoll = makePoll
-        setRoom()
-        // Told which sockets are ready, libcurl looks at no others. Asked to look itself, it looks at all there are, again
-        // and again, and servers that hang would slow down those that answer.
+        updateConnectionLimit()
+        // With these callbacks libcurl handles only sockets that are ready. Without them it examines every socket in
+        // every call, so hanging servers would slow down the others.
         let context = Unmanaged.passUnretained(self).toOpaque()
         sb_curl_multi_set_socket_callback(multi, Self.onSocket, context)
         sb_curl_multi_set_timer_callback(multi, Self.onTimer, context)
     }
 
     deinit {
-        // There is no object any more that they could be called with.
+        // The cleanup must not call back into this object.
         sb_curl_multi_set_socket_callback(multi, nil, nil)
         sb_curl_multi_set_timer_callback(multi, nil, nil)
         for handle in idle { curl_easy_cleanup(handle) }
         curl_multi_cleanup(multi)
     }
 
-    /// Fails what is under way and what comes later with ``TransportError/stopped``, and ends the thread.
+    /// Fails pending requests and later ones with ``TransportError/stopped`` and ends the thread.
     func stop() { wakeAfter { $0.isStopping = true } }
 
-    /// Ends the thread, and with it the connections, once nothing is under way.
+    /// Ends the thread and closes its connections once no request is pending.
     func end() { wakeAfter { $0.isEnding = true } }
 
     private func wakeAfter(_ change: (inout sending Shared) -> Void) {
@@ -85,7 +82,7 @@ final class OutboundLoop: @unchecked Sendable {
         poll?.wake()
     }
 
-    /// Begins a request as soon as the thread comes to it.
+    /// Hands a request to the thread.
     func submit(_ request: OutboundRequest, completion: CheckedContinuation<OutboundResult, Never>) {
         let transfer = Transfer(request, policy: policy, sockets: sockets, completion: completion)
         do throws(TransportError) {
@@ -102,7 +99,7 @@ final class OutboundLoop: @unchecked Sendable {
         }
     }
 
-    // A thread of its own, because waiting blocks: on Swift's pool it would take a core from everyone.
+    // Not on Swift's pool: waiting blocks, and the pool has one thread for each core.
     private func startThread() throws(TransportError) -> SocketPoll {
         let poll = try makePoll()
         let thread = Thread { [self] in run(with: poll) }
@@ -119,14 +116,14 @@ final class OutboundLoop: @unchecked Sendable {
         while let transfers = takeSubmitted() {
             for event in ready { perform(event.socket, event.mask) }
             for transfer in transfers { begin(transfer) }
-            // What was begun is due at once.
+            // New transfers are due at once.
             if let due, due <= .now {
-                // libcurl says when it is due again, unless the call fails.
+                // libcurl sets the next time, unless the call fails.
                 self.due = running.isEmpty ? nil : .now + .seconds(1)
                 perform(CURL_SOCKET_TIMEOUT, 0)
             }
             finishDone()
-            if isThrough() { return }
+            if isFinished() { return }
             ready.removeAll(keepingCapacity: true)
             poll.wait(atMost: goToSleep() ? timeUntilDue() : .zero) { ready.append($0) }
         }
@@ -159,7 +156,7 @@ final class OutboundLoop: @unchecked Sendable {
         return 0
     }
 
-    /// What was submitted since the last time; nil when it is time to stop.
+    /// The requests submitted since the last call; nil when the thread is to stop.
     private func takeSubmitted() -> [Transfer]? {
         let (transfers, isStopping) = shared.withLock { shared in
             defer { shared.submitted = [] }
@@ -171,7 +168,7 @@ final class OutboundLoop: @unchecked Sendable {
         return nil
     }
 
-    private func isThrough() -> Bool {
+    private func isFinished() -> Bool {
         running.isEmpty && shared.withLock { $0.isEnding && $0.submitted.isEmpty }
     }
 
@@ -182,15 +179,15 @@ final class OutboundLoop: @unchecked Sendable {
         }
     }
 
-    /// How many requests are under way is for those to bound who send them. libcurl's limit is of all connections: where
-    /// those in use take it up, it closes every one that becomes idle, so they are not to count.
-    private func setRoom() {
+    /// Adds the connections in use to libcurl's limit. It counts all connections: once those in use reach it, libcurl
+    /// closes every connection that becomes idle. Senders bound the number of requests themselves.
+    private func updateConnectionLimit() {
         let needed = idleConnections + running.count
-        // In steps, for it is asked with every request.
+        // In steps, because every request calls this.
         let step = idleConnections / 4
-        guard needed > room || needed < room - 2 * step else { return }
-        room = needed + step
-        sb_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, room)
+        guard needed > connectionLimit || needed < connectionLimit - 2 * step else { return }
+        connectionLimit = needed + step
+        sb_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connectionLimit)
     }
 
     private func begin(_ transfer: Transfer) {
@@ -199,7 +196,7 @@ final class OutboundLoop: @unchecked Sendable {
             try transfer.prepare(handle)
             guard curl_multi_add_handle(multi, handle) == CURLM_OK else { throw .unusable("libcurl refused it") }
             running[handle] = transfer
-            setRoom()
+            updateConnectionLimit()
         } catch {
             release(handle)
             transfer.fail(error)
@@ -212,15 +209,15 @@ final class OutboundLoop: @unchecked Sendable {
             guard message.pointee.msg == CURLMSG_DONE, let handle = message.pointee.easy_handle else { continue }
             let code = sb_curl_message_result(message)
             let transfer = running.removeValue(forKey: handle)
-            setRoom()
-            if let transfer, transfer.isToBeRepeated(code) {
+            updateConnectionLimit()
+            if let transfer, transfer.needsRepeat(code) {
                 curl_multi_remove_handle(multi, handle)
                 release(handle)
                 begin(transfer)
                 continue
             }
             let result = transfer?.result(code, of: handle)
-            // The handle points into the transfer until it is reset.
+            // Until it is reset, the handle points into the transfer.
             curl_multi_remove_handle(multi, handle)
             release(handle)
             if let transfer, let result { transfer.finish(result) }

@@ -1,10 +1,10 @@
 package import SignalboxNotification
 
-/// An HTTP request to somebody else's server.
+/// An HTTP request to another server.
 package struct OutboundRequest: Sendable {
     package enum Method: Sendable { case get, post, options }
 
-    /// So many bytes a second on average, over so many seconds.
+    /// An average number of bytes a second, over a number of seconds.
     package struct Pace: Sendable, Equatable {
         package var bytesPerSecond: Int
         package var seconds: Int
@@ -15,26 +15,28 @@ package struct OutboundRequest: Sendable {
         }
     }
 
+    /// Only `post` sends the body.
     package var method: Method
     /// `http` or `https`.
     package var url: String
-    /// Names in lower case; none of them holds a line end.
+    /// Names in lower case, without line ends.
     package var headers: [(name: String, value: String)]
     package var body: [UInt8]
-    /// From the start to the last byte of the reply.
+    /// From the start to the last byte of the response.
     package var timeout: Duration
-    /// How much of the reply's body to keep, up to 256 KiB; a longer one is not read to its end.
+    /// Bytes of the response's body to keep, up to 256 KiB. A longer body is not read to its end.
     package var keptBytes: Int
-    /// Names of headers of the reply to keep, in lower case: the first of each.
+    /// Response headers to keep, in lower case: the first of each name.
     package var keptHeaders: [String]
-    /// Names of headers whose values are lists (RFC 9110, 5.3): all of each name are kept, joined by commas.
+    /// Response headers to keep whose values are lists (RFC 9110, 5.3): all of each name, joined by commas.
     package var keptLists: [String] = []
-    /// How much of a header to keep.
+    /// Bytes of each header to keep.
     package var keptHeaderBytes = 1024
-    /// Gets the body of a reply with status 200, however long; there is no excerpt then.
+    /// Receives the body of a response with status 200, of any length, instead of the excerpt.
     package var sink: ReplySink?
-    /// What is slower than this is given up before its time is over.
+    /// A slower transfer fails before its timeout.
     package var slowest: Pace?
+    /// Connections are shared by requests with equal options only.
     package var transport: TransportOptions
 
     package init(
@@ -50,5 +52,76 @@ package struct OutboundRequest: Sendable {
         self.keptBytes = keptBytes
         self.keptHeaders = keptHeaders
         self.transport = transport
+    }
+}
+
+/// Receives the body of a response with status 200 piece by piece.
+///
+/// Both closures run on the client's thread, which serves all its requests: they must not block. They run one after the
+/// other, never after the request has its result. When one returns false, the connection is closed and the response
+/// counts as complete.
+package struct ReplySink: Sendable {
+    /// A response as known when its body begins.
+    package struct Head: Sendable, Equatable {
+        /// See ``OutboundReply/headers``.
+        package let headers: [String: String]
+        /// The announced length; nil when there is none.
+        package let announcedBytes: Int?
+
+        package init(headers: [String: String] = [:], announcedBytes: Int? = nil) {
+            self.headers = headers
+            self.announcedBytes = announcedBytes
+        }
+    }
+
+    /// Called once, before the first piece; not called for an empty body.
+    package let begin: @Sendable (Head) -> Bool
+    /// Called with each piece, which is valid during the call.
+    package let receive: @Sendable (UnsafeRawBufferPointer) -> Bool
+
+    package init(
+        begin: @escaping @Sendable (Head) -> Bool, receive: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
+    ) {
+        self.begin = begin
+        self.receive = receive
+    }
+}
+
+/// The outcome of a request, with details for a log of attempts.
+package struct OutboundResult: Sendable {
+    /// A response of any status, or the reason why there is none.
+    package var answer: Result<OutboundReply, TransportError>
+    /// Address and port of the connection, such as `203.0.113.7:443` or `[2001:db8::1]:443`; with a proxy, the proxy's.
+    /// Without a connection the last address tried; nil when none was.
+    package var remoteAddress: String?
+    /// From the call to the end of the response or the failure.
+    package var duration: Duration
+
+    package init(
+        _ answer: Result<OutboundReply, TransportError>, remoteAddress: String? = nil, duration: Duration = .zero
+    ) {
+        self.answer = answer
+        self.remoteAddress = remoteAddress
+        self.duration = duration
+    }
+}
+
+/// An HTTP response.
+package struct OutboundReply: Sendable, Equatable {
+    package let status: Int
+    /// The first bytes of the body, never decoded: up to ``OutboundRequest/keptBytes``.
+    package let excerpt: [UInt8]
+    /// `Retry-After`; nil when it is missing or malformed.
+    package let retryAfter: RetryAfter?
+    /// The headers that the request asked to keep, up to ``OutboundRequest/keptHeaderBytes`` of each.
+    package let headers: [String: String]
+
+    package init(
+        status: Int, excerpt: [UInt8] = [], retryAfter: RetryAfter? = nil, headers: [String: String] = [:]
+    ) {
+        self.status = status
+        self.excerpt = excerpt
+        self.retryAfter = retryAfter
+        self.headers = headers
     }
 }

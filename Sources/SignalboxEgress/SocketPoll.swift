@@ -1,25 +1,23 @@
 internal import CCurl
 import Foundation
 
-/// Tells which sockets have something to say, at a cost that depends on those alone: however many others there are that
-/// say nothing, they cost nothing.
+/// Waits for sockets to become ready, by epoll: idle sockets cost nothing.
 ///
-/// For one thread, but for ``wake()``. A class because it owns descriptors.
+/// One thread uses it; any thread may call ``wake()``. A class because it owns descriptors.
 final class SocketPoll: @unchecked Sendable {
-    // Sendable: the descriptors never change, and the rest belongs to the thread that waits.
+    // Sendable: the descriptors never change, and only the waiting thread uses the rest.
     private let epoll: Int32
     private let wakeUp: Int32
     private var watched: Set<Int32> = []
     private var events = [epoll_event](repeating: epoll_event(), count: 256)
 
-    /// A socket that has something to say.
     struct Ready {
         let socket: Int32
-        /// As `curl_multi_socket_action` wants it.
+        /// `CURL_CSELECT_IN` and so on, for `curl_multi_socket_action`.
         let mask: Int32
     }
 
-    /// Throws ``TransportError/exhausted(_:)`` when the system has no descriptors for it.
+    /// Throws ``TransportError/exhausted(_:)`` when the process is out of descriptors.
     init() throws(TransportError) {
         epoll = epoll_create1(Int32(EPOLL_CLOEXEC))
         guard epoll >= 0 else { throw .exhausted(String(cString: strerror(errno))) }
@@ -33,21 +31,21 @@ final class SocketPoll: @unchecked Sendable {
         for descriptor in [epoll, wakeUp] where descriptor >= 0 { close(descriptor) }
     }
 
-    /// Watches a socket for what libcurl says (`CURL_POLL_IN` and so on), instead of for what it was watched for before.
+    /// Watches a socket for these events (`CURL_POLL_IN` and so on) and no others.
     func watch(_ socket: Int32, for what: Int32) {
         let events =
             (what & CURL_POLL_IN != 0 ? EPOLLIN.rawValue : 0) | (what & CURL_POLL_OUT != 0 ? EPOLLOUT.rawValue : 0)
         guard events != 0 else { return forget(socket) }
-        // The system forgets a socket when it is closed, and its number may be another's by now.
+        // epoll forgets a closed socket, and a new one may have its number by now.
         let isKnown = watched.contains(socket)
         let isWatched =
             control(isKnown ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, socket, events)
             || control(isKnown ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, socket, events)
-        // One that cannot be watched, for want of memory, runs into the timeout of its transfer.
+        // Without memory to watch the socket, its transfer times out.
         if isWatched { watched.insert(socket) }
     }
 
-    /// Watches a socket no more.
+    /// Stops watching a socket.
     func forget(_ socket: Int32) {
         if watched.remove(socket) != nil { control(EPOLL_CTL_DEL, socket, 0) }
     }
@@ -58,10 +56,10 @@ final class SocketPoll: @unchecked Sendable {
         return epoll_ctl(epoll, operation, socket, &event) == 0
     }
 
-    /// Waits until a socket has something to say, somebody wakes it, or the time is over; hands on each socket.
+    /// Waits until a socket is ready, ``wake()`` is called or the time is over; calls `ready` for each ready socket.
     func wait(atMost time: Duration, _ ready: (Ready) -> Void) {
         let (seconds, attoseconds) = time.components
-        // Rounded up: a moment too early is of no use to who has to be called at a time.
+        // Rounded up, so that it never returns before the time.
         let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         let count = epoll_wait(epoll, &events, Int32(events.count), Int32(clamping: max(0, milliseconds)))
         for event in events.prefix(Int(max(0, count))) {
@@ -82,7 +80,7 @@ final class SocketPoll: @unchecked Sendable {
         return mask
     }
 
-    /// Ends a ``wait(atMost:_:)``, or the next one; from any thread.
+    /// Ends the current ``wait(atMost:_:)`` or the next one. Any thread may call it.
     func wake() {
         var once: UInt64 = 1
         write(wakeUp, &once, MemoryLayout.size(ofValue: once))

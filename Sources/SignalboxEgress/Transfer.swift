@@ -2,16 +2,17 @@ internal import CCurl
 import Foundation
 import SignalboxNotification
 
-/// One request on its way: everything that libcurl points to while it lasts.
+/// One request in progress: owns everything that libcurl points to meanwhile.
 ///
 /// A class because C callbacks get its address.
 final class Transfer: @unchecked Sendable {
-    // Sendable: made by the caller, then touched by the client's thread only, until it resumes the continuation.
+    // Sendable: after the initialiser only the client's thread uses it.
     private let request: OutboundRequest
     private let policy: AddressPolicy
+    private let sockets: OpenSockets
     private let completion: CheckedContinuation<OutboundResult, Never>
     private let begun = ContinuousClock.now
-    /// libcurl's, while it is ours.
+    /// libcurl's handle, from ``prepare(_:)`` on.
     private var handle: UnsafeMutableRawPointer?
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var body = Body.awaited
@@ -21,30 +22,30 @@ final class Transfer: @unchecked Sendable {
     private var headerLines = 0
     /// The last address that a socket was opened for.
     private var lastTried: String?
-    var denial: String?
-    /// Whether any of the name's addresses might be connected to: then it was not the policy that failed the request.
-    var wasAllowed = false
-    /// Why the system gave us no socket.
-    var exhaustion: String?
-    /// Descriptors that were opened for it.
-    var opened: [Int32] = []
-    let sockets: OpenSockets
-    /// Whether the connection that it was about to use held bytes that nobody had asked for.
-    private(set) var metLeftovers = false
-    var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
+    /// Why the policy denied an address.
+    private var denial: String?
+    /// True when the policy allowed one of the name's addresses: then a denial is not why the request failed.
+    private var wasAllowed = false
+    /// Why the system has no socket.
+    private var exhaustion: String?
+    /// Descriptors that were opened for the request.
+    private var opened: [Int32] = []
+    /// True when the idle connection that libcurl chose had unread bytes.
+    private var metLeftovers = false
+    private var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 
-    /// Where the reply's body goes.
+    /// The receiver of the response's body.
     private enum Body {
         case awaited, excerpt
         case sink(ReplySink)
-        /// The sink has had enough.
+        /// The sink ended the body.
         case refused
     }
 
-    /// Of all the header lines of a reply; libcurl itself ends a line of 100 KiB.
+    /// Bounds of all header lines together; libcurl's own bound is 100 KiB a line.
     private static let maximumHeaderBytes = 64 * 1024
     private static let maximumHeaderLines = 256
-    /// A reply longer than this is cut, unless a sink takes it: its status is known by then, and nobody reads the rest.
+    /// Without a sink, a longer body is not read: the status is known by then.
     private static let maximumBytes = 256 * 1024
 
     init(
@@ -59,34 +60,34 @@ final class Transfer: @unchecked Sendable {
 
     deinit { curl_slist_free_all(headers) }
 
-    /// Sets a fresh or reset handle up for this request; says why when that cannot be done.
+    // MARK: Preparation
+
+    /// Sets up a fresh or reset handle for this request.
     func prepare(_ handle: UnsafeMutableRawPointer) throws(TransportError) {
-        // Behind a proxy no socket of ours leads to the server: what its URL says is all that can be judged.
-        if request.transport.proxy != .none, case .address(let address) = LiteralHost(ofURL: request.url) {
-            if case .denied(let reason) = policy.verdict(for: address) {
-                throw .denied(Self.words(for: address, reason))
-            }
+        // Behind a proxy no socket leads to the server, so the policy can only judge an address in the URL.
+        if request.transport.proxy != .none, let address = OutboundURL.literalAddress(in: request.url),
+            let denial = denial(of: address)
+        {
+            throw .denied(denial)
         }
         self.handle = handle
-        // From an earlier connection, perhaps.
+        // A repeated request was prepared before.
         curl_slist_free_all(headers)
         (headers, opened) = (nil, [])
         let context = Unmanaged.passUnretained(self).toOpaque()
+        // libcurl 7.88 may stall HTTP/2 streams that share a connection with a long body, as sinks receive.
+        let version = request.sink == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+        let timeout = request.timeout.wholeMilliseconds
         var codes = [
             sb_curl_set_string(handle, CURLOPT_URL, request.url),
             sb_curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
             sb_curl_set_long(handle, CURLOPT_FOLLOWLOCATION, 0),
             sb_curl_set_long(handle, CURLOPT_NOSIGNAL, 1),
-            // Else libcurl waits on this thread for the thread that looks a name up, however long that takes, and with it
-            // every other transfer.
+            // Otherwise libcurl blocks this thread, and every transfer, until a pending name lookup ends.
             sb_curl_set_long(handle, CURLOPT_QUICK_EXIT, 1),
-            // libcurl 7.88 forgets about streams that share a connection where replies are long, until a timeout; what goes
-            // into a sink is long.
-            sb_curl_set_long(
-                handle, CURLOPT_HTTP_VERSION, request.sink == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1),
-            sb_curl_set_long(handle, CURLOPT_TIMEOUT_MS, Int(request.timeout.wholeMilliseconds)),
-            sb_curl_set_long(
-                handle, CURLOPT_CONNECTTIMEOUT_MS, Int(min(request.timeout, .seconds(10)).wholeMilliseconds)),
+            sb_curl_set_long(handle, CURLOPT_HTTP_VERSION, version),
+            sb_curl_set_long(handle, CURLOPT_TIMEOUT_MS, timeout),
+            sb_curl_set_long(handle, CURLOPT_CONNECTTIMEOUT_MS, min(timeout, 10_000)),
             sb_curl_set_pointer(handle, CURLOPT_PRIVATE, context),
             sb_curl_set_write_callback(handle, Self.onWrite, context),
             sb_curl_set_header_callback(handle, Self.onHeader, context),
@@ -105,69 +106,69 @@ final class Transfer: @unchecked Sendable {
         guard codes.allSatisfy({ $0 == CURLE_OK }) else { throw .unusable("libcurl refused it") }
     }
 
-    private static func words(for address: IPAddress, _ reason: String) -> String {
-        "\(address) is \(reason); egress.allow in the config can name it"
-    }
-
     private func setHeaders(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
-        for (name, value) in request.headers {
-            headers = curl_slist_append(headers, "\(name): \(value)")
-        }
-        // Without this, libcurl waits for a 100 before it sends a large body.
+        for (name, value) in request.headers { headers = curl_slist_append(headers, "\(name): \(value)") }
+        // Otherwise libcurl waits for a 100 before it sends a large body.
         headers = curl_slist_append(headers, "expect:")
         return [sb_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)]
     }
 
     private func setBody(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
-        guard request.method == .post else {
-            let codes = [sb_curl_set_long(handle, CURLOPT_HTTPGET, 1)]
-            guard request.method == .options else { return codes }
-            return codes + [sb_curl_set_string(handle, CURLOPT_CUSTOMREQUEST, "OPTIONS")]
+        switch request.method {
+        case .get: return [sb_curl_set_long(handle, CURLOPT_HTTPGET, 1)]
+        case .options:
+            return [
+                sb_curl_set_long(handle, CURLOPT_HTTPGET, 1),
+                sb_curl_set_string(handle, CURLOPT_CUSTOMREQUEST, "OPTIONS"),
+            ]
+        case .post:
+            // libcurl reads the body in place; `request` keeps it alive as long as this object.
+            let body = request.body.withUnsafeBytes { UnsafeMutableRawPointer(mutating: $0.baseAddress) }
+            return [
+                sb_curl_set_long(handle, CURLOPT_POST, 1),
+                sb_curl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)),
+                sb_curl_set_pointer(handle, CURLOPT_POSTFIELDS, body),
+            ]
         }
-        // libcurl reads the body where it lies; `request` keeps it there for as long as this object lives.
-        let body = request.body.withUnsafeBytes { UnsafeMutableRawPointer(mutating: $0.baseAddress) }
-        return [
-            sb_curl_set_long(handle, CURLOPT_POST, 1),
-            sb_curl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)),
-            sb_curl_set_pointer(handle, CURLOPT_POSTFIELDS, body),
-        ]
     }
 
-    /// Whether it has to be begun once more, by a connection of its own: it did not get as far as to be sent.
-    func isToBeRepeated(_ code: CURLcode) -> Bool { code == CURLE_ABORTED_BY_CALLBACK && metLeftovers }
+    /// Why the policy denies an address; nil when it allows it.
+    private func denial(of address: IPAddress) -> String? {
+        guard case .denied(let reason) = policy.verdict(for: address) else { return nil }
+        return "\(address) is \(reason); egress.allow in the config can name it"
+    }
 
-    // MARK: The end
+    // MARK: The result
 
-    /// What libcurl says of the finished transfer; to be asked before the handle is reset.
+    /// True when the request has to be sent again over a new connection: it was not sent.
+    func needsRepeat(_ code: CURLcode) -> Bool { code == CURLE_ABORTED_BY_CALLBACK && metLeftovers }
+
+    /// The result of a finished transfer. Call it before the handle is reset.
     func result(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> OutboundResult {
-        let status = Self.status(of: handle)
         let wasCut = code == CURLE_WRITE_ERROR && !takesMore
-        let answer: Result<OutboundReply, TransportError> =
-            code == CURLE_OK || wasCut
-            ? .success(
-                OutboundReply(
-                    status: status, excerpt: excerpt,
-                    retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) },
-                    headers: keptHeaders(of: handle)))
-            : .failure(error(code, of: handle))
-        return result(answer, remoteAddress: Self.remoteAddress(of: handle) ?? lastTried)
+        guard code == CURLE_OK || wasCut else {
+            return result(.failure(error(code, of: handle)), Self.remoteAddress(of: handle))
+        }
+        let reply = OutboundReply(
+            status: Self.number(CURLINFO_RESPONSE_CODE, of: handle), excerpt: excerpt,
+            retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) },
+            headers: keptHeaders(of: handle))
+        return result(.success(reply), Self.remoteAddress(of: handle))
     }
 
-    private func result(
-        _ answer: Result<OutboundReply, TransportError>, remoteAddress: String?
-    ) -> OutboundResult {
-        OutboundResult(answer, remoteAddress: remoteAddress, duration: ContinuousClock.now - begun)
+    private func result(_ answer: Result<OutboundReply, TransportError>, _ remoteAddress: String?) -> OutboundResult {
+        OutboundResult(answer, remoteAddress: remoteAddress ?? lastTried, duration: ContinuousClock.now - begun)
     }
 
-    /// Answers the caller.
+    /// Resumes the caller.
     func finish(_ result: OutboundResult) { completion.resume(returning: result) }
 
-    func fail(_ error: TransportError) { finish(result(.failure(error), remoteAddress: lastTried)) }
+    func fail(_ error: TransportError) { finish(result(.failure(error), nil)) }
 
-    private static func status(of handle: UnsafeMutableRawPointer) -> Int {
-        var status = 0
-        sb_curl_get_long(handle, CURLINFO_RESPONSE_CODE, &status)
-        return status
+    private static func number(_ info: CURLINFO, of handle: UnsafeMutableRawPointer) -> Int {
+        var number = 0
+        sb_curl_get_long(handle, info, &number)
+        return number
     }
 
     private func header(_ name: String, of handle: UnsafeMutableRawPointer, number: Int = 0) -> String? {
@@ -175,56 +176,89 @@ final class Transfer: @unchecked Sendable {
         guard curl_easy_header(handle, name, number, UInt32(CURLH_HEADER), -1, &found) == CURLHE_OK, let found else {
             return nil
         }
-        // Of a header without a value libcurl gives the line's end.
+        // For a header without a value libcurl returns the line end.
         return String(cString: found.pointee.value).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
     private func keptHeaders(of handle: UnsafeMutableRawPointer) -> [String: String] {
         var kept: [String: String] = [:]
-        for name in request.keptHeaders { kept[name] = header(name, of: handle).map(shortened) }
+        for name in request.keptHeaders { kept[name] = header(name, of: handle) }
         for name in request.keptLists {
             var lines: [String] = []
             while let line = header(name, of: handle, number: lines.count) { lines.append(line) }
-            if !lines.isEmpty { kept[name] = shortened(lines.joined(separator: ", ")) }
+            if !lines.isEmpty { kept[name] = lines.joined(separator: ", ") }
         }
-        return kept
-    }
-
-    private func shortened(_ text: String) -> String {
-        String(decoding: text.utf8.prefix(request.keptHeaderBytes), as: UTF8.self)
+        return kept.mapValues { String(decoding: $0.utf8.prefix(request.keptHeaderBytes), as: UTF8.self) }
     }
 
     private static func remoteAddress(of handle: UnsafeMutableRawPointer) -> String? {
         var text: UnsafePointer<CChar>?
-        var port = 0
-        guard sb_curl_get_string(handle, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text, text.pointee != 0,
-            sb_curl_get_long(handle, CURLINFO_PRIMARY_PORT, &port) == CURLE_OK
-        else { return nil }
-        return spelled(String(cString: text), port: port)
+        guard sb_curl_get_string(handle, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text, text.pointee != 0 else {
+            return nil
+        }
+        return spelled(String(cString: text), port: number(CURLINFO_PRIMARY_PORT, of: handle))
     }
 
     private static func spelled(_ address: String, port: Int) -> String {
         address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
 
-    var headersAreTooMany: Bool {
+    private var hasTooManyHeaders: Bool {
         headerBytes > Self.maximumHeaderBytes || headerLines > Self.maximumHeaderLines
+    }
+
+    /// Why a transfer that libcurl ended with a code has no response.
+    private func error(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> TransportError {
+        let detail = String(decoding: errorText.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
+        if let denial, !wasAllowed { return .denied(denial) }
+        if let exhaustion { return .exhausted(exhaustion) }
+        let proxyStatus = Self.number(CURLINFO_HTTP_CONNECTCODE, of: handle)
+        guard proxyStatus == 0 || (200..<300).contains(proxyStatus) else {
+            return .refused("the proxy answered \(proxyStatus)")
+        }
+        if hasTooManyHeaders { return .interrupted("the reply has too many headers") }
+        // Time until libcurl began to send: then the server may have the request.
+        var microseconds: curl_off_t = 0
+        sb_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds)
+        let wasBegun = microseconds > 0
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .unresolved(words)
+        case CURLE_COULDNT_CONNECT: return .refused(words)
+        case CURLE_OPERATION_TIMEDOUT: return wasBegun ? .timeoutReplying(words) : .timeoutConnecting(words)
+        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
+            CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+            return .certificate(words)
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE,
+            CURLE_SSL_CLIENTCERT:
+            return .tls(words)
+        // In TLS 1.3 a server rejects our certificate after the handshake, by an alert.
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
+            return words.contains("SSL routines") && words.contains("alert") ? .tls(words) : .interrupted(words)
+        case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT: return .unusable(words)
+        // libcurl also reports a response that is not HTTP this way.
+        case CURLE_UNSUPPORTED_PROTOCOL: return wasBegun ? .interrupted(words) : .unusable(words)
+        default: return .interrupted(words)
+        }
     }
 
     // MARK: Callbacks
 
+    private static func of(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+        context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
     private static let onWrite: curl_write_callback = { bytes, size, count, context in
-        guard let bytes, let context else { return 0 }
-        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-        transfer.take(UnsafeRawBufferPointer(start: bytes, count: size * count))
+        guard let bytes, let transfer = of(context) else { return 0 }
+        transfer.receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
         return transfer.takesMore ? size * count : 0
     }
 
-    private func take(_ bytes: UnsafeRawBufferPointer) {
+    private func receive(_ bytes: UnsafeRawBufferPointer) {
         if case .awaited = body { body = beginBody() }
         switch body {
         case .awaited, .refused: break
-        case .sink(let sink): if !sink.take(bytes) { body = .refused }
+        case .sink(let sink): if !sink.receive(bytes) { body = .refused }
         case .excerpt:
             received += bytes.count
             excerpt.append(contentsOf: bytes.prefix(max(0, request.keptBytes - excerpt.count)))
@@ -232,7 +266,9 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func beginBody() -> Body {
-        guard let sink = request.sink, let handle, Self.status(of: handle) == 200 else { return .excerpt }
+        guard let sink = request.sink, let handle, Self.number(CURLINFO_RESPONSE_CODE, of: handle) == 200 else {
+            return .excerpt
+        }
         var announced: curl_off_t = -1
         sb_curl_get_offset(handle, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &announced)
         let head = ReplySink.Head(
@@ -246,22 +282,20 @@ final class Transfer: @unchecked Sendable {
     }
 
     private static let onHeader: curl_write_callback = { _, size, count, context in
-        guard let context else { return 0 }
-        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        guard let transfer = of(context) else { return 0 }
         transfer.headerBytes += size * count
         transfer.headerLines += 1
-        return transfer.headersAreTooMany ? 0 : size * count
+        return transfer.hasTooManyHeaders ? 0 : size * count
     }
 
     private static let onOpenSocket: curl_opensocket_callback = { context, _, address in
-        guard let context, let address else { return curl_socket_t(-1) }
-        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        guard let transfer = of(context), let address else { return curl_socket_t(-1) }
         guard let ip = IPAddress(socketAddress: &address.pointee.addr) else {
             transfer.denial = "not an IP address"
             return curl_socket_t(-1)
         }
-        if case .denied(let reason) = transfer.policy.verdict(for: ip) {
-            transfer.denial = words(for: ip, reason)
+        if let denial = transfer.denial(of: ip) {
+            transfer.denial = denial
             return curl_socket_t(-1)
         }
         transfer.wasAllowed = true
@@ -273,28 +307,25 @@ final class Transfer: @unchecked Sendable {
         return descriptor
     }
 
-    /// What comes behind a whole reply is no reply to the next request (RFC 9112, 6.3), and libcurl does not see all of it.
+    /// Rejects a reused connection with unread bytes: they would pass for the response to this request (RFC 9112, 6.3),
+    /// and libcurl does not notice all of them.
     private static let onReady: curl_prereq_callback = { context, _, _, _, port in
-        guard let context else { return CURL_PREREQFUNC_OK }
-        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-        guard let handle = transfer.handle else { return CURL_PREREQFUNC_OK }
-        var connections = 0
-        sb_curl_get_long(handle, CURLINFO_NUM_CONNECTS, &connections)
-        guard connections == 0 else {
-            transfer.sockets.note(transfer.opened, port: port)
-            return CURL_PREREQFUNC_OK
+        guard let transfer = of(context), let handle = transfer.handle else { return CURL_PREREQFUNC_OK }
+        if number(CURLINFO_NUM_CONNECTS, of: handle) > 0 {
+            transfer.sockets.record(transfer.opened, port: port)
+        } else if !transfer.metLeftovers,
+            transfer.sockets.hasLeftovers(port: port, ssl: sb_curl_get_ssl(handle))
+        {
+            transfer.metLeftovers = true
+            return CURL_PREREQFUNC_ABORT
         }
-        guard !transfer.metLeftovers, transfer.sockets.hasLeftovers(port: port, ssl: sb_curl_get_ssl(handle)) else {
-            return CURL_PREREQFUNC_OK
-        }
-        transfer.metLeftovers = true
-        return CURL_PREREQFUNC_ABORT
+        return CURL_PREREQFUNC_OK
     }
 }
 
 extension Duration {
-    /// For libcurl, to which 0 would mean for ever.
-    fileprivate var wholeMilliseconds: Int64 {
-        max(1, components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000)
+    /// At least 1, because libcurl takes 0 for no timeout.
+    fileprivate var wholeMilliseconds: Int {
+        Int(max(1, components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000))
     }
 }

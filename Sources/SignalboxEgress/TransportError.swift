@@ -1,31 +1,31 @@
-/// Why no reply came. All of these may pass, except ``denied(_:)`` and ``unusable(_:)``.
+/// Why a request received no response. The associated text is for people.
 package enum TransportError: Error, Sendable, Equatable {
     /// The address policy forbids the address; with the address and the reason.
     case denied(String)
     /// The name could not be resolved.
     case unresolved(String)
-    /// Nobody took the connection.
+    /// The connection was refused, or a proxy declined it.
     case refused(String)
-    /// No secure connection came about; with libcurl's words about the handshake.
+    /// The TLS handshake failed.
     case tls(String)
-    /// The server has no certificate that says it is who was asked for; with libcurl's words about it.
+    /// The server's certificate is not valid for its name.
     case certificate(String)
-    /// Too late, and nothing of the request had been sent.
+    /// Timed out before any of the request was sent.
     case timeoutConnecting(String)
-    /// Too late, and the server may have had the request.
+    /// Timed out when the server may have the request.
     case timeoutReplying(String)
-    /// This process has no descriptor left: the fault is ours, not the server's.
+    /// This process is out of descriptors.
     case exhausted(String)
-    /// The connection broke off, or what came over it was no reply; the server may have had the request.
+    /// The connection broke, or its bytes were not a response; the server may have the request.
     case interrupted(String)
-    /// The request cannot be made at all, such as for a malformed URL.
+    /// The request cannot be made, for instance because its URL is malformed.
     case unusable(String)
-    /// The request needed an access token, and there was none to be had.
+    /// The request needs an access token, and none could be obtained.
     case token(String)
-    /// The client was shut down before an answer came.
+    /// The client was stopped before the response came.
     case stopped
 
-    /// Whether another attempt may fare better.
+    /// True when another attempt may succeed.
     package var isTemporary: Bool {
         switch self {
         case .denied, .unusable: false
@@ -33,38 +33,26 @@ package enum TransportError: Error, Sendable, Equatable {
         }
     }
 
-    /// A short name that stays the same whatever the words become, for logs and metrics.
-    package var code: String {
+    /// A stable short name, for logs and metrics.
+    package var code: String { parts.code }
+
+    private var parts: (code: String, title: String, detail: String?) {
         switch self {
-        case .denied: "denied"
-        case .unresolved: "dns"
-        case .refused: "refused"
-        case .tls, .certificate: "tls"
-        case .timeoutConnecting: "timeout-connect"
-        case .timeoutReplying: "timeout-reply"
-        case .exhausted: "exhausted"
-        case .interrupted: "reset"
-        case .unusable: "unusable"
-        case .token: "token"
-        case .stopped: "stopped"
+        case .denied(let detail): ("denied", "address denied", detail)
+        case .unresolved(let detail): ("dns", "name not resolved", detail)
+        case .refused(let detail): ("refused", "not connected", detail)
+        case .tls(let detail), .certificate(let detail): ("tls", "TLS failed", detail)
+        case .timeoutConnecting(let detail): ("timeout-connect", "timed out before the request was sent", detail)
+        case .timeoutReplying(let detail): ("timeout-reply", "timed out waiting for the reply", detail)
+        case .exhausted(let detail): ("exhausted", "no connection could be opened here", detail)
+        case .interrupted(let detail): ("reset", "connection lost", detail)
+        case .unusable(let detail): ("unusable", "request impossible", detail)
+        case .token(let detail): ("token", "no access token", detail)
+        case .stopped: ("stopped", "stopped before an answer came", nil)
         }
     }
 }
 
 extension TransportError: CustomStringConvertible {
-    package var description: String {
-        switch self {
-        case .denied(let why): "address denied: \(why)"
-        case .unresolved(let why): "name not resolved: \(why)"
-        case .refused(let why): "not connected: \(why)"
-        case .tls(let why), .certificate(let why): "TLS failed: \(why)"
-        case .timeoutConnecting(let why): "timed out before the request was sent: \(why)"
-        case .timeoutReplying(let why): "timed out waiting for the reply: \(why)"
-        case .exhausted(let why): "no connection could be opened here: \(why)"
-        case .interrupted(let why): "connection lost: \(why)"
-        case .unusable(let why): "request impossible: \(why)"
-        case .token(let why): "no access token: \(why)"
-        case .stopped: "stopped before an answer came"
-        }
-    }
+    package var description: String { parts.title + (parts.detail.map { ": " + $0 } ?? "") }
 }

@@ -1,53 +1,253 @@
-/// The first thing that keeps a text from being JSON (RFC 8259), for people who wrote it by hand.
+/// The first fault that keeps a text from being JSON (RFC 8259), for messages to its author.
 package struct JSONFault: Sendable, Equatable {
     package let kind: Kind
-    /// What is wrong, in bytes; empty where something is missing.
+    /// The faulty bytes; empty where something is missing.
     package let range: Range<Int>
-    /// Where the bracket stands that is not closed, or wrongly.
+    /// Position of the bracket that is not closed, or closed by the wrong one.
     package var opening: Int?
 
     package enum Kind: Sendable, Equatable {
         case comment
-        /// Nothing but a closing bracket comes behind this comma.
+        /// A comma before a closing bracket.
         case trailingComma
         case additionalComma
         case missingComma
         case missingColon
-        /// Where a value should be.
         case missingValue
-        /// Where a member's name should be.
         case missingKey
         case singleQuotes
         /// Quotation marks of a word processor.
         case typographicQuotes
-        /// A name without quotes.
+        /// A key without quotes.
         case bareKey(String)
-        /// A word that is none of JSON's.
+        /// A word other than true, false and null.
         case bareWord(String)
+        /// A malformed number.
         case number(String)
         case unclosedString
-        /// A control character within a string.
+        /// A control character in a string.
         case control
+        /// An unknown escape in a string, or half a surrogate pair.
         case escape
-        /// A bracket that closes one of the other kind, or none.
+        /// A closing bracket of the other kind, or without an opening one.
         case wrongClosing
         /// The text ends with an open bracket.
         case unclosed
-        /// Behind the end of the one value.
+        /// Bytes behind the end of the value.
         case furtherText
+        /// A bracket one level deeper than ``JSONParser/Limits`` allow by default.
+        case tooDeep
         case unexpected(String)
     }
 
-    /// Nil for a text in which this finds nothing: JSON, or one that breaks another rule, such as UTF-8's.
+    /// Nil when nothing is found: the text is JSON, or breaks a rule that is not checked here, such as that of UTF-8.
     package init?(in text: [UInt8]) {
         var finder = JSONFaultFinder(text)
         guard let fault = finder.find() else { return nil }
         self = fault
     }
 
-    init(_ kind: Kind, _ range: Range<Int>, opening: Int? = nil) {
+    fileprivate init(_ kind: Kind, _ range: Range<Int>, opening: Int? = nil) {
         self.kind = kind
         self.range = range
         self.opening = opening
     }
+}
+
+/// Reads a text as a JSON parser does and stops at the first fault.
+private struct JSONFaultFinder {
+    private let text: [UInt8]
+    private var position = 0
+    private var expected = Expected.value
+    /// Offsets of the open brackets.
+    private var open: [Int] = []
+    /// Offset of the last comma.
+    private var comma = 0
+    /// End of the last token.
+    private var readEnd = 0
+
+    private enum Expected {
+        case value, firstElement, element, firstKey, key, colon, end
+    }
+
+    private static let maximumDepth = JSONParser.Limits().depth
+
+    init(_ text: [UInt8]) {
+        self.text = text
+        if text.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
+    }
+
+    mutating func find() -> JSONFault? {
+        while true {
+            while position < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[position]) { position += 1 }
+            guard position < text.count else { return faultAtEnd() }
+            if let fault = isComment ? JSONFault(.comment, position..<position + 2) : step() { return fault }
+        }
+    }
+
+    private var byte: UInt8 { text[position] }
+
+    private var isComment: Bool {
+        let rest = text[position...]
+        return rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8)
+    }
+
+    private func faultAtEnd() -> JSONFault? {
+        if let opening = open.last { return JSONFault(.unclosed, text.count..<text.count, opening: opening) }
+        return expected == .end ? nil : JSONFault(.missingValue, text.count..<text.count)
+    }
+
+    private func here(_ kind: JSONFault.Kind) -> JSONFault { JSONFault(kind, position..<position + 1) }
+    private func missing(_ kind: JSONFault.Kind) -> JSONFault { JSONFault(kind, readEnd..<readEnd) }
+
+    /// Takes a token. Returns nil, for no fault.
+    private mutating func take(to end: Int, then next: Expected) -> JSONFault? {
+        position = end
+        readEnd = end
+        expected = next
+        return nil
+    }
+
+    private mutating func step() -> JSONFault? {
+        switch expected {
+        case .value, .firstElement, .element: value()
+        case .firstKey, .key: key()
+        case .colon: byte == UInt8(ascii: ":") ? take(to: position + 1, then: .value) : missing(.missingColon)
+        case .end: afterValue()
+        }
+    }
+
+    // MARK: Values
+
+    private mutating func value() -> JSONFault? {
+        switch byte {
+        case UInt8(ascii: "{"), UInt8(ascii: "["):
+            guard open.count < Self.maximumDepth else { return here(.tooDeep) }
+            open.append(position)
+            return take(to: position + 1, then: byte == UInt8(ascii: "{") ? .firstKey : .firstElement)
+        case UInt8(ascii: "]"), UInt8(ascii: "}"):
+            if expected == .firstElement { return close() }
+            return expected == .element ? JSONFault(.trailingComma, comma..<comma + 1) : missing(.missingValue)
+        case UInt8(ascii: ","): return expected == .element ? here(.additionalComma) : missing(.missingValue)
+        case UInt8(ascii: "\""): return string(then: .end)
+        default: return literal()
+        }
+    }
+
+    /// A number, or one of JSON's three words.
+    private mutating func literal() -> JSONFault? {
+        let isNumber = "+-.0123456789".utf8.contains(byte)
+        let range = word(including: isNumber ? "+-." : "")
+        guard !range.isEmpty else { return foreignQuote() ?? unexpected() }
+        let word = spelled(range)
+        // RFC 8259, 6.
+        let isValid =
+            isNumber
+            ? word.wholeMatch(of: /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/) != nil
+            : ["true", "false", "null"].contains(word)
+        guard isValid else { return JSONFault(isNumber ? .number(word) : .bareWord(word), range) }
+        return take(to: range.upperBound, then: .end)
+    }
+
+    private mutating func afterValue() -> JSONFault? {
+        guard let opening = open.last else { return JSONFault(.furtherText, scalar) }
+        switch byte {
+        case UInt8(ascii: ","):
+            comma = position
+            return take(to: position + 1, then: text[opening] == UInt8(ascii: "{") ? .key : .element)
+        case UInt8(ascii: "]"), UInt8(ascii: "}"): return close()
+        case UInt8(ascii: ":"), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: ")"): return unexpected()
+        default: return missing(.missingComma)
+        }
+    }
+
+    private mutating func close() -> JSONFault? {
+        let opening = byte == UInt8(ascii: "}") ? UInt8(ascii: "{") : UInt8(ascii: "[")
+        guard let last = open.last, text[last] == opening else {
+            return JSONFault(.wrongClosing, position..<position + 1, opening: open.last)
+        }
+        open.removeLast()
+        return take(to: position + 1, then: .end)
+    }
+
+    // MARK: Keys and strings
+
+    private mutating func key() -> JSONFault? {
+        switch byte {
+        case UInt8(ascii: "\""): return string(then: .colon)
+        case UInt8(ascii: "}") where expected == .key: return JSONFault(.trailingComma, comma..<comma + 1)
+        case UInt8(ascii: "}"), UInt8(ascii: "]"): return close()
+        case UInt8(ascii: ","): return here(.additionalComma)
+        case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ":"): return here(.missingKey)
+        default:
+            let range = word()
+            return range.isEmpty ? foreignQuote() ?? unexpected() : JSONFault(.bareKey(spelled(range)), range)
+        }
+    }
+
+    private mutating func string(then next: Expected) -> JSONFault? {
+        let start = position
+        position += 1
+        while position < text.count, byte != UInt8(ascii: "\"") {
+            if byte == 0x0A || byte == 0x0D { return JSONFault(.unclosedString, start..<position) }
+            if byte < 0x20 { return here(.control) }
+            guard let length = byte == UInt8(ascii: "\\") ? escapeLength() : 1 else {
+                return JSONFault(.escape, position..<min(position + 2, text.count))
+            }
+            position += length
+        }
+        guard position < text.count else { return JSONFault(.unclosedString, start..<text.count) }
+        return take(to: position + 1, then: next)
+    }
+
+    /// Length of the escape that begins here; nil if JSON has no such escape. A surrogate needs its other half.
+    private func escapeLength() -> Int? {
+        guard position + 1 < text.count else { return nil }
+        guard text[position + 1] == UInt8(ascii: "u") else {
+            return "\"\\/bfnrt".utf8.contains(text[position + 1]) ? 2 : nil
+        }
+        guard let unit = codeUnit(at: position), !(0xDC00...0xDFFF).contains(unit) else { return nil }
+        guard (0xD800...0xDBFF).contains(unit) else { return 6 }
+        guard let low = codeUnit(at: position + 6), (0xDC00...0xDFFF).contains(low) else { return nil }
+        return 12
+    }
+
+    private func codeUnit(at start: Int) -> UInt16? {
+        guard start + 6 <= text.count, text[start...].starts(with: "\\u".utf8) else { return nil }
+        let digits = text[start + 2..<start + 6]
+        return digits.contains { "+-".utf8.contains($0) } ? nil : UInt16(spelled(digits.indices), radix: 16)
+    }
+
+    // MARK: Tokens
+
+    private func foreignQuote() -> JSONFault? {
+        if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`") { return here(.singleQuotes) }
+        guard position + 3 <= text.count, byte == 0xE2, text[position + 1] == 0x80,
+            (0x98...0x9F).contains(text[position + 2])
+        else { return nil }
+        return JSONFault(.typographicQuotes, position..<position + 3)
+    }
+
+    private func unexpected() -> JSONFault {
+        byte == UInt8(ascii: "#") ? here(.comment) : JSONFault(.unexpected(spelled(scalar)), scalar)
+    }
+
+    /// The letters, digits, `_`, `$` and further characters that begin here.
+    private func word(including others: String = "") -> Range<Int> {
+        let end = text[position...].firstIndex { byte in
+            let letter = byte | 0x20
+            let isWord =
+                (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(letter)
+                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || "_$".utf8.contains(byte)
+            return !isWord && !others.utf8.contains(byte)
+        }
+        return position..<(end ?? text.count)
+    }
+
+    /// The whole character that begins here.
+    private var scalar: Range<Int> {
+        position..<(text[(position + 1)...].firstIndex { $0 & 0xC0 != 0x80 } ?? text.count)
+    }
+
+    private func spelled(_ range: Range<Int>) -> String { String(decoding: text[range], as: UTF8.self) }
 }

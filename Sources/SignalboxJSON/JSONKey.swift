@@ -1,4 +1,4 @@
-/// A key to look up, prepared so that one comparison tells most others from it.
+/// A key to look up, prepared so that one comparison rules out most other keys.
 @usableFromInline
 package struct JSONKey {
     @usableFromInline let head: JSONKeyHead
@@ -13,21 +13,24 @@ package struct JSONKey {
         length = key.utf8CodeUnitCount
     }
 
-    /// True when the string at a place in the parser's string buffer is this key.
+    /// True when the string at an address of the parser's string buffer is this key.
     @inline(__always)
     func isKey(at string: UnsafePointer<UInt8>) -> Bool {
-        // What follows a key's length and its first four bytes, of which the heads speak.
+        // The heads compare the length and the first four bytes; this compares the bytes behind them.
         head.isHead(of: string) && (length <= 4 || sameBytes(string + 8, start + 4, length - 4))
     }
 }
 
-/// The length of a key with its first four bytes, and its last four, as they lie in the parser's string buffer: the
-/// length, the bytes, a NUL. The buffer is padded (simdjson, `document::allocate`), so that eight bytes can be read of
-/// the shortest. The last four of a shorter key begin in its length.
+/// The length of a key with its first four and last four bytes, as they lie in the parser's string buffer: the length,
+/// the bytes, a NUL. The buffer is padded (simdjson, `document::allocate`), so eight bytes can be read even of the
+/// shortest key. The last four bytes of a shorter key begin in its length.
 @usableFromInline
 package struct JSONKeyHead: Sendable, Equatable, BitwiseCopyable {
     @usableFromInline let word: UInt64
     @usableFromInline let last: UInt32
+
+    /// Up to this length the head is the whole key.
+    @inlinable package static var reach: Int { 8 }
 
     @inlinable
     init(at string: UnsafePointer<UInt8>) {
@@ -38,6 +41,24 @@ package struct JSONKeyHead: Sendable, Equatable, BitwiseCopyable {
         last = UInt32(littleEndian: raw.loadUnaligned(fromByteOffset: Int(length), as: UInt32.self))
     }
 
+    /// The head of a key of a parsed object.
+    @inlinable @inline(__always)
+    package init(parsed key: UnsafeBufferPointer<UInt8>) {
+        guard let start = key.baseAddress else { preconditionFailure("Every key has an address.") }
+        self.init(at: start - 4)
+    }
+
+    /// The head of a key that is known only at run time.
+    package init(_ key: [UInt8]) {
+        let text = withUnsafeBytes(of: UInt32(key.count).littleEndian) { Array($0) } + key
+        // Padded, as the parser's buffer is.
+        self = (text + [0, 0, 0, 0]).withUnsafeBufferPointer { text in
+            guard let start = text.baseAddress else { preconditionFailure("There are eight bytes.") }
+            return JSONKeyHead(at: start)
+        }
+    }
+
+    /// The head of a key in the source; a constant once it is compiled.
     @inlinable @inline(__always)
     init(_ key: StaticString) {
         let length = key.utf8CodeUnitCount
@@ -61,12 +82,78 @@ package struct JSONKeyHead: Sendable, Equatable, BitwiseCopyable {
         return other & Self.mask(forLength: word & 0xFFFF_FFFF) == word
     }
 
-    /// The upper bits tell keys apart. Of some pairs of factors, with this one the fewest objects of the fixtures have
-    /// keys that look alike.
+    /// Equal for equal heads. The upper bits differ for most others: this pair of factors gave the fewest collisions in
+    /// the objects of the fixtures.
     @inlinable @inline(__always)
-    var hash: UInt64 { word &* 0x5851_F42D_4C95_7F2D &+ UInt64(last) &* 0x9E37_79B9_7F4A_7C15 }
+    package var hash: UInt64 { word &* 0x5851_F42D_4C95_7F2D &+ UInt64(last) &* 0x9E37_79B9_7F4A_7C15 }
 
-    /// Leaves out what lies behind a short key.
+    /// Hides the bytes behind a short key.
     @inlinable @inline(__always)
     static func mask(forLength length: UInt64) -> UInt64 { length < 4 ? ~(~0 << (32 + length * 8)) : ~0 }
+}
+
+/// A set of keys that rules out most keys that are not in it, without ever ruling out one that is (a Bloom filter).
+@usableFromInline
+package struct JSONKeyFilter: Sendable {
+    // Each key has one bit in each word and shares them with others.
+    @usableFromInline var first: UInt64 = 0
+    @usableFromInline var second: UInt64 = 0
+
+    @inlinable package init() {}
+
+    @inlinable @inline(__always)
+    mutating func insert(_ key: JSONKeyHead) {
+        first |= 1 << (key.hash >> 58)
+        second |= 1 << (key.hash >> 52 & 63)
+    }
+
+    /// Adds the keys of another filter.
+    package mutating func formUnion(_ other: JSONKeyFilter) {
+        first |= other.first
+        second |= other.second
+    }
+
+    /// False only when the key is not in the set.
+    @inlinable @inline(__always)
+    package func mayContain(_ key: JSONKey) -> Bool { mayContain(key.head) }
+
+    @inlinable @inline(__always)
+    func mayContain(_ key: JSONKeyHead) -> Bool {
+        (first >> (key.hash >> 58)) & (second >> (key.hash >> 52 & 63)) & 1 != 0
+    }
+}
+
+/// A set of keys, borrowed like the values that they belong to.
+package struct JSONKeySet {
+    /// Up to this many keys, a search is faster than a hash table.
+    static let few = 64
+    private var list: [JSONKeyBytes] = []
+    /// All keys, once there are more than ``few``.
+    private var table: Set<JSONKeyBytes> = []
+
+    package init() {}
+
+    /// Adds a key; false when it is there already.
+    package mutating func insert(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        if list.count == Self.few {
+            if table.isEmpty { table = Set(list) }
+            return table.insert(JSONKeyBytes(bytes: key)).inserted
+        }
+        if contains(key) { return false }
+        list.append(JSONKeyBytes(bytes: key))
+        return true
+    }
+
+    package func contains(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        table.isEmpty ? list.contains { $0.bytes.equals(key) } : table.contains(JSONKeyBytes(bytes: key))
+    }
+}
+
+/// A key that is compared and hashed by its bytes. Borrowed like the value that it belongs to.
+struct JSONKeyBytes: Hashable {
+    let bytes: UnsafeBufferPointer<UInt8>
+
+    static func == (left: Self, right: Self) -> Bool { left.bytes.equals(right.bytes) }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(bytes: UnsafeRawBufferPointer(bytes)) }
 }

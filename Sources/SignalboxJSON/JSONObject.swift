@@ -1,10 +1,11 @@
-/// An object that is asked for many keys, most of which it does not have: those cost no look at the object. Any other
-/// value counts as an object without members. Borrowed like ``JSONValue``.
+/// An object for many lookups, most of which find nothing: those do not read the object. Any other value counts as an
+/// object without members. Borrowed like ``JSONValue``.
 @usableFromInline
 package struct JSONObject {
     @usableFromInline package let value: JSONValue
+    /// Rules out keys that the object does not have.
     @usableFromInline package let keys: JSONKeyFilter
-    /// True when a key stands in it more than once.
+    /// True when the object has a key more than once.
     @usableFromInline package let hasRepeats: Bool
 
     @inlinable
@@ -26,7 +27,7 @@ package struct JSONObject {
         @inline(__always) get { member(JSONKey(key)) }
     }
 
-    /// As above.
+    /// The member with this key; see ``JSONValue/subscript(_:)``.
     @inlinable @inline(__always)
     package func member(_ key: JSONKey) -> JSONValue? {
         keys.mayContain(key) ? value.member(key, isOnly: !hasRepeats) : nil
@@ -40,32 +41,62 @@ package struct JSONObject {
     }
 }
 
-/// Says of most keys that are not among some that they are not.
-@usableFromInline
-package struct JSONKeyFilter: Sendable {
-    // Every key has a bit in each, which it shares with others.
-    @usableFromInline var first: UInt64 = 0
-    @usableFromInline var second: UInt64 = 0
+// MARK: Repeated keys
 
-    @inlinable package init() {}
-
-    @inlinable @inline(__always)
-    mutating func insert(_ key: JSONKeyHead) {
-        first |= 1 << (key.hash >> 58)
-        second |= 1 << (key.hash >> 52 & 63)
+extension JSONValue {
+    /// The members of an object, each key once and with its last value; in time linear in the object's size.
+    @inlinable
+    package func forEachMember(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
+        if hasRepeats {
+            forEachLastMember(body)
+        } else {
+            for (key, value) in members { body(key, value) }
+        }
     }
 
-    package mutating func formUnion(_ other: JSONKeyFilter) {
-        first |= other.first
-        second |= other.second
+    @usableFromInline
+    func forEachLastMember(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
+        var last: [JSONKeyBytes: Int] = [:]
+        for (key, value) in members { last[JSONKeyBytes(bytes: key)] = value.index }
+        for (key, value) in members where last[JSONKeyBytes(bytes: key)] == value.index { body(key, value) }
     }
 
-    /// False only when the key is not among them.
-    @inlinable @inline(__always)
-    package func mayContain(_ key: JSONKey) -> Bool { mayContain(key.head) }
+    /// True when this object has a key more than once.
+    @usableFromInline package var hasRepeats: Bool {
+        guard isObject else { return false }
+        guard memberCount <= JSONKeySet.few else { return !repeats(upTo: 1).isEmpty }
+        var seen = JSONKeyFilter()
+        let end = next - 1
+        var cursor = index + 1
+        while cursor < end {
+            let key = JSONKeyHead(at: strings + at(cursor).payload)
+            if seen.mayContain(key), has(at(cursor).stringBytes, before: cursor) { return true }
+            seen.insert(key)
+            cursor = at(cursor + 1).next
+        }
+        return false
+    }
 
-    @inlinable @inline(__always)
-    func mayContain(_ key: JSONKeyHead) -> Bool {
-        (first >> (key.hash >> 58)) & (second >> (key.hash >> 52 & 63)) & 1 != 0
+    /// The members of an object whose key an earlier member has, up to `limit` of them.
+    package func repeats(upTo limit: Int) -> [JSONValue] {
+        var seen = JSONKeySet()
+        var found: [JSONValue] = []
+        for (key, value) in members where !seen.insert(key) {
+            found.append(value)
+            if found.count == limit { break }
+        }
+        return found
+    }
+
+    /// simdjson counts up to 2²⁴ − 1.
+    private var memberCount: Int { payload >> 32 & 0xFF_FFFF }
+
+    private func has(_ key: UnsafeBufferPointer<UInt8>, before end: Int) -> Bool {
+        var cursor = index + 1
+        while cursor < end {
+            if at(cursor).stringBytes.equals(key) { return true }
+            cursor = at(cursor + 1).next
+        }
+        return false
     }
 }

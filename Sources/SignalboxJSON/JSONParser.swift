@@ -1,27 +1,37 @@
 internal import CSimdjson
 
-/// Why a text could not be read as JSON.
+/// Why a text is not JSON, or could not be read.
 package struct JSONError: Error, Equatable, Sendable {
     package enum Reason: Sendable {
-        case empty, syntax, invalidUTF8, invalidString, invalidNumber, tooDeep, tooLarge
+        /// White space only.
+        case empty
+        case syntax, invalidUTF8
+        /// A raw control character or an invalid escape.
+        case invalidString
+        /// Malformed, or beyond 64 bits.
+        case invalidNumber
+        /// Beyond ``JSONParser/Limits``.
+        case tooDeep, tooLarge
         /// The text ends within a string.
         case unclosedString
         /// The text ends elsewhere before it is complete.
         case incomplete
-        case tooManyDocuments, outOfMemory
+        /// More texts since the last reset than ``JSONParser/Limits`` allow.
+        case tooManyDocuments
+        case outOfMemory
     }
 
     package let reason: Reason
-    /// Byte offset into the text at or near which it stops being JSON, when simdjson can tell.
+    /// Byte offset at or near which the text stops being JSON; nil when it is unknown.
     package let offset: Int?
 }
 
-/// Parses texts with simdjson and owns the buffers that the resulting ``JSONValue``s look into.
+/// Parses texts with simdjson and owns the buffers that the resulting ``JSONValue``s are views of.
 ///
 /// One parser serves one payload at a time: `reset()`, parse the payload, then any JSON texts found in its strings.
-/// A class because it is the single owner of a C handle and of what is borrowed from it.
+/// A class because it owns a C handle.
 package final class JSONParser {
-    /// What a parser accepts; beyond it the answer is an error, never unbounded work.
+    /// Bounds of the texts that a parser accepts; a text beyond them is an error.
     package struct Limits: Sendable {
         /// Size of one text.
         package var bytes = 16 * 1024 * 1024
@@ -40,12 +50,12 @@ package final class JSONParser {
 
     private let handle: OpaquePointer
     private let limits: Limits
-    // Checking accesses costs more than they do; a parser has one user at a time and calls nobody meanwhile.
+    // Exclusivity checks cost more than the accesses; a parser has one user at a time and makes no calls meanwhile.
     @exclusivity(unchecked) private var documents: [Document] = []
 
     package init(limits: Limits = Limits()) {
         guard let handle = sb_json_parser_create(limits.bytes, limits.depth, limits.documents) else {
-            preconditionFailure("No memory for a JSON parser.")
+            preconditionFailure("Out of memory for a JSON parser.")
         }
         self.handle = handle
         self.limits = limits
@@ -56,21 +66,21 @@ package final class JSONParser {
     /// The most bytes that a parser keeps after ``reset()``.
     package static let mostRetainedBytes = Int(SB_JSON_RETAINED_BYTES)
 
-    /// Capacity of the parser's buffers, in bytes.
+    /// Capacity of the parser's buffers in bytes, after ``reset()`` at most ``mostRetainedBytes``.
     package var retainedBytes: Int { sb_json_parser_retained_bytes(handle) }
 
-    /// Forgets every document parsed so far; their values become invalid. Frees large buffers.
+    /// Forgets every document parsed so far and frees large buffers. All values become invalid.
     package func reset() {
         documents.removeAll(keepingCapacity: true)
         sb_json_parser_reset(handle)
     }
 
-    /// Parses one text, which is copied. A byte order mark at its start is passed over.
+    /// Parses one text, which is copied. Skips a byte order mark.
     package func parse(_ text: UnsafeBufferPointer<UInt8>) throws(JSONError) -> JSONValue {
         try parse(text, foundIn: nil)
     }
 
-    /// As above, for bytes in an array.
+    /// Parses one text, which is copied. Skips a byte order mark.
     package func parse(_ text: [UInt8]) throws(JSONError) -> JSONValue {
         let result = text.withUnsafeBufferPointer { bytes -> Result<JSONValue, JSONError> in
             Result { () throws(JSONError) in try parse(bytes, foundIn: nil) }
@@ -78,15 +88,15 @@ package final class JSONParser {
         return try result.get()
     }
 
-    /// Parses the JSON text that a string of another document holds. JSON Pointers into it continue the string's own.
-    /// A text that was parsed since the last reset is not parsed again.
+    /// Parses the JSON text that a string of another document holds. JSON Pointers into it continue the string's own
+    /// pointer. The result is cached until the next reset.
     package func parseText(in string: JSONValue) throws(JSONError) -> JSONValue {
         if let root = opened(string) { return root }
         guard let text = string.utf8 else { throw JSONError(reason: .syntax, offset: nil) }
         return try parse(text, foundIn: string)
     }
 
-    /// What ``parseText(in:)`` made of a string since the last reset; nil when nobody asked for it.
+    /// The result of ``parseText(in:)`` for a string; nil when the string was not parsed since the last reset.
     package func opened(_ string: JSONValue) -> JSONValue? {
         documents.first { $0.origin?.isSamePlace(as: string) == true }?.root
     }
@@ -106,8 +116,8 @@ package final class JSONParser {
 
     // MARK: JSON Pointers
 
-    /// The JSON Pointer (RFC 6901) of a value in the payload. For a value inside a JSON text, the pointer of the string
-    /// that holds the text is continued. Found by walking the document: for warnings and evidence, not for every value.
+    /// The JSON Pointer (RFC 6901) of a value in the payload; inside a JSON text, it continues the pointer of the
+    /// string that holds the text. Walks the document: for warnings and evidence, not for every value.
     package func pointer(to value: JSONValue) -> String {
         guard let document = documents.first(where: { $0.root.tape == value.tape }) else {
             preconditionFailure("A value was used after its parser was reset.")
@@ -116,7 +126,7 @@ package final class JSONParser {
         var container = document.root
         while container.index < value.index {
             guard let step = container.step(towards: value) else { break }
-            pointer = pointer.isEmpty ? step.token : pointer + step.token
+            pointer += step.token
             container = step.child
         }
         return pointer
@@ -124,7 +134,7 @@ package final class JSONParser {
 }
 
 extension JSONValue {
-    /// The part of a pointer that leads from a container to the member or element in which a value stands.
+    /// The member or element of a container that holds a value, with the part of a pointer that leads to it.
     fileprivate func step(towards target: JSONValue) -> (token: String, child: JSONValue)? {
         for (key, child) in members where child.next > target.index { return (JSONPointer.token(key), child) }
         for (position, child) in elements.enumerated() where child.next > target.index {
@@ -154,7 +164,7 @@ extension JSONError {
         }
     }
 
-    /// Where a string holds a line end or another raw control character, which simdjson says without the place.
+    /// Position of the first raw control character in a string; simdjson reports the error without it.
     private static func firstRawControl(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         var inString = false
         var escaped = false

@@ -1,10 +1,11 @@
-/// A JSON Pointer as RFC 6901 writes it.
+/// A JSON Pointer (RFC 6901).
 package struct JSONPointer: Sendable, Equatable {
+    /// As written, for example `/data/media/0`; empty for the root.
     package let text: String
     /// The parts between the slashes, unescaped.
     package let tokens: [String]
 
-    /// Nil for what is no pointer: it is empty, or begins with a slash, and behind a `~` comes `0` or `1`.
+    /// Nil unless the text is empty or begins with a slash, and every `~` comes before `0` or `1`.
     package init?(_ text: String) {
         guard text.isEmpty || text.utf8.first == UInt8(ascii: "/") else { return nil }
         self.text = text
@@ -17,12 +18,11 @@ package struct JSONPointer: Sendable, Equatable {
         self.tokens = tokens
     }
 
-    /// The value to which this leads from another one; nil when it leads nowhere.
+    /// The value that the pointer leads to from another value; nil when there is none.
     package func value(in root: JSONValue) -> JSONValue? {
         var value = root
         for token in tokens {
-            let next = value.isArray ? element(token, of: value) : value.member(token)
-            guard let next else { return nil }
+            guard let next = value.isArray ? element(token, of: value) : value.member(token) else { return nil }
             value = next
         }
         return value
@@ -35,18 +35,12 @@ package struct JSONPointer: Sendable, Equatable {
     }
 
     private static func unescape(_ token: Substring.UTF8View) -> String? {
-        var bytes: [UInt8] = []
-        var rest = token[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "~") else {
-                bytes.append(byte)
-                continue
-            }
-            switch rest.popFirst() {
-            case UInt8(ascii: "0"): bytes.append(UInt8(ascii: "~"))
-            case UInt8(ascii: "1"): bytes.append(UInt8(ascii: "/"))
-            default: return nil
-            }
+        let parts = token.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
+        var bytes = Array(parts.first ?? token)
+        for part in parts.dropFirst() {
+            guard let code = part.first, code == UInt8(ascii: "0") || code == UInt8(ascii: "1") else { return nil }
+            bytes.append(code == UInt8(ascii: "0") ? UInt8(ascii: "~") : UInt8(ascii: "/"))
+            bytes += part.dropFirst()
         }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -54,12 +48,11 @@ package struct JSONPointer: Sendable, Equatable {
     /// One reference token, with `~` and `/` escaped.
     package static func escape(_ token: String) -> String {
         guard token.utf8.contains(where: isEscaped) else { return token }
-        // By scalars: a combining mark may follow a `/`, with which it makes one character.
-        var escaped = String.UnicodeScalarView()
-        for scalar in token.unicodeScalars {
-            escaped.append(contentsOf: scalar == "~" ? ["~", "0"] : scalar == "/" ? ["~", "1"] : [scalar])
+        // By bytes: a combining mark may follow a `/` and make one character with it.
+        let bytes = token.utf8.flatMap { byte in
+            isEscaped(byte) ? [UInt8(ascii: "~"), UInt8(ascii: byte == UInt8(ascii: "~") ? "0" : "1")] : [byte]
         }
-        return String(escaped)
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// The reference token of a key, escaped, behind its slash.

@@ -1,79 +1,76 @@
 import Foundation
 
-/// Cuts a stream of bytes into JSON texts: one a line (NDJSON), the elements of an array, or texts that simply follow
-/// one another, pretty-printed or not. Which of these it is shows from the bytes.
+/// Cuts a stream of bytes into JSON texts: one a line (NDJSON), the elements of an array, or texts that follow one
+/// another, pretty-printed or not. The first byte that is not white space decides whether the input is an array.
 ///
-/// It finds where texts end, not whether they are sound; that is the parser's to say. A sound text comes out whole,
-/// however it is laid out. A damaged one costs only itself: cutting goes on at the next line that opens a text where
-/// the damaged one could not go on, or where it should have ended. What no text begins with takes its line with it.
-/// The pieces do not depend on how the input was cut when it was appended, lines taken by a guess aside. Memory is
-/// bounded by the longest text allowed, not by the input.
+/// The splitter finds where texts end; the parser decides whether they are valid. It guarantees:
 ///
-/// Use: `append` what was read, `takeAll`, repeat; `finish` at the end of input and `takeAll` again.
+/// - A valid text is one piece, however it is laid out.
+/// - A damaged text ends before the next line that begins with `{` and is indented no deeper than the text, at the
+///   latest. In an array, elements also end at a comma. Outside arrays, bytes that begin no text are a piece up to the
+///   end of their line.
+/// - The pieces do not depend on the chunks in which the input was appended, except for ``Piece/isLine``.
+/// - Memory is bounded by the limit, not by the input, and no byte is read more than twice.
 ///
-/// One long file, because it is one state machine: every part of it changes the same private state.
+/// Use: `append` a chunk, `takeAll`, repeat; `finish` at the end of the input and `takeAll` again.
 package struct JSONSplitter {
-    /// One piece of the input.
     package struct Piece: Sendable {
-        /// Where it stands in the buffer.
-        package fileprivate(set) var range: Range<Int>
+        /// Position in the bytes that ``takeAll()`` returns.
+        package let range: Range<Int>
         /// Line of its first byte, from 1.
         package let line: Int
         /// Position of its first byte in the input, from 0.
         package let offset: Int
-        /// What keeps it from being a text, as far as cutting can tell; what follows up to the next piece belongs to it.
+        /// Why the piece is not a whole text; the bytes up to the next piece belong to it, too.
         package let fault: Fault?
-        /// True for a line that was taken whole because no text can go on behind it. It may hold several: when it does not
-        /// parse, cut it with a splitter that does not guess.
-        package let isGuess: Bool
+        /// True for a line that was taken whole, unread, because no text can continue behind it. It may hold several
+        /// texts: when it does not parse, cut it again with `takesLines: false`.
+        package let isLine: Bool
     }
 
+    /// Faults that the cutting finds; the parser finds the others.
     package enum Fault: Sendable {
-        /// The input, the line or the array ends within it.
+        /// The text or the array is not closed.
         case truncated
-        /// It is longer than the limit; its bytes are only the first ones.
+        /// It is longer than the limit; the piece holds its first bytes.
         case tooLong
-        /// It stands where no text can begin.
-        case misplaced
     }
 
     private enum Layout { case unknown, sequence, array, afterArray }
 
-    /// What the bytes from `start` on are.
-    private enum Stretch { case between, text, line, restOfText, restOfLine }
+    /// The meaning of the bytes from `start` on; `line` is a line on which no text begins.
+    private enum Stretch { case between, text, line }
 
     private let limit: Int
-    private let guesses: Bool
-    /// Where the input begins in a larger one.
+    private let takesLines: Bool
+    /// Position of the input in a larger one.
     private let origin: Int
     private var buffer: [UInt8] = []
-    /// Where in the buffer the part not yet handed out begins.
-    private var start = 0
-    private var line: Int
-    /// Position in the input of the first byte of the line that `start` is on.
-    private var lineStart: Int
-    /// Position in the input of `buffer[0]`.
+    /// Position of `buffer[0]` in the input.
     private var base: Int
+    /// Index in the buffer of the first byte that belongs to no piece yet.
+    private var start = 0
+    /// The same when ``takeAll()`` began.
+    private var taken = 0
+    /// Number of the line that `start` is on, and the position of its first byte in the input.
+    private var line: Int
+    private var lineStart: Int
     private var layout = Layout.unknown
     private var stretch = Stretch.between
-    private var isFinished = false
-    private var scan = JSONBoundaryScan()
-    /// Up to this position in the input damage was found; it is cut again, every line that opens a text being taken for
-    /// one. So nothing is looked at more than twice.
+    /// The beginning of the stretch was a piece (``Fault/tooLong``); the rest is dropped.
+    private var isDropping = false
+    private var scan = BracketScan(at: 0, indentation: 0)
+    /// Bytes before this position of the input were read for a text that turned out to be damaged. Every line among
+    /// them that may begin another text does.
     private var strictUntil = 0
-    /// Before this position in the input no line can be guessed: its end was looked at once, and once is enough however
-    /// many texts stand on it.
-    private var noGuessBefore = 0
-    /// In an array: an element was read and no comma since.
-    private var needsComma = false
-    /// What came last was damaged: brackets and commas that follow are its leftovers.
-    private var isAfterDamage = false
+    private var isFinished = false
 
-    /// `limit`: the longest text in bytes. `guesses`: whether lines that look like one text are taken as such. `line` and
-    /// `offset`: where the input begins in a larger one. `isWithin`: that this is a ``restart`` of the larger one.
-    package init(limit: Int, guesses: Bool = true, line: Int = 1, offset: Int = 0, isWithin: Bool = false) {
+    /// `limit`: the longest text in bytes. `takesLines`: whether to take lines unread; see ``Piece/isLine``. `line` and
+    /// `offset`: position of the input in a larger one. `isWithin`: the input begins at a ``restart`` of the larger
+    /// one.
+    package init(limit: Int, takesLines: Bool = true, line: Int = 1, offset: Int = 0, isWithin: Bool = false) {
         self.limit = limit
-        self.guesses = guesses
+        self.takesLines = takesLines
         self.line = line
         origin = offset
         lineStart = offset
@@ -81,276 +78,194 @@ package struct JSONSplitter {
         if isWithin { layout = .sequence }
     }
 
-    /// True when all input came in a JSON array.
+    /// True when the input begins with an array.
     package var isArray: Bool { layout == .array || layout == .afterArray }
 
-    /// A place behind all that was taken from where another splitter would cut what follows as this one will; nil where
-    /// what stands before still counts.
+    /// A position behind all pieces so far at which another splitter would continue with the same pieces; nil when the
+    /// pieces to come depend on bytes before it.
     package var restart: (line: Int, offset: Int)? {
         let position = base + start
-        // A text that has begun there may be begun again.
-        guard layout == .sequence, stretch != .restOfText, stretch != .restOfLine, !isAfterDamage,
-            strictUntil <= position, lineStart == position
-        else { return nil }
+        guard layout == .sequence, !isDropping, strictUntil <= position, lineStart == position else { return nil }
         return (line, position)
     }
 
-    // MARK: Input
-
+    /// Appends a chunk of the input, cut anywhere.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start > 0 {
             buffer.removeSubrange(..<start)
             base += start
-            scan.move(by: -start)
+            scan.move(by: start)
             start = 0
         }
         buffer.append(contentsOf: bytes)
     }
 
-    /// Says that no more input comes.
+    /// Marks the end of the input.
     package mutating func finish() { isFinished = true }
 
-    // MARK: Output
-
-    /// All pieces that are there, with the bytes that their ranges are in; both empty when more input is needed or none
-    /// is left.
+    /// All pieces found so far, with the bytes that they are in; both empty when more input is needed or none is left.
     package mutating func takeAll() -> (bytes: [UInt8], pieces: [Piece]) {
-        let first = start
+        taken = start
         var pieces: [Piece] = []
-        while var piece = next() {
-            piece.range = piece.range.lowerBound - first..<piece.range.upperBound - first
-            pieces.append(piece)
-        }
-        let end = first + (pieces.last?.range.upperBound ?? 0)
-        return (Array(buffer[first..<end]), pieces)
+        while step(&pieces) {}
+        return (Array(buffer[taken..<taken + (pieces.last?.range.upperBound ?? 0)]), pieces)
     }
 
-    /// The next piece, or nil when more input is needed or none is left.
-    private mutating func next() -> Piece? {
-        // Every turn hands out a piece, passes over bytes, or starts a stretch.
-        while true {
-            switch stretch {
-            case .between:
-                guard let first = findStart() else { return endOfInput() }
-                if let piece = begin(with: first) { return piece }
-            case .text: return textPiece()
-            case .line: return linePiece()
-            case .restOfText: guard skipText() else { return nil }
-            case .restOfLine: guard skipLine() else { return nil }
-            }
-        }
-    }
-
-    /// An array that nothing closes is said once, with an empty piece.
-    private mutating func endOfInput() -> Piece? {
-        guard isFinished, layout == .array else { return nil }
-        layout = .afterArray
-        return piece(to: start, fault: .truncated)
-    }
-
-    /// Passes over blanks, a byte order mark and the punctuation of an array.
-    private mutating func findStart() -> UInt8? {
-        while start < buffer.count {
-            let byte = buffer[start]
+    /// Continues by one stretch; false when more input is needed or none is left.
+    private mutating func step(_ pieces: inout [Piece]) -> Bool {
+        switch stretch {
+        case .between:
+            guard let byte = skipToText() else { return finishArray(&pieces) }
+            if takeLine(&pieces) { return true }
+            scan = BracketScan(at: start, indentation: base + start - lineStart)
             switch byte {
-            case UInt8(ascii: "\n"):
+            case UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]"):
+                add(to: start + 1, to: &pieces)
                 start += 1
-                line += 1
-                lineStart = base + start
-            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): start += 1
-            case 0xEF where base + start == origin:
-                guard buffer.count - start >= 3 || isFinished else { return nil }
-                guard buffer[start...].starts(with: [0xEF, 0xBB, 0xBF]) else { return enter(byte) }
+            case UInt8(ascii: "{"), UInt8(ascii: "["): stretch = .text
+            default: stretch = layout == .array ? .text : .line
+            }
+            return true
+        case .text: return stepText(&pieces)
+        case .line:
+            let end = lineEnd(from: scan.position)
+            scan.position = buffer.count
+            if !isDropping, (end ?? buffer.count) - start > limit { addTooLong(to: &pieces) }
+            if let end { return endStretch(at: end, &pieces) }
+            if isDropping { advance(to: buffer.count) }
+            return false
+        }
+    }
+
+    // MARK: Between texts
+
+    /// Skips white space, a byte order mark and the brackets of an array; nil at the end of the buffer.
+    private mutating func skipToText() -> UInt8? {
+        if base + start == origin, buffer[start...].first == 0xEF {
+            guard buffer.count - start >= 3 || isFinished else { return nil }
+            if buffer[start...].starts(with: [0xEF, 0xBB, 0xBF]) {
                 start += 3
                 lineStart += 3
-            case UInt8(ascii: "[") where layout == .unknown || layout == .afterArray:
-                layout = .array
-                needsComma = false
-                start += 1
-            case UInt8(ascii: ",") where layout == .array && (needsComma || isAfterDamage):
-                needsComma = false
-                start += 1
-            case UInt8(ascii: "]") where layout == .array:
-                layout = .afterArray
-                start += 1
-            case UInt8(ascii: "}"), UInt8(ascii: "]"), UInt8(ascii: ","):
-                guard isAfterDamage else { return enter(byte) }
-                start += 1
-            default: return enter(byte)
             }
+        }
+        while start < buffer.count {
+            switch buffer[start] {
+            case UInt8(ascii: "\n"):
+                line += 1
+                lineStart = base + start + 1
+            case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): break
+            case UInt8(ascii: "[") where layout == .unknown || layout == .afterArray: layout = .array
+            case UInt8(ascii: "]") where layout == .array: layout = .afterArray
+            case let byte:
+                if layout == .unknown { layout = .sequence }
+                return byte
+            }
+            start += 1
         }
         return nil
     }
 
-    private mutating func enter(_ byte: UInt8) -> UInt8 {
-        if layout == .unknown { layout = .sequence }
-        return byte
+    /// Reports an array that is not closed, once, as an empty piece at the end of the input.
+    private mutating func finishArray(_ pieces: inout [Piece]) -> Bool {
+        guard isFinished, layout == .array else { return false }
+        layout = .afterArray
+        add(to: start, fault: .truncated, to: &pieces)
+        return true
     }
 
-    /// Decides from its first byte what begins at `start`; a piece when that is settled at once.
-    private mutating func begin(with first: UInt8) -> Piece? {
-        if first == UInt8(ascii: "}") || first == UInt8(ascii: "]") || first == UInt8(ascii: ",") {
-            isAfterDamage = true
-            return piece(to: start + 1, fault: .misplaced)
-        }
-        let opens = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-        if layout == .array {
-            defer { needsComma.toggle() }
-            if needsComma { return piece(to: start, fault: .misplaced) }
-        } else if !opens {
-            scan = JSONBoundaryScan(at: start)
-            stretch = .line
-            return nil
-        }
-        isAfterDamage = false
-        if let piece = guess() { return piece }
-        scan = JSONBoundaryScan(at: start, indentation: base + start - lineStart)
-        stretch = .text
-        return nil
+    /// Takes a line of NDJSON without reading it: it begins with `{` and ends with `}`, and the next line begins with
+    /// `{` or does not exist. No text continues there, because `{` never follows `}` in JSON.
+    private mutating func takeLine(_ pieces: inout [Piece]) -> Bool {
+        guard takesLines, layout == .sequence, lineStart == base + start, buffer[start] == UInt8(ascii: "{"),
+            let end = lineEnd(from: start), end + 1 < buffer.count ? buffer[end + 1] == UInt8(ascii: "{") : isFinished
+        else { return false }
+        let last = endWithoutBlanks(before: end)
+        guard buffer[last - 1] == UInt8(ascii: "}"), last - start <= limit else { return false }
+        add(to: last, isLine: true, to: &pieces)
+        start = end
+        return true
     }
 
-    /// A line that begins with `{`, ends with `}` and is followed by another `{` or nothing can only end there:
-    /// nowhere in JSON does `{` follow `}`. So nothing in it needs to be looked at.
-    private mutating func guess() -> Piece? {
-        guard guesses, layout == .sequence, base + start >= noGuessBefore, buffer[start] == UInt8(ascii: "{") else {
-            return nil
-        }
-        let found = lineEnd(from: start)
-        noGuessBefore = base + (found ?? buffer.count)
-        guard let end = found else { return nil }
-        let last = lastSignificant(before: end)
-        guard buffer[last] == UInt8(ascii: "}"), last + 1 - start <= limit else { return nil }
-        let following = end + 1
-        guard following < buffer.count ? buffer[following] == UInt8(ascii: "{") : isFinished else { return nil }
-        let piece = Piece(range: start..<last + 1, line: line, offset: base + start, fault: nil, isGuess: true)
-        line += end < buffer.count ? 1 : 0
-        start = min(following, buffer.count)
-        lineStart = base + start
-        return piece
-    }
-
-    /// The last byte before `end` that is no blank; at `start` there is one.
-    private func lastSignificant(before end: Int) -> Int {
-        var last = end - 1
-        while last > start {
-            switch buffer[last] {
-            case UInt8(ascii: "\n"), UInt8(ascii: "\r"), UInt8(ascii: "\t"), UInt8(ascii: " "): last -= 1
-            default: return last
-            }
-        }
-        return last
-    }
-
+    /// Index of the next line end; the end of the buffer on the last line of the input, nil when more input is needed.
     private func lineEnd(from position: Int) -> Int? {
         buffer.withUnsafeBytes { bytes in
-            guard let base = bytes.baseAddress else { return nil }
-            guard let found = memchr(base + position, 0x0A, bytes.count - position) else {
-                return isFinished ? bytes.count : nil
-            }
+            guard let base = bytes.baseAddress,
+                let found = memchr(base + position, 0x0A, bytes.count - position)
+            else { return isFinished ? bytes.count : nil }
             return base.distance(to: UnsafeRawPointer(found))
         }
     }
 
     // MARK: Texts
 
-    private mutating func textPiece() -> Piece? {
-        switch runScan(limit: start + limit, strictUntil: strictUntil - base) {
-        case .text(let end):
-            stretch = .between
-            return piece(to: end, fault: nil)
-        case .broken(let end): return brokenPiece(to: end)
-        case .tooLong:
-            if let end = scan.resumption { return brokenPiece(to: end) }
-            return tooLongPiece(then: .restOfText)
-        case .needsMore:
-            guard isFinished else { return nil }
-            guard scan.isOpen else {
-                stretch = .between
-                return piece(to: buffer.count, fault: nil)
-            }
-            if let end = scan.resumption { return brokenPiece(to: end) }
-            let piece = brokenPiece(to: buffer.count)
-            closeEarly()
-            return piece
+    private mutating func stepText(_ pieces: inout [Piece]) -> Bool {
+        // An element of an array ends at the byte behind it.
+        let longest = isDropping ? Int.max : start + limit + (layout == .array ? 1 : 0)
+        let stop = buffer.withUnsafeBufferPointer {
+            scan.run(
+                over: $0, until: min($0.count, longest), inArray: layout == .array,
+                strictUntil: isDropping ? .max : strictUntil - base)
         }
-    }
-
-    private mutating func runScan(limit: Int, strictUntil: Int) -> JSONBoundaryScan.End {
-        let inArray = layout == .array
-        return buffer.withUnsafeBufferPointer {
-            scan.run(over: $0, inArray: inArray, limit: limit, strictUntil: strictUntil)
+        switch stop {
+        case .end(let end): return endStretch(at: end, fault: scan.isOpen ? .truncated : nil, &pieces)
+        case .damaged(let position): return endDamaged(at: openingLine(before: position + 1) ?? position, &pieces)
+        case nil: break
         }
-    }
-
-    private mutating func brokenPiece(to end: Int) -> Piece {
-        strictUntil = max(strictUntil, base + scan.position)
-        noteDamage()
-        return piece(to: end, fault: .truncated)
-    }
-
-    /// Drops the rest of a text that is too long. False when more input is needed.
-    private mutating func skipText() -> Bool {
-        switch runScan(limit: .max, strictUntil: .max) {
-        case .text(let end):
-            stretch = .between
-            advance(to: end)
-        case .broken(let end):
-            noteDamage()
-            advance(to: end)
-        case .tooLong, .needsMore:
-            advance(to: buffer.count)
-            guard isFinished else { return false }
-            closeEarly()
+        if min(scan.position, buffer.count) >= longest {
+            if let line = openingLine(before: longest) { return endDamaged(at: line, &pieces) }
+            addTooLong(to: &pieces)
+            return true
         }
-        return true
-    }
-
-    /// The input ends within a text; that the array around it ends too needs no saying.
-    private mutating func closeEarly() {
-        stretch = .between
+        guard isFinished else {
+            // Keeps as many bytes as the scan may look back.
+            if isDropping { advance(to: max(start, buffer.count - 1 - scan.indentation)) }
+            return false
+        }
+        guard scan.isOpen else { return endStretch(at: buffer.count, &pieces) }
+        if let line = openingLine(before: buffer.count) { return endDamaged(at: line, &pieces) }
+        // The array ends with its last element, and is not reported in addition.
         if layout == .array { layout = .afterArray }
+        return endStretch(at: buffer.count, fault: .truncated, &pieces)
     }
 
-    private mutating func noteDamage() {
-        stretch = .between
-        isAfterDamage = true
-        needsComma = false
+    /// The first line within the stretch that may begin another text.
+    private func openingLine(before end: Int) -> Int? {
+        var rest = buffer[start..<end]
+        while let lineEnd = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            rest = rest[(lineEnd + 1)...]
+            let blanks = rest.prefix(scan.indentation).prefix { $0 == 0x20 || $0 == 0x09 }
+            if rest.dropFirst(blanks.count).first == UInt8(ascii: "{") { return blanks.endIndex }
+        }
+        return nil
     }
 
-    // MARK: Lines that are no texts
-
-    private mutating func linePiece() -> Piece? {
-        let end = lineEnd(from: scan.position)
-        scan.position = buffer.count
-        guard (end ?? buffer.count) - start <= limit else { return tooLongPiece(then: .restOfLine) }
-        guard let end else { return nil }
-        stretch = .between
-        return piece(to: end, fault: nil)
+    private mutating func endDamaged(at end: Int, _ pieces: inout [Piece]) -> Bool {
+        strictUntil = max(strictUntil, base + scan.position)
+        return endStretch(at: end, fault: .truncated, &pieces)
     }
 
-    /// Drops the rest of a line that is too long. False when more input is needed.
-    private mutating func skipLine() -> Bool {
-        let end = lineEnd(from: start)
-        advance(to: end ?? buffer.count)
-        guard end != nil else { return false }
+    /// Ends the stretch, with a piece unless its rest was being dropped. Returns true.
+    private mutating func endStretch(at end: Int, fault: Fault? = nil, _ pieces: inout [Piece]) -> Bool {
+        if !isDropping { add(to: endWithoutBlanks(before: end), fault: fault, to: &pieces) }
+        advance(to: end)
+        if layout == .array, start < buffer.count, buffer[start] == UInt8(ascii: ",") { start += 1 }
         stretch = .between
+        isDropping = false
         return true
     }
 
-    // MARK: Pieces
-
-    /// What stands before `end`, blanks at its end aside.
-    private mutating func piece(to end: Int, fault: Fault?) -> Piece {
-        let last = end > start ? lastSignificant(before: end) + 1 : end
-        let piece = Piece(range: start..<last, line: line, offset: base + start, fault: fault, isGuess: false)
-        advance(to: end)
-        return piece
+    private mutating func addTooLong(to pieces: inout [Piece]) {
+        add(to: start + limit, fault: .tooLong, to: &pieces)
+        isDropping = true
     }
 
-    /// The first bytes of what is too long; the rest is dropped.
-    private mutating func tooLongPiece(then rest: Stretch) -> Piece {
-        stretch = rest
-        return Piece(range: start..<start + limit, line: line, offset: base + start, fault: .tooLong, isGuess: false)
+    private func add(to end: Int, fault: Fault? = nil, isLine: Bool = false, to pieces: inout [Piece]) {
+        let range = start - taken..<end - taken
+        pieces.append(Piece(range: range, line: line, offset: base + start, fault: fault, isLine: isLine))
+    }
+
+    private func endWithoutBlanks(before end: Int) -> Int {
+        buffer[start..<end].lastIndex { !BracketScan.isBlank($0) }.map { $0 + 1 } ?? start
     }
 
     private mutating func advance(to end: Int) {
@@ -362,4 +277,115 @@ package struct JSONSplitter {
         }
         start = end
     }
+}
+
+/// Follows brackets and strings from the first byte of a text to its end.
+private struct BracketScan {
+    enum Stop {
+        /// The text ends before this index.
+        case end(Int)
+        /// The text is damaged, and a line at this index or before begins another text.
+        case damaged(Int)
+    }
+
+    var position: Int
+    private var first: Int
+    /// Bytes before the text on its line, at most 256.
+    let indentation: Int
+    private var depth = 0
+    /// A bit for each open bracket, the innermost in the lowest place, set for `[`.
+    private var kinds: UInt128 = 0
+    /// Deeper than `kinds` can tell; brackets are only counted.
+    private var isDeep = false
+    private var inString = false
+    /// A line that may begin another text is where a value of this one may be.
+    private var hasOpeningLine = false
+
+    init(at first: Int, indentation: Int) {
+        self.first = first
+        self.indentation = min(indentation, 256)
+        position = first
+    }
+
+    /// True while the text is not complete.
+    var isOpen: Bool { depth > 0 || inString }
+
+    /// Adapts to a buffer that lost its first bytes.
+    mutating func move(by count: Int) {
+        first -= count
+        position -= count
+    }
+
+    /// Continues up to `end`; nil when the text does not end before. Before `strictUntil`, every line that may begin
+    /// another text does.
+    mutating func run(
+        over bytes: UnsafeBufferPointer<UInt8>, until end: Int, inArray: Bool, strictUntil: Int
+    ) -> Stop? {
+        while position < end {
+            let byte = bytes[position]
+            if byte == UInt8(ascii: "{"), opensLine(bytes) {
+                if !isOpen { return .end(position) }
+                guard position >= strictUntil, mayOpen(bytes) else { return .damaged(position) }
+                hasOpeningLine = true
+            }
+            position += 1
+            if inString {
+                if byte == UInt8(ascii: "\\") { position += 1 } else if byte == UInt8(ascii: "\"") { inString = false }
+                continue
+            }
+            switch byte {
+            case UInt8(ascii: "\""): inString = true
+            case UInt8(ascii: "{"), UInt8(ascii: "["): open(byte)
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                let levels = levels(closedBy: byte)
+                if levels > 1, depth > 0, hasOpeningLine { return .damaged(position - 1) }
+                if levels <= depth {
+                    depth -= levels
+                    kinds = depth == 0 ? 0 : kinds >> UInt128(levels)
+                    if depth == 0, !inArray { return .end(position) }
+                } else if inArray, byte == UInt8(ascii: "]") {
+                    position -= 1
+                    return .end(position)
+                }
+            case UInt8(ascii: ",") where depth == 0:
+                position -= 1
+                return .end(position)
+            default: break
+            }
+        }
+        return nil
+    }
+
+    private mutating func open(_ bracket: UInt8) {
+        isDeep = isDeep || depth == UInt128.bitWidth
+        kinds = kinds << 1 | (bracket == UInt8(ascii: "[") ? 1 : 0)
+        depth += 1
+    }
+
+    /// How many levels a bracket closes: up to the innermost of its kind, one in valid texts; more than are open when
+    /// none is of its kind.
+    private func levels(closedBy bracket: UInt8) -> Int {
+        isDeep ? 1 : 1 + (bracket == UInt8(ascii: "]") ? kinds : ~kinds).trailingZeroBitCount
+    }
+
+    /// Whether a line begins here that is indented no deeper than the text.
+    private func opensLine(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        var before = position - 1
+        while before > first, before >= position - indentation, bytes[before] == 0x20 || bytes[before] == 0x09 {
+            before -= 1
+        }
+        return before >= first && bytes[before] == UInt8(ascii: "\n")
+    }
+
+    /// Whether a value may begin here: after a colon, an opening bracket, or a comma of an array.
+    private func mayOpen(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        switch bytes[..<position].last(where: { !Self.isBlank($0) }) {
+        case _ where inString: false
+        case UInt8(ascii: ":"), UInt8(ascii: "["): true
+        case UInt8(ascii: ","): isDeep || kinds & 1 == 1
+        default: false
+        }
+    }
+
+    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 }

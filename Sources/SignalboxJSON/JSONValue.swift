@@ -1,11 +1,11 @@
 /// A value inside a parsed document, read in place.
 ///
-/// It is a view into the buffers of the ``JSONParser`` that made it: valid until that parser is reset or parses for
-/// someone else, so it never outlives the closure or function that got it and never crosses a concurrency boundary
-/// (it is not `Sendable`). Strings are copied only when asked for as `String`.
+/// A view into the buffers of the ``JSONParser`` that made it, valid until that parser is reset. So a value never
+/// outlives the function that received it and never crosses a concurrency boundary (it is not `Sendable`). Strings are
+/// copied only by ``string``.
 ///
-/// `@usableFromInline` here and on the types it is used with lets other targets inline what is `@inlinable`: members of
-/// a type that is merely `package` are called.
+/// `@usableFromInline`, here and on the types around it, lets other targets inline what is `@inlinable`; members of a
+/// type that is only `package` are called instead.
 ///
 /// The tape's layout: https://github.com/simdjson/simdjson/blob/master/doc/tape.md
 @usableFromInline
@@ -21,7 +21,7 @@ package struct JSONValue {
         self.index = index
     }
 
-    /// What a value is, by JSON's own words; numbers are told apart by how they fit.
+    /// The type of a value. Numbers have three: `integer` fits an `Int64`, `unsigned` only a `UInt64`.
     @usableFromInline
     package enum Kind: Sendable {
         case object, array, string, integer, unsigned, double, bool, null
@@ -30,7 +30,7 @@ package struct JSONValue {
     @inlinable var tag: UInt8 { UInt8(truncatingIfNeeded: tape[index] >> 56) }
     @inlinable var payload: Int { Int(tape[index] & 0x00FF_FFFF_FFFF_FFFF) }
 
-    /// The index of what follows this value on the tape.
+    /// The index behind this value on the tape.
     @inlinable var next: Int {
         @inline(__always) get {
             let tag = tag
@@ -43,6 +43,13 @@ package struct JSONValue {
 
     @inlinable
     func at(_ index: Int) -> JSONValue { JSONValue(tape: tape, strings: strings, index: index) }
+
+    /// Identifies this value in its document: above 0, and below 2³¹ for texts of up to a gigabyte.
+    @inlinable package var tapeIndex: Int { index }
+
+    /// The value with a ``tapeIndex`` in this value's document.
+    @inlinable
+    package func value(atTapeIndex index: Int) -> JSONValue { at(index) }
 
     @inlinable package var kind: Kind {
         switch tag {
@@ -62,19 +69,19 @@ package struct JSONValue {
     @inlinable package var isString: Bool { tag == UInt8(ascii: "\"") }
     @inlinable package var isNull: Bool { tag == UInt8(ascii: "n") }
 
-    /// An object or array that holds nothing.
+    /// True for an object or array without members.
     @inlinable package var isEmptyContainer: Bool { (isObject || isArray) && next == index + 2 }
 
-    /// True when both are the same place in the same document.
+    /// True when both are the same value of the same document.
     @inlinable package func isSamePlace(as other: JSONValue) -> Bool { tape == other.tape && index == other.index }
 
-    /// True when this stands before the other in one document, or in a document that comes before the other's in an
-    /// order that stays as long as both are parsed.
+    /// True when this value comes before the other in one document. Values of different documents have an order, too,
+    /// which lasts until the parser is reset.
     package func precedes(_ other: JSONValue) -> Bool {
         tape == other.tape ? index < other.index : tape < other.tape
     }
 
-    /// True when the other is this value or stands somewhere within it.
+    /// True when the other value is this one or within it.
     package func contains(_ other: JSONValue) -> Bool {
         tape == other.tape && (index..<next).contains(other.index)
     }
@@ -82,9 +89,7 @@ package struct JSONValue {
     // MARK: Scalars
 
     /// The text of a string, unescaped, as UTF-8; nil for anything else. Borrowed like the value itself.
-    @inlinable package var utf8: UnsafeBufferPointer<UInt8>? {
-        isString ? stringBytes : nil
-    }
+    @inlinable package var utf8: UnsafeBufferPointer<UInt8>? { isString ? stringBytes : nil }
 
     @inlinable var stringBytes: UnsafeBufferPointer<UInt8> {
         let start = strings + payload
@@ -95,7 +100,7 @@ package struct JSONValue {
     /// A copy of a string's text; nil for anything else.
     package var string: String? { isString ? String(parsed: stringBytes) : nil }
 
-    /// A boolean; nil for anything else (see the vendors' coercions for `1`, `"true"` and their like).
+    /// A boolean; nil for anything else, such as `1` and `"true"`.
     @inlinable package var bool: Bool? {
         switch tag {
         case UInt8(ascii: "t"): true
@@ -134,14 +139,14 @@ package struct JSONValue {
 
     // MARK: Containers
 
-    /// The member of an object with this key, the last one where a key is repeated, as JSON.parse and Apple's and
-    /// Google's parsers have it; nil when there is none or this is no object.
+    /// The member of an object with this key; nil when there is none or this is not an object. Of repeated keys the
+    /// last counts, as in JSON.parse and in Apple's and Google's parsers.
     @inlinable
     package subscript(_ key: StaticString) -> JSONValue? {
         @inline(__always) get { member(JSONKey(key)) }
     }
 
-    /// `isOnly`: no key of this object is known to stand in it twice.
+    /// `isOnly`: the object has no key twice.
     @usableFromInline
     func member(_ key: JSONKey, isOnly: Bool = false) -> JSONValue? {
         guard isObject else { return nil }
@@ -158,7 +163,7 @@ package struct JSONValue {
         return found == 0 ? nil : at(found)
     }
 
-    /// Hands `body` the head of every key, repeated ones included.
+    /// Calls `body` with the head of every key, repeated ones included.
     @inlinable
     func forEachKey(_ body: (JSONKeyHead) -> Void) {
         guard isObject else { return }
@@ -170,24 +175,25 @@ package struct JSONValue {
         }
     }
 
-    /// As above, for a key that is known only at run time.
-    @inlinable package func member(_ key: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+    /// The member with a key that is known only at run time; see ``subscript(_:)``.
+    @inlinable
+    package func member(_ key: UnsafeBufferPointer<UInt8>) -> JSONValue? {
         guard isObject else { return nil }
         var found: JSONValue?
         for (name, value) in members where name.equals(key) { found = value }
         return found
     }
 
-    /// As above, for a key that is known only at run time.
+    /// The member with a key that is known only at run time; see ``subscript(_:)``.
     package func member(_ key: String) -> JSONValue? {
         var key = key
         return key.withUTF8 { member($0) }
     }
 
-    /// The members of an object in the order of the text, repeated keys included; nothing for any other value.
+    /// The members of an object in the order of the text, repeated keys included; empty for any other value.
     @inlinable package var members: Members { Members(of: self) }
 
-    /// The elements of an array in order; nothing for any other value.
+    /// The elements of an array in order; empty for any other value.
     @inlinable package var elements: Elements { Elements(of: self) }
 
     @usableFromInline

@@ -1,14 +1,14 @@
 extension JSONWriter {
-    /// Room for a quoted text in the worst case, in which every byte becomes an escape of six, for the comma before it,
-    /// and for the eight bytes that are written at once where fewer count.
+    /// Bytes to reserve for a quoted text: six for each byte in the worst case, a comma, the quotes, and eight because
+    /// whole words are written even when fewer bytes count.
     static func roomToEscape(_ length: Int) -> Int { length * 6 + 11 }
 
-    /// Copies a text, eight bytes at a time where none of them needs escaping.
+    /// Copies a text and escapes it, eight bytes at a time while none needs escaping.
     mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
         guard let base = text.baseAddress else { return }
         var source = UnsafeRawPointer(base)
         var left = text.count
-        // Kept apart from the writer's own fields, which any byte written might change as far as the compiler knows.
+        // A local pointer: the compiler must assume that every byte written could change the writer's own fields.
         var target = UnsafeMutableRawPointer(memory + count)
         while left > 0 {
             let word = left >= 8 ? source.loadUnaligned(as: UInt64.self) : Self.lastBytes(source, left)
@@ -27,7 +27,7 @@ extension JSONWriter {
         count = target - UnsafeMutableRawPointer(memory)
     }
 
-    /// Up to seven bytes as the first of a word; the rest are zeros, which are not plain.
+    /// One to seven bytes as the first bytes of a word; the rest are zeros, which count as bytes to escape.
     @inline(__always)
     private static func lastBytes(_ source: UnsafeRawPointer, _ count: Int) -> UInt64 {
         if count >= 4 {
@@ -41,7 +41,7 @@ extension JSONWriter {
         return first | middle << UInt64(count / 2 * 8) | last << UInt64((count - 1) * 8)
     }
 
-    /// The highest bit of the first of eight bytes that JSON does not take as it is, and perhaps of some behind it.
+    /// Sets the highest bit of the first of eight bytes that needs escaping, and perhaps of bytes behind it.
     private static func bytesToEscape(_ word: UInt64) -> UInt64 {
         let ones: UInt64 = 0x0101_0101_0101_0101
         let quotes = word ^ (ones &* UInt64(UInt8(ascii: "\"")))
@@ -51,7 +51,7 @@ extension JSONWriter {
         return hits & (ones &* 0x80)
     }
 
-    /// Writes a byte as an escape and says how long that is.
+    /// Writes a byte as an escape and returns the escape's length.
     private static func escape(_ byte: UInt8, into target: UnsafeMutableRawPointer) -> Int {
         let short: UInt8? =
             switch byte {

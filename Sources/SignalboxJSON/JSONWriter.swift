@@ -1,59 +1,59 @@
-/// Writes compact JSON into memory that it owns and that grows as needed. Commas are its business; that keys and values
-/// alternate is the caller's.
+/// Writes compact JSON into memory that grows as needed. The writer places commas; the caller alternates keys and
+/// values.
 ///
-/// Not copyable and not an array: events are written by it, and an array's checks at every append cost more than the
-/// writing.
+/// Not a wrapper of an array, whose checks at every append cost more than the writing.
 @usableFromInline
 package struct JSONWriter: ~Copyable, @unchecked Sendable {
-    // Sendable: nobody else has this memory.
+    // Sendable: the memory has one owner.
     @usableFromInline var memory: UnsafeMutablePointer<UInt8>
     @usableFromInline var capacity: Int
     @usableFromInline var count = 0
     @usableFromInline var needsComma = false
 
-    /// Stands for memory while there is none: nothing is ever written there. Sendable for that reason.
+    /// Placeholder for an empty writer's memory, never written to.
     private nonisolated(unsafe) static let nowhere = UnsafeMutablePointer<UInt8>.allocate(capacity: 1)
 
-    /// With no capacity reserved, no memory is taken until something is written.
+    /// Allocates nothing before the first write when no capacity is reserved.
     package init(reservingCapacity capacity: Int = 0) {
         self.capacity = capacity
         memory = capacity > 0 ? .allocate(capacity: capacity) : Self.nowhere
     }
 
-    /// True when nothing was written.
-    package var isEmpty: Bool { count == 0 }
-
     deinit {
         if capacity > 0 { memory.deallocate() }
     }
 
-    /// A copy of what was written.
+    /// True when nothing was written.
+    package var isEmpty: Bool { count == 0 }
+
+    /// A copy of everything written.
     package var bytes: [UInt8] { Array(UnsafeBufferPointer(start: memory, count: count)) }
 
-    /// Lends what was written.
+    /// Calls `body` with everything written, which is valid during the call.
     package borrowing func withBytes<R, E: Error>(_ body: (UnsafeRawBufferPointer) throws(E) -> R) throws(E) -> R {
         try body(UnsafeRawBufferPointer(start: memory, count: count))
     }
 
-    /// Starts anew in the same memory.
+    /// Starts again in the same memory.
     package mutating func removeAll() {
         count = 0
         needsComma = false
     }
 
-    /// Starts anew, in the same memory unless it has grown larger than this.
+    /// Starts again, in the same memory unless it has grown larger than this.
     package mutating func removeAll(keepingAtMost bytes: Int) {
         if capacity > bytes { self = JSONWriter() } else { removeAll() }
     }
 
     // MARK: Structure
 
+    /// Begins an object; write keys and values in turn, then ``endObject()``.
     @inlinable package mutating func beginObject() { open(UInt8(ascii: "{")) }
     @inlinable package mutating func endObject() { close(UInt8(ascii: "}")) }
     @inlinable package mutating func beginArray() { open(UInt8(ascii: "[")) }
     @inlinable package mutating func endArray() { close(UInt8(ascii: "]")) }
 
-    /// A key that needs no escaping.
+    /// A key without characters to escape.
     @inlinable @inline(__always)
     package mutating func key(_ name: StaticString) {
         let length = name.utf8CodeUnitCount
@@ -64,7 +64,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         needsComma = false
     }
 
-    /// Any key, as UTF-8.
+    /// A key of UTF-8 bytes, escaped as necessary.
     package mutating func key(utf8 name: UnsafeBufferPointer<UInt8>) {
         string(utf8: name)
         reserve(1)
@@ -72,12 +72,11 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         needsComma = false
     }
 
-    /// Any key.
     package mutating func key(_ name: String) {
         name.utf8Span.span.withUnsafeBufferPointer { key(utf8: $0) }
     }
 
-    /// A line end between two top-level values, as NDJSON has it.
+    /// A line end between two values of NDJSON.
     package mutating func newline() {
         reserve(1)
         put(UInt8(ascii: "\n"))
@@ -86,23 +85,23 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     // MARK: Values
 
+    /// A string, escaped as necessary.
     package mutating func string(_ text: String) {
-        // Every string of ours is in native memory; others, were there any, would be copied.
+        // Native strings are contiguous; bridged ones are copied.
         guard text.utf8.withContiguousStorageIfAvailable({ string(utf8: $0) }) == nil else { return }
         var text = text
         text.withUTF8 { string(utf8: $0) }
     }
 
-    /// One string out of three parts. Not any number of them, which would take an array for every event.
+    /// One string made of three parts, without allocating for it.
     package mutating func string(_ first: String, _ second: String, _ third: String) {
         string(first)
-        lengthen(by: second)
-        lengthen(by: third)
+        extend(by: second)
+        extend(by: third)
     }
 
-    /// Goes on with the string that was written last.
-    private mutating func lengthen(by part: String) {
-        // The closing quote gives way to the next part.
+    /// Continues the last string in place of its closing quote.
+    private mutating func extend(by part: String) {
         count -= 1
         part.utf8Span.span.withUnsafeBufferPointer { bytes in
             reserve(Self.roomToEscape(bytes.count))
@@ -111,6 +110,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         put(UInt8(ascii: "\""))
     }
 
+    /// A string of UTF-8 bytes, escaped as necessary. The bytes are not validated.
     package mutating func string(utf8 text: UnsafeBufferPointer<UInt8>) {
         reserve(Self.roomToEscape(text.count))
         separate()
@@ -120,7 +120,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         needsComma = true
     }
 
-    /// A text that needs no escaping.
+    /// A string without characters to escape.
     @inlinable
     package mutating func string(_ text: StaticString) {
         reserve(text.utf8CodeUnitCount + 3)
@@ -129,7 +129,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         needsComma = true
     }
 
-    /// A text of so many bytes that need no escaping, which `write` puts where it is told.
+    /// A string of `length` bytes without characters to escape; `write` fills the buffer.
     @inlinable
     package mutating func string(length: Int, _ write: (UnsafeMutableBufferPointer<UInt8>) -> Void) {
         reserve(length + 3)
@@ -150,7 +150,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     package mutating func integer(_ number: some BinaryInteger) { literal(String(number)) }
 
-    /// The shortest text that reads back as the same number. Not for infinities or NaN, which JSON cannot say.
+    /// The shortest text that reads back as the same number, which must be finite.
     package mutating func double(_ number: Double) {
         precondition(number.isFinite, "JSON has no infinities and no NaN.")
         literal(number.description)
@@ -159,15 +159,13 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
     package mutating func bool(_ flag: Bool) { literal(flag ? "true" : "false") }
     package mutating func null() { literal("null") }
 
-    /// A value that is JSON already.
+    /// A value that is JSON text already.
     package mutating func raw(_ json: [UInt8]) {
         fragment(json)
         needsComma = true
     }
 
-    package mutating func text(_ json: JSONText) { raw(json.bytes) }
-
-    /// The first part of a value, or members of one, that another writer wrote up to a key: the value of that comes next.
+    /// Text of another writer that ends with a key; write the key's value next.
     package mutating func fragment(_ json: [UInt8]) {
         reserve(json.count + 1)
         separate()
@@ -203,7 +201,7 @@ extension JSONWriter {
         needsComma = true
     }
 
-    /// Makes room for so many bytes more; whoever puts bytes has reserved them.
+    /// Makes room for `more` bytes. Every `put` needs a reservation.
     @inlinable @inline(__always)
     package mutating func reserve(_ more: Int) {
         if capacity - count < more { grow(by: more) }

@@ -4,8 +4,9 @@ import SignalboxJSON
 import SignalboxNotification
 
 extension Stages {
-    /// Takes any bytes for a payload, as every vendor with code in turn and as one of the catalogue, and traps when what comes out is no event: not JSON, or
-    /// larger than the payload accounts for. What cannot be read is refused, which is no fault. Then takes them for a file of media.
+    /// Reads any bytes as a payload, by every vendor with code in turn and by one of the catalogue. Traps if the result
+    /// is not an event: not JSON, or larger than the payload accounts for. An unreadable payload must be refused. Then
+    /// reads the bytes as a media file.
     public static func tryEverything(on bytes: UnsafeBufferPointer<UInt8>) {
         fuzzing.events(bytes)
         fuzzing.media(bytes)
@@ -15,7 +16,7 @@ extension Stages {
     private nonisolated(unsafe) static let fuzzing = Fuzzing()
 }
 
-/// What is kept between two inputs.
+/// The parsers and buffers that are reused from input to input.
 private struct Fuzzing {
     private let payloads = Normalizer.makeParser()
     private let events = ParserPool.forEvents()
@@ -34,17 +35,12 @@ private struct Fuzzing {
         let file = Array(bytes)
         let kinds = MediaKind.allCases
         for kind in [MediaKind(beginning: file), kinds[file.count % kinds.count]] {
-            guard let measures = try? MediaMeasures(in: file, kind: kind) else {
-                preconditionFailure("What is in memory can be read.")
-            }
-            precondition((measures.width == nil) == (measures.height == nil), "A picture has half a size.")
-            for number in [measures.width, measures.height, measures.milliseconds] {
-                precondition(number ?? 1 > 0, "A size or time is none.")
-            }
+            guard let size = PictureSize(of: kind, beginning: file) else { continue }
+            precondition(size.width > 0 && size.height > 0, "A picture has no size.")
         }
     }
 
-    /// Which of its vendors is asked depends on the bytes: all of them would take too long.
+    /// The bytes choose one vendor of the catalogue: all of them would take too long.
     private func readByCatalogue(_ bytes: UnsafeBufferPointer<UInt8>) {
         let catalogue = Catalogue.builtIn
         let vendors = catalogue.profiles

@@ -4,7 +4,7 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// A server on loopback that has a picture under every path, each another one, and counts how often it was asked.
+/// A server on loopback that has a different picture under every path and counts its requests.
 public final class PictureServer: Sendable {
     // A class because connections and the benchmark share it.
     private let asked = Atomic<Int>(0)
@@ -41,7 +41,7 @@ public final class PictureServer: Sendable {
         return result
     }
 
-    /// The beginning of a PNG file of 640 by 480 pixels, its name, and zeros: nobody decodes it.
+    /// The beginning of a PNG file of 640 by 480 pixels, its name, and zeros: the gateway does not decode it.
     private func picture(_ name: String) -> ByteBuffer {
         let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let header: [UInt8] =

@@ -6,7 +6,7 @@ import Synchronization
 
 /// A webhook endpoint on loopback that notes how long each event took from its acceptance to its arrival.
 ///
-/// Bare of everything but HTTP, for it shares the cores with what it measures.
+/// Speaks bare HTTP, because it shares the cores with the gateway that it measures.
 public final class ReceiverMeasure: Sendable {
     // A class because connections and the benchmark share it.
     private struct State {
@@ -69,8 +69,8 @@ public final class ReceiverMeasure: Sendable {
         done?.resume()
     }
 
-    /// The time of an event that this gateway wrote: `"time":"2026-11-20T21:29:00.123Z"`, read without a parser since
-    /// the receiver shares the cores with what it measures.
+    /// The time of an event that this gateway wrote: `"time":"2026-11-20T21:29:00.123Z"`, read without a
+    /// parser, because the receiver shares the cores with the gateway that it measures.
     private static func acceptedAt(_ body: ByteBuffer) -> Double {
         body.withUnsafeReadableBytes { bytes in
             // Eight bytes, so that one comparison does.

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxJSON
 import SignalboxRouting
 
@@ -95,7 +96,7 @@ public struct RouteMeasure {
         }
     }
 
-    /// What keeps taps out.
+    /// The condition that excludes taps.
     private static let type = "\"type\":[\"io.signalbox.notification.received\"]"
     private static let vendors = ["synerise", "sourse", "mce", "braze", "granify", "airship", "onesignal", "unknown"]
 

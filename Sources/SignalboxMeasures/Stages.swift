@@ -3,10 +3,11 @@ import SignalboxEgress
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
+import SignalboxSQLite
 import SignalboxStore
 
-/// The stages of the product as things that a benchmark can call. Benchmarks are a package of their own, so that what
-/// they depend on is not ours; these are the only public declarations there are.
+/// The stages of the product as things that a benchmark can call. Benchmarks are a separate package with
+/// dependencies of their own; these are the only public declarations.
 public enum Stages {
     /// Parses every payload with simdjson and nothing else. Returns the bytes read.
     public static func parse(_ payloads: [[UInt8]]) -> Int {
@@ -34,8 +35,8 @@ public enum Stages {
         return recognised
     }
 
-    /// What the chain alone takes for every payload, without and with the catalogue: detecting and reading, of payloads
-    /// that are parsed already. Both are measured payload by payload in turn, so that neither meets a slower machine.
+    /// The time of the chain alone, without and with the catalogue: detecting and reading payloads that are already
+    /// parsed. Both are measured payload by payload in turn, so that neither meets a slower machine.
     public static func chain(_ payloads: [[UInt8]]) -> (without: Duration, with: Duration) {
         let without = Vendors.all.filter { !($0 is Catalogue) }.map(\.name)
         guard let small = try? VendorChain(named: without) else { preconditionFailure("The registry knows its names.") }
@@ -47,7 +48,7 @@ public enum Stages {
             guard let root = try? parser.parse(payload),
                 let platformPayload = try? Platforms.recognise(root, size: payload.count, parser: parser)
             else { continue }
-            // Whoever comes second finds the payload in the processor's cache.
+            // The second measurement finds the payload in the processor's cache.
             if number.isMultiple(of: 2) {
                 times.without += time(small, platformPayload)
                 times.with += time(large, platformPayload)
@@ -90,7 +91,7 @@ public struct QueueMeasure: Sendable {
     private let queue: SQLiteQueue
     private let event: RoutedEvent
 
-    /// `payload`: what each event is made from.
+    /// `payload`: the payload of every event.
     public init(directory: String, payload: [UInt8]) throws {
         queue = try SQLiteQueue(in: directory)
         let normalizer = Normalizer(chain: VendorChain(), gateway: "bench", tokens: TokenHash(key: randomBytes(32)))

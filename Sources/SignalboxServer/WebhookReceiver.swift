@@ -4,18 +4,18 @@ package import Logging
 import NIOCore
 import ServiceLifecycle
 
-/// A webhook endpoint for development: hands every POST to `receive` and answers as it says, and permits everybody who asks
-/// to send as much as they like (CloudEvents, HTTP 1.1 Web Hooks for Event Delivery, 4.2).
+/// A webhook endpoint for development. It answers every POST with the status that `receive` returns, and permits every
+/// origin to send at any rate (CloudEvents, HTTP 1.1 Web Hooks for Event Delivery, 4.2).
 package struct WebhookReceiver: Service {
-    /// What a sender sent.
+    /// A request of a sender.
     package struct Message: Sendable {
         package let path: String
-        package let id: String?
-        package let timestamp: String?
-        package let signature: String?
-        /// As it came, compressed where `content-encoding` says so.
+        package var id: String? { header("webhook-id") }
+        package var timestamp: String? { header("webhook-timestamp") }
+        package var signature: String? { header("webhook-signature") }
+        /// As it arrived, compressed if the request has a `content-encoding`.
         package let body: [UInt8]
-        /// All of them, names in lower case.
+        /// All headers, with their names in lower case.
         package let headers: [(name: String, value: String)]
 
         /// The value of a header; nil when there is none.
@@ -48,42 +48,23 @@ package struct WebhookReceiver: Service {
 
     private static func permission(for request: Request) -> Response {
         var headers: HTTPFields = [.allow: "POST"]
-        if let origin = request.headers[.webhookRequestOrigin] {
-            headers[.webhookAllowedOrigin] = origin
-            headers[.webhookAllowedRate] = "*"
+        if let origin = request.headers[text: "webhook-request-origin"] {
+            headers[text: "webhook-allowed-origin"] = origin
+            headers[text: "webhook-allowed-rate"] = "*"
         }
         return Response(status: .ok, headers: headers)
     }
 
     private func answer(_ request: Request, from peer: PeerAddress) async throws -> Response {
-        let body = try await budget.withPurse(for: BodyHolder(source: nil, peer: peer)) {
-            try await request.wholeBody(upTo: Self.bodyLimit, from: $0, takesEncoded: true)
-        }
+        var reservation = BodyReservation(in: budget, for: BodyHolder(source: nil, peer: peer))
+        let body = try await request.wholeBody(upTo: Self.bodyLimit, reserving: &reservation, takesEncoded: true)
         let message = Message(
-            path: request.uri.path, id: request.headers[.webhookID], timestamp: request.headers[.webhookTimestamp],
-            signature: request.headers[.webhookSignature], body: body,
-            headers: request.headers.map { ($0.name.canonicalName, $0.value) })
+            path: request.uri.path, body: body, headers: request.headers.map { ($0.name.canonicalName, $0.value) })
         return Response(status: .init(code: await receive(message)))
     }
 }
 
-extension HTTPField.Name {
-    // The names are constants that are valid, which the compiler cannot know.
-    fileprivate static let webhookID = name("webhook-id")
-    fileprivate static let webhookTimestamp = name("webhook-timestamp")
-    fileprivate static let webhookSignature = name("webhook-signature")
-
-    fileprivate static let webhookRequestOrigin = name("webhook-request-origin")
-    fileprivate static let webhookAllowedOrigin = name("webhook-allowed-origin")
-    fileprivate static let webhookAllowedRate = name("webhook-allowed-rate")
-
-    private static func name(_ text: String) -> HTTPField.Name {
-        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is no header name.") }
-        return name
-    }
-}
-
-// Services are named in logs; without this, everything that they hold would be.
+// Services are named in logs; without this, logs would contain everything that they hold.
 extension WebhookReceiver: CustomStringConvertible {
     package var description: String { "WebhookReceiver" }
 }

@@ -1,22 +1,22 @@
 package import Foundation
 
-/// The `signalbox` that was built beside the tests.
+/// The `signalbox` binary that was built with the tests.
 package struct BuiltBinary: Sendable {
     private let url: URL
 
-    /// `bundle`: of the test target, which the build puts beside the binary.
+    /// `bundle`: the bundle of the test target, which the build puts next to the binary.
     package init(beside bundle: Bundle) {
         url = bundle.bundleURL.deletingLastPathComponent().appendingPathComponent("signalbox")
     }
 
-    /// What a finished process left.
+    /// The exit status and output of a finished process.
     package struct Result: Sendable {
         package let status: Int32
         package let output: String
         package let errors: String
     }
 
-    /// Runs the binary to its end. `behind`: a command that becomes the binary, whose path and arguments follow its own.
+    /// Runs the binary to its end. `behind`: a command that executes the binary; its own arguments come first.
     package func run(
         _ arguments: [String], input: Data = Data(), in directory: String? = nil, environment: [String: String] = [:],
         behind command: [String] = []
@@ -87,7 +87,7 @@ package final class RunningBinary: @unchecked Sendable {
                     write(handle.fileDescriptor, $0.baseAddress, $0.count)
                 }
                 if count < 0, errno == EINTR { continue }
-                // A process that ends without reading its input is no error of the test's.
+                // A process may end without reading its input.
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)
             }
@@ -134,14 +134,14 @@ package final class RunningBinary: @unchecked Sendable {
                 }
                 if !rest.isEmpty { lines.yield(String(decoding: rest, as: UTF8.self)) }
                 lines.finish()
-                // The thread's closure outlives it, and where some 1,350 descriptors are open, Foundation's `Process.run`
-                // reads beyond its list of them.
+                // The closure outlives the thread. With some 1,350 descriptors open, Foundation's `Process.run` reads
+                // beyond its list of them.
                 try? pipe.fileHandleForReading.close()
             }
             thread.start()
         }
 
-        /// What comes next; nil at the end. Not `availableData`, which ends the process when a signal comes between.
+        /// The next bytes; nil at the end. Not `availableData`, which ends the process when a signal comes between.
         private static func read(from descriptor: Int32) -> Data? {
             var buffer = [UInt8](repeating: 0, count: 65536)
             while true {

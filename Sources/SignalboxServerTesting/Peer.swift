@@ -1,7 +1,7 @@
 import Foundation
 
-/// A server on loopback that does what it should not, or what takes another's TLS: hangs, trickles, resets, shows a
-/// certificate that has expired. `Peer/peer.py` says which modes there are.
+/// A misbehaving server on loopback: hangs, sends slowly, resets the connection, shows a certificate that has
+/// expired. `Peer/peer.py` says which modes there are.
 package struct Peer: Sendable {
     package let port: Int
     private let process: RunningBinary
@@ -13,7 +13,7 @@ package struct Peer: Sendable {
         /// Names in lower case.
         package let headers: [String: String]
         package let body: String
-        /// The client's port, which requests that come by one connection share; nil where the server is not asked for it.
+        /// The client's port, the same for all requests of one connection; nil unless the test requested it.
         package let from: Int?
     }
 

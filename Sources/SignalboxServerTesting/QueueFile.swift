@@ -1,7 +1,7 @@
 import Foundation
 
-/// What another process can do to a queue's file, so that a gateway that works on it notices. SQLite's own locks are each
-/// process's, so it must be another one.
+/// Changes to a queue's file by another process, which a running gateway notices. SQLite's locks belong to a process,
+/// so a second process is needed.
 package struct QueueFile: Sendable {
     private let path: String
 

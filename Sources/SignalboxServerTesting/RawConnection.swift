@@ -2,8 +2,8 @@ package import Foundation
 
 /// A connection whose bytes a test chooses, where an HTTP client would only send what is right.
 package enum RawConnection {
-    /// Sends bytes at once to a server of this machine, and returns all that comes until the server closes. `endsInput`:
-    /// whether it says behind them that no more will come.
+    /// Sends bytes in one write to a local server and returns the bytes that arrive until it closes. `endsInput`:
+    /// true to close the sending side after them.
     package static func exchange(_ bytes: Data, with url: String, endsInput: Bool) async throws -> String {
         let port = url.split(separator: ":").last.map { String($0.prefix { $0.isNumber }) } ?? ""
         let process = try RunningBinary(

@@ -2,7 +2,7 @@ import Logging
 import ServiceLifecycle
 package import SignalboxServer
 
-/// A real webhook endpoint on loopback for one test: what arrives can be awaited, and the answers are the test's.
+/// A real webhook endpoint on loopback for one test, which awaits requests and chooses the responses.
 package final class ReceivingServer: Sendable {
     // A class because the server's connections and the test share it.
     private let messages: AsyncStream<WebhookReceiver.Message>
@@ -13,7 +13,7 @@ package final class ReceivingServer: Sendable {
         self.messages = messages
     }
 
-    /// Where to send to.
+    /// The URL of the endpoint.
     package var url: String { "http://\(address)/hooks" }
 
     /// The first `count` messages that arrive from now on. Ends only when they are there: give the test a time limit.

@@ -2,12 +2,12 @@ package import Foundation
 
 /// A reply as a server on loopback sends it, byte by byte.
 package struct ScriptedReply: Encodable {
-    /// What to do after it.
+    /// The end of the connection after the reply.
     package enum End: String, Encodable { case close, reset }
 
     package var head: String
     package var body: Data
-    /// How often the body is sent; zero is for ever.
+    /// How often the body is sent; zero repeats without end.
     package var times = 1
     package var end: End?
     /// Seconds after each body.
@@ -21,7 +21,7 @@ package struct ScriptedReply: Encodable {
         self.gap = gap
     }
 
-    /// The file, with its length unless another is said.
+    /// A reply with this file; `length` replaces its true length.
     package static func file(
         _ bytes: [UInt8], _ headers: [String] = [], status: String = "200 OK", length: Int? = nil,
         end: End? = nil

@@ -1,35 +1,35 @@
-import Foundation
+package import Foundation
 import Synchronization
 
 /// Watches the clock by which deliveries and downloads are due, and remembers which times were set since the last look.
 ///
 /// A class because writer and timer share it.
-final class ClockNotes: Sendable {
+package final class ClockNotes: Sendable {
     private let watches = Mutex((deliveries: ClockWatch(), media: ClockWatch()))
     private let now: @Sendable () -> Date
     private let elapsed: @Sendable () -> Duration
 
-    init(now: @escaping @Sendable () -> Date, elapsed: @escaping @Sendable () -> Duration) {
+    package init(now: @escaping @Sendable () -> Date, elapsed: @escaping @Sendable () -> Duration) {
         self.now = now
         self.elapsed = elapsed
     }
 
     /// Notes that a time is about to be written by which a delivery waits.
-    func note(delivery: Int64) {
+    package func note(delivery: Int64) {
         watches.withLock { [now, elapsed] in $0.deliveries.note(delivery, wall: now(), elapsed: elapsed()) }
     }
 
     /// Notes that the time of a download's next attempt is about to be written.
-    func note(media: Int64) {
+    package func note(media: Int64) {
         watches.withLock { [now, elapsed] in $0.media.note(media, wall: now(), elapsed: elapsed()) }
     }
 
     /// Those that were noted since the last look.
-    var deliveries: Set<Int64> { watches.withLock { $0.deliveries.noted } }
-    var media: Set<Int64> { watches.withLock { $0.media.noted } }
+    package var deliveries: Set<Int64> { watches.withLock { $0.deliveries.noted } }
+    package var media: Set<Int64> { watches.withLock { $0.media.noted } }
 
     /// By how much the clock was moved since the last look, and which downloads it spares; nil when it was not.
-    func jump(wall: Date, elapsed: Duration) -> (jump: ClockWatch.Jump, media: Set<Int64>)? {
+    package func jump(wall: Date, elapsed: Duration) -> (jump: ClockWatch.Jump, media: Set<Int64>)? {
         watches.withLock { watches in
             let media = watches.media.jump(wall: wall, elapsed: elapsed)
             return watches.deliveries.jump(wall: wall, elapsed: elapsed).map { ($0, media?.sparing ?? []) }

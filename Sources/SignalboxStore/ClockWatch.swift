@@ -1,8 +1,8 @@
-import Foundation
+package import Foundation
 
 /// Tells a wall clock that was set from time that passed, and remembers what was written by the new time already. Pure:
 /// both times come in.
-struct ClockWatch: Sendable {
+package struct ClockWatch: Sendable {
     private var offset: TimeInterval?
     /// Those whose next attempt was set since the last look, with the offset that the clock had then.
     private var written: [Int64: TimeInterval] = [:]
@@ -10,22 +10,22 @@ struct ClockWatch: Sendable {
     private static let tolerance: TimeInterval = 2
 
     /// That the wall clock was moved.
-    struct Jump: Sendable, Equatable {
-        let seconds: TimeInterval
+    package struct Jump: Sendable, Equatable {
+        package let seconds: TimeInterval
         /// Those whose times were set by the moved clock.
-        let sparing: Set<Int64>
+        package let sparing: Set<Int64>
     }
 
     /// Notes that the time of somebody's next attempt is about to be written.
-    mutating func note(_ id: Int64, wall: Date, elapsed: Duration) {
+    package mutating func note(_ id: Int64, wall: Date, elapsed: Duration) {
         written[id] = Self.offset(wall, elapsed)
     }
 
     /// What was noted since the last look.
-    var noted: Set<Int64> { Set(written.keys) }
+    package var noted: Set<Int64> { Set(written.keys) }
 
     /// By how much the wall clock was moved since the last call; nil when it was not.
-    mutating func jump(wall: Date, elapsed: Duration) -> Jump? {
+    package mutating func jump(wall: Date, elapsed: Duration) -> Jump? {
         let now = Self.offset(wall, elapsed)
         defer {
             offset = now

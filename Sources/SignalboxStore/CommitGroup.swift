@@ -5,9 +5,9 @@ import Synchronization
 ///
 /// Performs writes in the order of their submission. A write that cannot be committed fails alone, unless the whole
 /// file is affected. A class because it is shared state with its own queue.
-final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
+package final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
     /// Called once, on the thread of the commits or of the deadlines. It must not block.
-    typealias Done = @Sendable (Result<Output, StoreError>) -> Void
+    package typealias Done = @Sendable (Result<Output, StoreError>) -> Void
 
     private struct Entry {
         let write: Write
@@ -39,7 +39,7 @@ final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
 
     /// `commit` performs all given writes in one transaction, or none of them, and returns the result of each.
     /// `limit`: the most writes in one commit. `patience`: how long a submitter with a deadline waits.
-    init(
+    package init(
         limit: Int, patience: Duration, delayed: DelayedCall = .onQueue,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         commit: @escaping @Sendable ([Write]) throws(CommitFailure) -> [Output]
@@ -53,7 +53,7 @@ final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
 
     /// Returns when the write is durable. Throws when it was not performed, or, with a deadline, when its result is not
     /// known in time.
-    func write(_ write: Write, hasDeadline: Bool = false) async throws(StoreError) -> Output {
+    package func write(_ write: Write, hasDeadline: Bool = false) async throws(StoreError) -> Output {
         // Unchecked: every request waits here, and each entry's `done` is called once.
         let result = await withUnsafeContinuation { (done: UnsafeContinuation<Result<Output, StoreError>, Never>) in
             submit(write, hasDeadline: hasDeadline) { done.resume(returning: $0) }
@@ -67,7 +67,7 @@ final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
     }
 
     /// Like ``write(_:hasDeadline:)``, but calls `done`.
-    func submit(_ write: Write, hasDeadline: Bool = false, _ done: @escaping Done) {
+    package func submit(_ write: Write, hasDeadline: Bool = false, _ done: @escaping Done) {
         let now = hasDeadline ? now() : nil
         let (submission, watches) = state.withLock { state -> (Submission, Bool) in
             if let now, let begun = state.begun, now - begun >= patience {
@@ -88,7 +88,7 @@ final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
     }
 
     /// How long the present commit has been running; nil for none.
-    var commitTime: Duration? {
+    package var commitTime: Duration? {
         let begun = state.withLock { $0.begun }
         return begun.map { now() - $0 }
     }

@@ -16,7 +16,7 @@ package struct Lease: Sendable {
     /// From then on it is not sent any more.
     package let notAfter: Date?
     /// Deliveries with the same key are sent one after the other.
-    let orderKey: String?
+    package let orderKey: String?
 
     package init(
         delivery: Int64, event: String, destination: DestinationName, attempts: Int, earlier: Int? = nil,
@@ -34,7 +34,7 @@ package struct Lease: Sendable {
     }
 
     /// Of what it keeps in memory.
-    var bytes: Int { body.count + (payload?.count ?? 0) }
+    package var bytes: Int { body.count + (payload?.count ?? 0) }
 }
 
 /// One delivery as the queue keeps it.
@@ -68,6 +68,23 @@ package struct DeliveryRecord: Sendable, Equatable {
     package var status: Int? { last?.status }
     /// Why the last attempt failed.
     package var reason: String? { last?.reason }
+
+    package init(
+        id: Int64, event: String, subject: String, destination: DestinationName, state: State, attempts: Int,
+        due: Date, notBefore: Date?, notAfter: Date?, acceptedAt: Date, last: AttemptRecord?
+    ) {
+        self.id = id
+        self.event = event
+        self.subject = subject
+        self.destination = destination
+        self.state = state
+        self.attempts = attempts
+        self.due = due
+        self.notBefore = notBefore
+        self.notAfter = notAfter
+        self.acceptedAt = acceptedAt
+        self.last = last
+    }
 }
 
 /// One attempt as the log keeps it. What is not known is nil: of one that a crash cut short nothing is.
@@ -86,6 +103,20 @@ package struct AttemptRecord: Sendable, Equatable {
     package let remote: String?
     /// At most the first kilobyte of the reply's body.
     package let excerpt: [UInt8]
+
+    package init(
+        number: Int, startedAt: Date?, duration: Int?, status: Int?, error: String?, reason: String?, remote: String?,
+        excerpt: [UInt8]
+    ) {
+        self.number = number
+        self.startedAt = startedAt
+        self.duration = duration
+        self.status = status
+        self.error = error
+        self.reason = reason
+        self.remote = remote
+        self.excerpt = excerpt
+    }
 }
 
 /// Which deliveries are meant; everything that is set must hold.
@@ -121,4 +152,12 @@ package struct StoredEvent: Sendable, Equatable {
     package let payload: [UInt8]?
     /// The event as some destinations get it, where that says more than what is stored; other media alone do not.
     package let variants: [[UInt8]]
+
+    package init(source: SourceName, subject: String, body: [UInt8], payload: [UInt8]?, variants: [[UInt8]]) {
+        self.source = source
+        self.subject = subject
+        self.body = body
+        self.payload = payload
+        self.variants = variants
+    }
 }

@@ -39,14 +39,14 @@ package struct DeliveryWait: Sendable, Equatable {
 
     /// The state of a delivery's destination.
     package struct Circumstances: Sendable {
-        let hindrance: Hindrance?
+        let status: DestinationStatus?
         let isKnown: Bool
         let hasRate: Bool
 
-        /// `hindrance`: the status that keeps all its deliveries waiting. `isKnown`: whether the config has it.
+        /// `status`: the status that keeps all its deliveries waiting. `isKnown`: whether the config has it.
         /// `hasRate`: whether the config limits the rate of its deliveries.
-        package init(hindrance: Hindrance?, isKnown: Bool, hasRate: Bool) {
-            self.hindrance = hindrance
+        package init(status: DestinationStatus?, isKnown: Bool, hasRate: Bool) {
+            self.status = status
             self.isKnown = isKnown
             self.hasRate = hasRate
         }
@@ -60,7 +60,7 @@ package struct DeliveryWait: Sendable, Equatable {
             self = own
         } else if let shared = Self.shared(circumstances) {
             // A delivery that becomes due after the end of a backoff does not wait for the backoff.
-            let isBackoff = circumstances.hindrance.map { $0.until != nil } ?? false
+            let isBackoff = circumstances.status.map { $0.until != nil } ?? false
             self = isBackoff ? own ?? shared : shared
         } else {
             self = own ?? DeliveryWait(circumstances.hasRate ? .rateLimit : .queued)
@@ -82,7 +82,7 @@ package struct DeliveryWait: Sendable, Equatable {
 
     private static func shared(_ circumstances: Circumstances) -> DeliveryWait? {
         guard circumstances.isKnown else { return DeliveryWait(.unknownDestination) }
-        guard let hindrance = circumstances.hindrance else { return nil }
-        return DeliveryWait(hindrance.wait, until: hindrance.until, detail: hindrance.reason)
+        guard let status = circumstances.status else { return nil }
+        return DeliveryWait(status.wait, until: status.until, detail: status.reason)
     }
 }

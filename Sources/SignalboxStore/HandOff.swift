@@ -1,32 +1,32 @@
 import DequeModule
-import Foundation
-import SignalboxNotification
+package import Foundation
+package import SignalboxNotification
 
 /// What the queue keeps in memory beside the file: which deliveries are leased, and a bounded window of fresh ones that
 /// need not be read back. Pure bookkeeping; the caller guards it with a lock.
 ///
 /// Leases live here only. The data directory has one owner, so a new process knows that nobody holds any.
-struct HandOff {
+package struct HandOff {
     /// Fresh deliveries kept in memory for one destination; beyond it they are left to the file.
-    static let window = 2048
+    package static let window = 2048
     /// Bytes of events kept in memory for one destination.
-    static let windowBytes = 16 * 1024 * 1024
+    package static let windowBytes = 16 * 1024 * 1024
     /// Bytes kept in memory for all destinations together. A destination gets at most as much as is still free, so
     /// that slow destinations leave room for the others, however many they are.
-    static let totalBytes = 128 * 1024 * 1024
+    package static let totalBytes = 128 * 1024 * 1024
     /// Bytes that a delivery takes in addition to its event.
-    static let overhead = 512
+    package static let overhead = 512
     /// While there are fresh deliveries, every so many claims the file is looked at first: what waits there is older.
-    static let freshClaims = 8
+    package static let freshClaims = 8
 
-    private(set) var lanes: [DestinationName: Lane] = [:]
+    package private(set) var lanes: [DestinationName: Lane] = [:]
     /// Bytes that all lanes have reserved.
-    private(set) var reserved = 0
+    package private(set) var reserved = 0
     private let totalBytes: Int
 
-    init(totalBytes: Int = HandOff.totalBytes) { self.totalBytes = totalBytes }
+    package init(totalBytes: Int = HandOff.totalBytes) { self.totalBytes = totalBytes }
 
-    struct Lane {
+    package struct Lane {
         private(set) var fresh: Deque<Lease> = []
         /// Leased, fresh, about to be committed, or unreadable deliveries: not to be read from the file.
         private(set) var held: Set<Int64> = []
@@ -54,70 +54,70 @@ struct HandOff {
     }
 
     /// Starts a lane; deliveries to destinations without one are left to the file.
-    mutating func open(_ destination: DestinationName, isOrdered: Bool = false) {
+    package mutating func open(_ destination: DestinationName, isOrdered: Bool = false) {
         if lanes[destination] == nil { lanes[destination] = Lane(isOrdered: isOrdered) }
     }
 
     /// Nothing is handed over in memory any more; what is fresh is to be given back.
-    mutating func beginClosing(_ destination: DestinationName) -> [Lease] {
+    package mutating func beginClosing(_ destination: DestinationName) -> [Lease] {
         lanes[destination]?.isClosing = true
         return takeFresh(of: destination)
     }
 
     /// Ends a lane that nobody claims from any more.
-    mutating func close(_ destination: DestinationName) {
+    package mutating func close(_ destination: DestinationName) {
         reserved -= lanes.removeValue(forKey: destination)?.bytes ?? 0
     }
 
-    func isOrdered(_ destination: DestinationName) -> Bool { lanes[destination]?.isOrdered ?? false }
+    package func isOrdered(_ destination: DestinationName) -> Bool { lanes[destination]?.isOrdered ?? false }
 
-    func lastKey(of destination: DestinationName) -> String? { lanes[destination]?.lastKey }
+    package func lastKey(of destination: DestinationName) -> String? { lanes[destination]?.lastKey }
 
     /// What of a destination is not to be read from the file.
-    func held(of destination: DestinationName) -> Set<Int64> { lanes[destination]?.held ?? [] }
+    package func held(of destination: DestinationName) -> Set<Int64> { lanes[destination]?.held ?? [] }
 
-    func isHeld(_ delivery: Int64, of destination: DestinationName) -> Bool {
+    package func isHeld(_ delivery: Int64, of destination: DestinationName) -> Bool {
         lanes[destination]?.held.contains(delivery) ?? false
     }
 
     /// Order keys whose next delivery must wait until the one before it is settled.
-    func heldKeys(of destination: DestinationName) -> Set<String> { lanes[destination]?.heldKeys ?? [] }
+    package func heldKeys(of destination: DestinationName) -> Set<String> { lanes[destination]?.heldKeys ?? [] }
 
     /// Whether a delivery of this size can be handed over in memory: its destination has a lane, and both that lane
     /// and all lanes together have room.
-    func hasRoom(for bytes: Int, to destination: DestinationName) -> Bool {
+    package func hasRoom(for bytes: Int, to destination: DestinationName) -> Bool {
         let size = bytes + Self.overhead
         return lanes[destination]?.hasRoom(for: size, upTo: min(Self.windowBytes, totalBytes - reserved)) ?? false
     }
 
     /// Announces, before the commit, a delivery for which there is room.
-    mutating func reserve(_ lease: Lease) { change(lease.destination) { $0.reserve(lease) } }
+    package mutating func reserve(_ lease: Lease) { change(lease.destination) { $0.reserve(lease) } }
 
     /// After the commit.
-    mutating func deliver(_ lease: Lease) { lanes[lease.destination]?.deliver(lease) }
+    package mutating func deliver(_ lease: Lease) { lanes[lease.destination]?.deliver(lease) }
 
     /// After a rollback.
-    mutating func forget(_ lease: Lease) { change(lease.destination) { $0.forget(lease) } }
+    package mutating func forget(_ lease: Lease) { change(lease.destination) { $0.forget(lease) } }
 
     /// After a commit of deliveries that found no room.
-    mutating func leaveToFile(_ destination: DestinationName) { lanes[destination]?.leaveToFile() }
+    package mutating func leaveToFile(_ destination: DestinationName) { lanes[destination]?.leaveToFile() }
 
     /// After a commit of deliveries that are not due before then.
-    mutating func expect(_ destination: DestinationName, at due: Date) { lanes[destination]?.expect(due) }
+    package mutating func expect(_ destination: DestinationName, at due: Date) { lanes[destination]?.expect(due) }
 
-    enum Claim {
+    package enum Claim {
         case leases([Lease])
         /// Read the file except for held deliveries, and end the reading in any case.
         case read(Reading)
     }
 
     /// The right to read the file for one lane; a lane has at most one.
-    struct Reading: Equatable {
+    package struct Reading: Equatable {
         let destination: DestinationName
         fileprivate let number: Int
     }
 
-    mutating func claim(from destination: DestinationName, upTo limit: Int) -> Claim {
+    package mutating func claim(from destination: DestinationName, upTo limit: Int) -> Claim {
         switch change(destination, { $0.claim(upTo: limit) }) {
         case .leases(let leases): .leases(leases)
         case .read(let number): .read(Reading(destination: destination, number: number))
@@ -126,18 +126,18 @@ struct HandOff {
     }
 
     /// All that is fresh, to be given back.
-    mutating func takeFresh() -> [Lease] {
+    package mutating func takeFresh() -> [Lease] {
         lanes.keys.flatMap { takeFresh(of: $0) }
     }
 
-    mutating func takeFresh(of destination: DestinationName) -> [Lease] {
+    package mutating func takeFresh(of destination: DestinationName) -> [Lease] {
         change(destination) { $0.takeFresh(upTo: .max) } ?? []
     }
 
     /// Records what was leased from the file. `isWhole`: whether there was no more. `nextDue`: the earliest later due
     /// time. `lastKey`: the order key served last, if there are any. `unreadable`: damaged deliveries, which are not
     /// read again.
-    mutating func finishReading(
+    package mutating func finishReading(
         _ found: [Lease], of destination: DestinationName, isWhole: Bool, nextDue: Date?, lastKey: String? = nil,
         unreadable: [Int64] = []
     ) {
@@ -146,13 +146,13 @@ struct HandOff {
     }
 
     /// Ends a reading, whether it succeeded or not. After an unfinished one the file is read again.
-    mutating func end(_ reading: Reading) { lanes[reading.destination]?.end(reading.number) }
+    package mutating func end(_ reading: Reading) { lanes[reading.destination]?.end(reading.number) }
 
     /// The number of a destination's reading in progress; nil for none.
-    func readingNumber(of destination: DestinationName) -> Int? { lanes[destination]?.reading }
+    package func readingNumber(of destination: DestinationName) -> Int? { lanes[destination]?.reading }
 
     /// After the outcome was committed. `due`: when it is to be tried again.
-    mutating func release(_ lease: Lease, due: Date?) { lanes[lease.destination]?.release(lease, due: due) }
+    package mutating func release(_ lease: Lease, due: Date?) { lanes[lease.destination]?.release(lease, due: due) }
 
     /// Changes what a lane holds, and updates the total.
     @discardableResult
@@ -165,7 +165,7 @@ struct HandOff {
     }
 
     /// Destinations where deliveries have become due by now; with `all`, every destination is looked at again.
-    mutating func wake(at now: Date, all: Bool) -> [DestinationName] {
+    package mutating func wake(at now: Date, all: Bool) -> [DestinationName] {
         lanes.keys.filter { lanes[$0]?.wake(at: now, anyway: all) ?? false }
     }
 }

@@ -1,22 +1,24 @@
-import SignalboxNotification
+package import SignalboxNotification
 import Synchronization
 
 /// The hand-off of all destinations behind one lock, with the signals that wake who claims from them.
 ///
 /// A class because it is shared state between the writer, the claimers and the timer.
-final class Lanes: Sendable {
+package final class Lanes: Sendable {
+    package init() {}
+
     private let handOff = Mutex(HandOff())
     private let states = Mutex<[DestinationName: DestinationState]>([:])
     private let withheld = Mutex<Set<DestinationName>>([])
     private let wakers = Mutex<[DestinationName: @Sendable () -> Void]>([:])
 
-    func withHandOff<R: Sendable>(_ body: (inout HandOff) -> R) -> R {
+    package func withHandOff<R: Sendable>(_ body: (inout HandOff) -> R) -> R {
         handOff.withLock { body(&$0) }
     }
 
     /// Claims from memory, or through `read` when it is the file's turn. The reading ends however `read` ends, so that
     /// a failure does not stop the lane.
-    func claim(
+    package func claim(
         from destination: DestinationName, upTo limit: Int,
         orRead read: () async throws(StoreError) -> [Lease]
     ) async throws(StoreError) -> [Lease] {
@@ -32,36 +34,38 @@ final class Lanes: Sendable {
         }
     }
 
-    func open(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void) {
+    package func open(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void) {
         handOff.withLock { $0.open(destination, isOrdered: isOrdered) }
         wakers.withLock { $0[destination] = wake }
         wake()
     }
 
-    func close(_ destination: DestinationName) {
+    package func close(_ destination: DestinationName) {
         handOff.withLock { $0.close(destination) }
         wakers.withLock { $0[destination] = nil }
     }
 
-    func wake(_ destinations: some Collection<DestinationName>) {
+    package func wake(_ destinations: some Collection<DestinationName>) {
         let wakers = wakers.withLock { wakers in destinations.compactMap { wakers[$0] } }
         for wake in wakers { wake() }
     }
 
     // MARK: Who takes nothing for now
 
-    func state(of destination: DestinationName) -> DestinationState? { states.withLock { $0[destination] } }
+    package func state(of destination: DestinationName) -> DestinationState? { states.withLock { $0[destination] } }
 
     /// Those that are paused or disabled, or have not given their permission.
-    var idleDestinations: Set<DestinationName> { states.withLock { Set($0.keys) }.union(withheld.withLock(\.self)) }
+    package var idleDestinations: Set<DestinationName> {
+        states.withLock { Set($0.keys) }.union(withheld.withLock(\.self))
+    }
 
-    func set(_ state: DestinationState?, of destination: DestinationName) {
+    package func set(_ state: DestinationState?, of destination: DestinationName) {
         states.withLock { $0[destination] = state }
         wake([destination])
     }
 
     /// Takes the states that the file has; whose state changed is woken.
-    func set(_ all: [DestinationName: DestinationState]) {
+    package func set(_ all: [DestinationName: DestinationState]) {
         let changed = states.withLock { states in
             defer { states = all }
             return Set(states.keys).symmetricDifference(all.keys)
@@ -71,16 +75,16 @@ final class Lanes: Sendable {
 
     // MARK: Who has not given its permission
 
-    func isWithheld(by destination: DestinationName) -> Bool { withheld.withLock { $0.contains(destination) } }
+    package func isWithheld(by destination: DestinationName) -> Bool { withheld.withLock { $0.contains(destination) } }
 
-    func withhold(by destination: DestinationName) { withheld.withLock { _ = $0.insert(destination) } }
+    package func withhold(by destination: DestinationName) { withheld.withLock { _ = $0.insert(destination) } }
 
-    func permit(by destination: DestinationName) {
+    package func permit(by destination: DestinationName) {
         if withheld.withLock({ $0.remove(destination) }) != nil { wake([destination]) }
     }
 
     /// Takes those that the file has; who is no longer among them is woken.
-    func setWithheld(_ all: Set<DestinationName>) {
+    package func setWithheld(_ all: Set<DestinationName>) {
         let gone = withheld.withLock { withheld in
             defer { withheld = all }
             return withheld.subtracting(all)

@@ -1,10 +1,12 @@
 import Synchronization
 
 /// Wakes who downloads media and releases deliveries. A class because writer and timer share it with who opens it.
-final class MediaWaker: Sendable {
+package final class MediaWaker: Sendable {
+    package init() {}
+
     private let waker = Mutex<(@Sendable () -> Void)?>(nil)
 
-    func open(_ wake: @escaping @Sendable () -> Void) { waker.withLock { $0 = wake } }
+    package func open(_ wake: @escaping @Sendable () -> Void) { waker.withLock { $0 = wake } }
 
-    func wake() { waker.withLock(\.self)?() }
+    package func wake() { waker.withLock(\.self)?() }
 }

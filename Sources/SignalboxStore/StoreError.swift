@@ -1,5 +1,3 @@
-import GRDB
-
 /// Why the queue could not do what it was asked.
 package enum StoreError: Error, Sendable, Equatable {
     /// The data directory cannot be made, read or written; with path and reason.
@@ -45,37 +43,6 @@ extension StoreError: CustomStringConvertible {
             "The queue cannot be written: the disk has not completed a commit for \(time.components.seconds) s."
         case .undecided(let time):
             "The disk has not completed the commit within \(time.components.seconds) s: its outcome is not known."
-        }
-    }
-}
-
-extension StoreError {
-    /// SQLite's error in our terms.
-    init(_ error: any Error, path: String) {
-        switch error {
-        case let error as DatabaseError: self.init(sqlite: error, path: path)
-        case let error as StoreError: self = error
-        case let error as DamagedValue: self = .damaged(path: path, reason: error.reason)
-        case is RowDecodingError: self = .damaged(path: path, reason: "a value has another type than its column")
-        default: self = .unavailable(reason: String(describing: error))
-        }
-    }
-
-    /// Our statements are fixed, so one that names a missing table or reads an oversized value met damage.
-    private init(sqlite error: DatabaseError, path: String) {
-        switch error.resultCode {
-        case .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_TOOBIG:
-            self = .damaged(path: path, reason: error.message ?? "damaged")
-        case .SQLITE_ERROR where error.message?.hasPrefix("no such ") == true:
-            self = .damaged(path: path, reason: error.message ?? "damaged")
-        case .SQLITE_FULL: self = .unavailable(reason: "the disk is full")
-        case .SQLITE_READONLY: self = .unavailable(reason: "the file system or the file is read-only")
-        case .SQLITE_CANTOPEN: self = .unavailable(reason: "\(path) cannot be opened")
-        case .SQLITE_IOERR:
-            // A disk with no room left for what is not data is told like one that fails.
-            let number = error.extendedResultCode.rawValue
-            self = .unavailable(reason: "disk I/O error (\(number)): the disk may be full, or failing")
-        default: self = .unavailable(reason: error.message ?? "SQLite's error \(error.extendedResultCode.rawValue)")
         }
     }
 }

@@ -31,7 +31,7 @@ package final class StoreHealth: Sendable {
     package init() {}
 
     /// Remembers an error that reports damage; ignores all others.
-    func note(_ error: StoreError) {
+    package func note(_ error: StoreError) {
         guard case .damaged = error else { return }
         state.withLock { if $0.damage == nil { $0.damage = error } }
     }

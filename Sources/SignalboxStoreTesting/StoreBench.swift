@@ -1,20 +1,19 @@
 import Foundation
-import SignalboxNotification
-import SignalboxStore
+package import SignalboxNotification
+package import SignalboxStore
 import SignalboxTesting
 import Testing
 
-/// What one check works with: a directory, a clock, and short ways to say what happens.
+/// What one check works with: a place, a clock, and short forms of common steps.
 struct StoreBench: Sendable {
-    let directory: String
-    let backdoor: StoreBackdoor
+    let place: any StorePlace
     let clock = ManualDate()
     let crm = DestinationName("crm")
     let inbox = DestinationName("inbox")
 
     /// Opens the queue, as a new process would, with lanes for `crm` and `inbox`.
-    func open(isOrdered: Bool = false) throws(StoreError) -> SQLiteQueue {
-        let queue = try backdoor.open(directory, clock)
+    func open(isOrdered: Bool = false) throws(StoreError) -> any Store {
+        let queue = try place.open(clock)
         queue.openLane(crm, isOrdered: isOrdered) {}
         queue.openLane(inbox) {}
         return queue
@@ -39,31 +38,31 @@ struct StoreBench: Sendable {
     }
 
     /// As many to `crm` as a fresh window cannot hold, so that some are in the file only.
-    func fill(_ queue: SQLiteQueue, from first: Int, count: Int) async throws {
+    func fill(_ queue: any Store, from first: Int, count: Int) async throws {
         for start in stride(from: first, to: first + count, by: 500) {
             try await queue.append((start..<min(start + 500, first + count)).map { event($0) })
         }
     }
 
     /// Claims one delivery to `crm`.
-    func claimOne(_ queue: SQLiteQueue) async throws -> Lease {
+    func claimOne(_ queue: any Store) async throws -> Lease {
         try #require(try await queue.claim(from: crm, upTo: 1).first)
     }
 
     /// The numbers of what can be claimed now, all of which is then leased.
-    func claimNumbers(_ queue: SQLiteQueue, upTo limit: Int = 100) async throws -> [Int] {
+    func claimNumbers(_ queue: any Store, upTo limit: Int = 100) async throws -> [Int] {
         try await queue.tick()
         return try await queue.claim(from: crm, upTo: limit).map(\.number)
     }
 
     /// The only delivery there is.
-    func only(_ queue: SQLiteQueue) async throws -> DeliveryRecord {
+    func only(_ queue: any Store) async throws -> DeliveryRecord {
         let all = try await queue.deliveries(DeliveryFilter(), limit: 2)
         #expect(all.count == 1)
         return try #require(all.first)
     }
 
-    func count(_ state: DeliveryRecord.State, in queue: SQLiteQueue) async throws -> Int {
+    func count(_ state: DeliveryRecord.State, in queue: any Store) async throws -> Int {
         try await queue.counts()[crm]?[state] ?? 0
     }
 }
@@ -76,4 +75,41 @@ extension Lease {
 extension Outcome {
     static func failed(until date: Date) -> Outcome { .retry(at: date, status: 503, reason: "answered 503") }
     static let refused = Outcome.dead(status: 400, reason: "answered 400")
+}
+
+// MARK: Defaults
+
+extension DownloadStore {
+    package func dueMedia(
+        upTo limit: Int, perHost: Int, excluding: Set<Int64> = []
+    ) async throws(StoreError) -> [MediaJob] {
+        try await dueMedia(upTo: limit, perHost: perHost, busy: [:], excluding: excluding)
+    }
+}
+
+extension IntakeStore {
+    package func categories(limit: Int, upTo count: Int = .max) async throws(StoreError) -> [CategoryRecord] {
+        try await categories(limit: limit, after: nil, upTo: count)
+    }
+}
+
+extension UpkeepStore {
+    @discardableResult
+    package func removeMedia(
+        beyond retention: MediaRetention, gone: ([String]) async -> Void = { _ in }
+    ) async throws(StoreError) -> Int {
+        try await removeMedia(beyond: retention, pause: {}, gone: gone)
+    }
+}
+
+extension InspectionStore {
+    package func mediaFiles(limit: Int) async throws(StoreError) -> [MediaFileRecord] {
+        try await mediaFiles(after: nil, limit: limit)
+    }
+
+    package func mediaURLs(
+        _ states: Set<MediaURLRecord.State> = [.wanted, .resting, .failed], limit: Int
+    ) async throws(StoreError) -> [MediaURLRecord] {
+        try await mediaURLs(states, before: nil, limit: limit)
+    }
 }

@@ -9,13 +9,13 @@ extension StoreConformance {
     private static let hour: TimeInterval = 3600
     private static let day: TimeInterval = 86_400
 
-    private static func retention(days: Double = 90, count: Int = 1000) -> SQLiteQueue.Retention {
-        SQLiteQueue.Retention(
+    private static func retention(days: Double = 90, count: Int = 1000) -> Retention {
+        Retention(
             ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: .max,
             categories: .init(age: .seconds(days * day), count: count))
     }
 
-    private static func names(_ queue: SQLiteQueue, limit: Int = 1000) async throws -> [String] {
+    private static func names(_ queue: any Store, limit: Int = 1000) async throws -> [String] {
         try await queue.categories(limit: limit).map(\.identifier)
     }
 

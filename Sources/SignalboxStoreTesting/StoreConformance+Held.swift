@@ -116,7 +116,7 @@ extension StoreConformance {
                 bench.event(2, waitingFor: [url], notBefore: bench.clock.now.addingTimeInterval(90_000)),
             ])
             bench.clock.advance(by: 86_400)
-            let queue = try bench.backdoor.open(bench.directory, bench.clock)
+            let queue = try bench.place.open(bench.clock)
             try await queue.openMedia {}
             queue.openLane(bench.crm) {}
             bench.clock.advance(by: 59)

@@ -240,14 +240,14 @@ extension StoreBench {
     }
 
     /// The only download that is due.
-    func onlyJob(_ queue: SQLiteQueue) async throws -> MediaJob {
+    func onlyJob(_ queue: any Store) async throws -> MediaJob {
         let jobs = try await queue.dueMedia(upTo: 2, perHost: 2)
         #expect(jobs.count == 1)
         return try #require(jobs.first)
     }
 
     /// A download of which an older file is kept, and for which event 2 waits.
-    func staleJob(_ queue: SQLiteQueue) async throws -> MediaJob {
+    func staleJob(_ queue: any Store) async throws -> MediaJob {
         try await queue.append([event(1, waitingFor: ["https://a.example/x"])])
         try await queue.settle(
             media: stored(try await onlyJob(queue), "old", validators: MediaValidators(etag: "\"old\""), for: 1))

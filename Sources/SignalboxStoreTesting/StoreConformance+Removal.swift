@@ -7,7 +7,7 @@ import Testing
 
 extension StoreConformance {
     private static let day: TimeInterval = 86_400
-    private static let retention = SQLiteQueue.Retention(
+    private static let retention = Retention(
         ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: .max)
 
     static let removal = [
@@ -60,10 +60,10 @@ extension StoreConformance {
                     try await queue.settle(lease, .delivered(status: 200))
                 }
             }
-            let before = try await bench.backdoor.pages(queue)
+            let before = try await bench.place.size()
             bench.clock.advance(by: 8 * day)
             #expect(try await queue.remove(beyond: retention) == 2000)
-            #expect(try await bench.backdoor.pages(queue) < before / 10)
+            #expect(try await bench.place.size() < before / 10)
             #expect(try await queue.audit().isRight)
         },
         Self("theOldestThatEndedLeaveWhereThereIsNoRoom") { bench in
@@ -77,12 +77,12 @@ extension StoreConformance {
                     try await queue.settle(lease, .delivered(status: 200))
                 }
             }
-            let bytes = try await queue.fileBytes()
-            let limit = SQLiteQueue.Retention(ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: bytes / 2)
+            let bytes = try await bench.place.size()
+            let limit = Retention(ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: bytes / 2)
             let removed = try await queue.remove(beyond: limit)
             #expect(removed > 0)
             #expect(removed < 2000, "as many as need be")
-            #expect(try await queue.fileBytes() <= bytes / 2)
+            #expect(try await bench.place.size() <= bytes / 2)
             let left = try await queue.deliveries(DeliveryFilter(state: .delivered), limit: 2000).map(\.id)
             #expect(left.count == 2000 - removed)
             #expect(left.min() == (left.max() ?? 0) - Int64(left.count) + 1, "the newest are left")
@@ -174,10 +174,10 @@ extension StoreConformance {
             }
             bench.clock.advance(by: 3600)
         }
-        let bytes = try await queue.fileBytes()
-        let limit = SQLiteQueue.Retention(ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: bytes / 2)
+        let bytes = try await bench.place.size()
+        let limit = Retention(ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: bytes / 2)
         _ = try await queue.remove(beyond: limit)
-        #expect(try await queue.fileBytes() <= bytes / 2)
+        #expect(try await bench.place.size() <= bytes / 2)
         let events = try await queue.eventCount()
         #expect((500..<1500).contains(events), "events did not make room for requests: \(events) are left")
         try await expectKnown(false, "0-0", bench, queue)
@@ -186,14 +186,14 @@ extension StoreConformance {
 
     /// Whether a request is remembered: then it is no use for another body.
     private static func expectKnown(
-        _ isKnown: Bool, _ key: String, _ bench: StoreBench, _ queue: SQLiteQueue
+        _ isKnown: Bool, _ key: String, _ bench: StoreBench, _ queue: any Store
     ) async throws {
         let result = try await queue.append([], of: bench.request(key, body: 2))
         #expect((result == .conflicting) == isKnown, "\(key)")
     }
 
-    private static func backdoorLoss(_ bench: StoreBench, _ queue: SQLiteQueue) async throws {
-        try await bench.backdoor.loseADelivery(queue)
+    private static func backdoorLoss(_ bench: StoreBench, _ queue: any Store) async throws {
+        try await bench.place.loseDelivery(3)
         let audit = try await queue.audit()
         #expect(!audit.isRight)
         #expect(audit.accounts.map(\.missing) == [1])

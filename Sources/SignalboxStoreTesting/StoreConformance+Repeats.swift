@@ -40,7 +40,7 @@ extension StoreConformance {
         Self("aKeyIsForgottenAfterItsTime") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)], of: bench.request("k", body: 1))
-            bench.clock.advance(by: SQLiteQueue.requestMemory / .seconds(1))
+            bench.clock.advance(by: StoreLimits.requestMemory / .seconds(1))
             #expect(
                 try await queue.append([bench.event(2)], of: bench.request("k", body: 2)) == .appended(duplicates: [:]))
             #expect(try await queue.append([bench.event(3)], of: bench.request("k", body: 1)) == .conflicting)
@@ -121,7 +121,7 @@ extension StoreBench {
     func request(
         _ key: String, from source: String = "default", body: UInt8, answer: String = "taken", size: Int = 0
     ) -> IdempotentRequest {
-        let memory = SQLiteQueue.requestMemory / .seconds(1)
+        let memory = StoreLimits.requestMemory / .seconds(1)
         return IdempotentRequest(
             from: SourceName(source), key: key, digest: [body], since: clock.now.addingTimeInterval(-memory)
         ) { _ in StoredAnswer(status: 202, body: Array(answer.utf8) + Array(repeating: 32, count: size)) }

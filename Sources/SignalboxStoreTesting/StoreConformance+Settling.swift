@@ -157,13 +157,13 @@ extension StoreConformance {
                 try await queue.settle(Settlement(lease, .refused, disabling: "gone", successor: first))
             }
             #expect(try await bench.only(queue).state == .waiting)
-            #expect(try await queue.destinationStates().isEmpty)
+            #expect(try await queue.statuses().isEmpty)
             #expect(try await bench.claimNumbers(queue).isEmpty, "it is still held")
 
             let successor = bench.event(2, to: [DeliveryOrder(to: bench.inbox)])
             try await queue.settle(Settlement(lease, .refused, disabling: "gone", successor: successor))
             #expect(try await bench.count(.dead, in: queue) == 1)
-            #expect(try await queue.destinationStates()[bench.crm]?.word == .disabled)
+            #expect(try await queue.statuses()[bench.crm]?.word == "disabled")
             #expect(try await queue.claim(from: bench.inbox, upTo: 5).map(\.number) == [2])
             #expect(try await queue.audit().isRight)
         },

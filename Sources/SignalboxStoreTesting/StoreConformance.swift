@@ -2,9 +2,7 @@ package import SignalboxStore
 package import SignalboxTesting
 import Testing
 
-/// What every durable queue must do: one check for each promise, over its verbs alone.
-///
-/// There is one queue, so that its type stands here; the second one brings the protocol that takes its place.
+/// One promise that every store keeps, and its check over the store's verbs alone.
 package struct StoreConformance: Sendable, CustomTestStringConvertible {
     package let testDescription: String
     private let check: Check
@@ -20,28 +18,25 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
         appending + settling + attempts + schedules + orders + states + repeats + removal + categories + clock
         + downloads + settledMedia + held + released + mediaRemoval + mediaInspection
 
-    /// Checks one implementation in a directory of its own.
-    package func run(_ backdoor: StoreBackdoor) async throws {
-        try await withTemporaryDirectory { try await check(StoreBench(directory: $0, backdoor: backdoor)) }
+    /// Checks the promise in a place of its own.
+    package func run<Place: StorePlace>(in place: Place.Type) async throws {
+        try await Place.withPlace { try await check(StoreBench(place: $0)) }
     }
 }
 
-/// How an implementation is opened, and what only somebody can do who knows its file.
-package struct StoreBackdoor: Sendable {
-    package typealias Open = @Sendable (_ directory: String, _ clock: ManualDate) throws(StoreError) -> SQLiteQueue
+/// Where the stores under test keep their content: a directory, or a schema of a database server. Each implementation
+/// of ``Store`` has one, and runs the suite in one line.
+package protocol StorePlace: Sendable {
+    /// Makes an empty place and removes it after `body`.
+    static func withPlace(_ body: (Self) async throws -> Void) async throws
 
-    let open: Open
-    /// Deletes one delivery, telling nobody.
-    let loseADelivery: @Sendable (SQLiteQueue) async throws -> Void
-    /// How much room it takes on disk.
-    let pages: @Sendable (SQLiteQueue) async throws -> Int
+    /// Opens a store as a new process does. The stores that were opened here before stay usable, as other processes do;
+    /// what they lease counts as abandoned, as after a crash.
+    func open(_ clock: ManualDate) throws(StoreError) -> any Store
 
-    package init(
-        open: @escaping Open, loseADelivery: @escaping @Sendable (SQLiteQueue) async throws -> Void,
-        pages: @escaping @Sendable (SQLiteQueue) async throws -> Int
-    ) {
-        self.open = open
-        self.loseADelivery = loseADelivery
-        self.pages = pages
-    }
+    /// Deletes a delivery behind the store's back.
+    func loseDelivery(_ id: Int64) async throws
+
+    /// The bytes that the content takes on disk, free space within it included.
+    func size() async throws -> Int64
 }

@@ -1,8 +1,8 @@
 package import Foundation
 
-/// A pair of files: an input, and what it should become.
+/// A pair of files: an input and its expected output.
 ///
-/// Fixtures are found, not listed: `Fixtures/<folder>/<case>.json` and beside it `<case>.expected.json`.
+/// Fixtures are found, not listed: `Fixtures/<folder>/<case>.json` and next to it `<case>.expected.json`.
 package struct Fixture: Sendable, CustomStringConvertible {
     /// The component it belongs to.
     package let folder: String

@@ -1,6 +1,6 @@
 import SignalboxJSON
 
-/// What tells two JSON values apart, as lines for people. The order of an object's members does not.
+/// The differences between two JSON values, as readable lines. The order of an object's members is ignored.
 package enum JSONDifference {
     /// One line for each place that differs, with its JSON Pointer. Members that only the actual value has are
     /// differences, save those named in `optional`.

@@ -1,7 +1,7 @@
 package import Foundation
 import Synchronization
 
-/// A clock that moves when it is told to. A class because a test and what it tests share it.
+/// A clock that moves when it is told to. A class because the test and the tested code share it.
 package final class ManualDate: Sendable {
     private let date = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
     private let passed = Mutex(Duration.zero)
@@ -17,6 +17,6 @@ package final class ManualDate: Sendable {
         passed.withLock { $0 += .seconds(seconds) }
     }
 
-    /// As somebody sets a clock.
+    /// Steps the clock, as an operator may.
     package func set(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
 }

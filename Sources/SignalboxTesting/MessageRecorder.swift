@@ -1,9 +1,9 @@
 import Foundation
 
-/// Keeps the webhook messages that tests make or receive, so that libraries that are not ours can read every one of them.
+/// Records the webhook messages that tests make or receive, so that third-party libraries can verify each of them.
 package enum MessageRecorder {
     /// Appends a message as a line to the file that SIGNALBOX_RECORD_MESSAGES names; does nothing when it names none.
-    /// `secret`: what it was signed with. `events`: what it was made of.
+    /// `secret`: the signing secret. `events`: the events in the message.
     package static func record(
         format: String, headers: [(name: String, value: String)], body: [UInt8], secret: String? = nil,
         events: [[UInt8]]? = nil

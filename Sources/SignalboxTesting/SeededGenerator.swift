@@ -1,4 +1,4 @@
-/// Random numbers that are the same for the same seed (SplitMix64), so that a property test that failed can be repeated.
+/// Random numbers that repeat for the same seed (SplitMix64), so that a failed property test can be repeated.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 

@@ -5,13 +5,13 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 
-/// The config's file, and those in the folder beside it.
+/// Reading of the config file and the files of its folder.
 extension ConfigFile {
-    /// Files of this folder beside the config belong to it.
+    /// Files of this folder, next to the config, belong to it.
     static let folder = "routes.d"
 
-    /// Reads and checks a config; fails with every mistake and its place. What was read, and where more may be added, is in
-    /// its `origin`.
+    /// Reads and checks a config; throws every error with its position. The config's `origin` lists the files that were
+    /// read and the paths where more may be added.
     static func load(_ path: String) throws(ConfigRefusal) -> RoutedConfig {
         let files = try texts(path)
         do throws(InvalidConfig) {
@@ -60,8 +60,8 @@ extension ConfigFile {
         return parent.isEmpty ? folder : parent == "/" ? "/" + folder : parent + "/" + folder
     }
 
-    /// In the order of their bytes, so that it does not depend on the machine's language. Files that begin with a dot are those
-    /// of editors.
+    /// In the order of their bytes, so that it does not depend on the machine's language. Files that begin with a dot
+    /// are those of editors.
     private static func names(in folder: String) throws(ConfigRefusal) -> [String] {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory.boolValue else {

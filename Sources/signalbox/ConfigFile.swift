@@ -88,7 +88,7 @@ enum ConfigFile {
                 let value = try secret(reference, for: place, path: path)
                 guard Destination.Header.allows(value) else {
                     throw ConfigRefusal(
-                        "\(path): \(place): what comes from \(reference) is no header's value, which is one line of visible ASCII."
+                        "\(path): \(place): \(reference) is not a valid header value: use one line of visible ASCII."
                     )
                 }
                 headers.append((header.name, value))
@@ -97,7 +97,7 @@ enum ConfigFile {
         return headers
     }
 
-    /// The secret that a webhook's access tokens are asked for with; nil when it needs none.
+    /// The client secret that a webhook's token requests use; nil without OAuth 2.0.
     static func clientSecret(
         of webhook: Destination.Webhook, named name: DestinationName, path: String
     ) throws(ConfigRefusal) -> String? {
@@ -122,16 +122,16 @@ enum ConfigFile {
             let secret = try secret(reference, for: place, path: path)
             guard secret.utf8.count >= MediaLinks.shortestSecret else {
                 throw ConfigRefusal(
-                    "\(path): \(place): what comes from \(reference) is shorter than \(MediaLinks.shortestSecret) bytes, so "
-                        + "it could be guessed; take what openssl rand -base64 32 prints.")
+                    "\(path): \(place): \(reference) is shorter than \(MediaLinks.shortestSecret) bytes and could be "
+                        + "guessed. Use the output of `openssl rand -base64 32`.")
             }
             secrets.append(secret)
         }
         return MediaLinks(publicUrl: config.gateway.publicUrl, secrets: secrets, expiry: signed.expiry)
     }
 
-    /// A digest of all that a webhook is reached with and that is not in the config itself: secrets, and what TLS's files
-    /// hold. What cannot be had counts as empty: who uses it says so.
+    /// A digest of a webhook's settings outside the config: secrets and the contents of its TLS files. An unreadable
+    /// value counts as empty; its user reports the error.
     static func digest(ofSecretsOf webhook: Destination.Webhook) -> [UInt8] {
         var references = webhook.secrets
         for header in webhook.headers {

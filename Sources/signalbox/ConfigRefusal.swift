@@ -2,7 +2,7 @@ import ArgumentParser
 import SignalboxConfig
 import SignalboxRouting
 
-/// Why a config cannot be used: to be told at once, or noted for whoever asks later.
+/// The reasons why a config cannot be used, for the terminal and for later requests.
 struct ConfigRefusal: Error {
     /// For standard error, line ends included.
     let text: String

@@ -1,18 +1,39 @@
 import ArgumentParser
 import Foundation
+import SignalboxGateway
+import SignalboxServer
+import SignalboxStore
 
 /// Exit codes that programs rely on.
 extension ExitCode {
     /// Some inputs were rejected or some deliveries failed.
     static let incomplete = ExitCode(1)
-    /// The command line, the config or the environment does not allow it.
+    /// The command line, the config or the environment is invalid.
     static let unusable = ExitCode(2)
     /// ^C, after a clean stop.
     static let interrupted = ExitCode(130)
 }
 
-/// Says on standard error, in a sentence, why nothing was done, and ends with ``ExitCode/unusable``.
+/// Writes on standard error why a command did not start; returns ``ExitCode/unusable``.
 func refuse(_ sentence: String) -> ExitCode {
     StandardError.write("signalbox: \(sentence)\n")
     return .unusable
+}
+
+extension Error {
+    /// Writes an error of the libraries on standard error and returns its exit code. Other errors are returned
+    /// unchanged.
+    var reported: any Error {
+        switch self as any Error {
+        case let error as StoreError: return refuse("\(error)")
+        case let error as ListenError: return refuse("\(error)")
+        case let error as ConfigRefusal: return error.told
+        case ReplayError.refused(let sentence): return refuse(sentence)
+        case ReplayError.damaged(let sentence):
+            _ = refuse(sentence)
+            return ExitCode.incomplete
+        case ReplayError.interrupted: return ExitCode.interrupted
+        default: return self
+        }
+    }
 }

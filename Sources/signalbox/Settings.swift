@@ -4,21 +4,21 @@ import Foundation
 import Logging
 import SignalboxNotification
 
-/// What several commands can be told: by flag, else by environment, else by the config file, else by default.
+/// Settings of several commands: flag, else environment, else config file, else default.
 struct GatewayOptions: ParsableArguments {
     @Option(
         name: .shortAndLong, help: "The config file (SIGNALBOX_CONFIG; default: routes.json).",
         completion: .file(extensions: ["json"]))
     var config: String?
 
-    @Option(help: "Where the queue is kept (SIGNALBOX_DATA_DIR; default: data).", completion: .directory)
+    @Option(help: "Data directory with the queue (SIGNALBOX_DATA_DIR; default: data).", completion: .directory)
     var dataDir: String?
 
     @Option(
-        help: "Least severe messages to log: trace, debug, info, notice, warning, error (SIGNALBOX_LOG_LEVEL).",
+        help: "Minimum log level: trace, debug, info, notice, warning, error (SIGNALBOX_LOG_LEVEL).",
         transform: { text in
             guard let level = Logger.Level(rawValue: text) else {
-                throw ValidationError("There is no log level \(text).")
+                throw ValidationError("Unknown log level \(text).")
             }
             return level
         })
@@ -28,14 +28,14 @@ struct GatewayOptions: ParsableArguments {
         ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox")
     }
 
-    /// A setting of the environment; one that is empty counts as not set.
+    /// A setting of the environment; an empty one counts as unset.
     private func variable(_ key: ConfigKey) -> String? {
         environment.string(forKey: key).flatMap { $0.isEmpty ? nil : $0 }
     }
 
     var configPath: String { config ?? variable("config") ?? "routes.json" }
 
-    /// True when nobody said which config to use, so that none need exist.
+    /// True if neither flag nor environment names a config; then the default file need not exist.
     var isConfigImplied: Bool { config == nil && variable("config") == nil }
 
     func dataDirectory(file: String?) -> String { dataDir ?? variable("dataDir") ?? file ?? "data" }
@@ -46,7 +46,7 @@ struct GatewayOptions: ParsableArguments {
 
     func validate() throws {
         guard let text = variable("logLevel"), Logger.Level(rawValue: text) == nil else { return }
-        throw ValidationError("SIGNALBOX_LOG_LEVEL is \(text), which is no log level.")
+        throw ValidationError("SIGNALBOX_LOG_LEVEL is not a log level: \(text).")
     }
 
     func makeLogger() -> Logger {
@@ -60,7 +60,7 @@ struct GatewayOptions: ParsableArguments {
 extension SourceName {
     /// A name from the command line.
     init(argument: String) throws {
-        guard NameRule.allows(argument) else { throw ValidationError("\(argument) is no name: \(NameRule.words).") }
+        guard NameRule.allows(argument) else { throw ValidationError("Invalid name \(argument): \(NameRule.words).") }
         self.init(argument)
     }
 }

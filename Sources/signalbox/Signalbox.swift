@@ -7,8 +7,8 @@ struct Signalbox: AsyncParsableCommand {
         commandName: "signalbox",
         abstract: "A gateway for push notifications of many vendors.",
         discussion: """
-            Takes raw APNs and FCM payloads, finds out which vendor produced each one, and delivers one normalised \
-            event to the webhooks that routes.json names.
+            Accepts raw APNs and FCM payloads, identifies the vendor of each one, and delivers one normalised event to \
+            the webhooks that routes.json names.
             """,
         version: Version.current,
         subcommands: [
@@ -26,7 +26,8 @@ struct Signalbox: AsyncParsableCommand {
                 try command.run()
             }
         } catch {
-            // ArgumentParser does not notice that its help, version or completions cannot be written.
+            let error = error.reported
+            // ArgumentParser ignores a failure to write its help, version or completions.
             let text = exitCode(for: error) == .success ? fullMessage(for: error) : ""
             guard !text.isEmpty else { exit(withError: error) }
             StandardOutput.print(text)

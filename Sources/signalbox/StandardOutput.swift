@@ -1,6 +1,7 @@
 import Foundation
+import SignalboxGateway
 
-/// Replaces Swift's `print`, which does not report that standard output cannot be written.
+/// Replaces Swift's `print`, which ignores failures to write.
 func print(_ text: String, terminator: String = "\n") { StandardOutput.print(text, terminator: terminator) }
 
 /// Standard output, written in large pieces.
@@ -10,10 +11,10 @@ struct StandardOutput: ~Copyable {
 
     init() { buffer.reserveCapacity(Self.capacity) }
 
-    /// Adds whole lines.
+    /// Appends whole lines.
     mutating func write(_ lines: [UInt8]) { lines.withUnsafeBytes { write($0) } }
 
-    /// As above; many at once are not gathered first.
+    /// Appends whole lines. Large pieces are written without a copy.
     mutating func write(_ lines: UnsafeRawBufferPointer) {
         if buffer.count + lines.count < Self.capacity {
             buffer.append(contentsOf: lines)
@@ -23,47 +24,39 @@ struct StandardOutput: ~Copyable {
         }
     }
 
-    /// Writes what has gathered. A reader that went away ends the process, as it does other filters.
+    /// Writes the buffer. A closed pipe ends the process, as with other filters.
     mutating func flush() {
         buffer.withUnsafeBytes { put($0) }
         buffer.removeAll(keepingCapacity: true)
     }
 
     private func put(_ bytes: UnsafeRawBufferPointer) {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = Foundation.write(STDOUT_FILENO, rest.baseAddress, rest.count)
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else {
-                StandardError.write(
-                    "signalbox: standard output cannot be written: \(String(cString: strerror(errno))).\n")
-                exit(2)
-            }
-            rest = UnsafeRawBufferPointer(rebasing: rest[count...])
-        }
+        guard !writeAll(bytes, to: STDOUT_FILENO) else { return }
+        StandardError.write("signalbox: cannot write standard output: \(String(cString: strerror(errno))).\n")
+        exit(2)
     }
 
-    /// Writes a text at once, for commands that have little to say.
+    /// Writes a text at once, for short output.
     static func print(_ text: String, terminator: String = "\n") {
         var output = StandardOutput()
         output.write(Array((text + terminator).utf8))
         output.flush()
     }
 
-    /// Opens standard streams that the caller has closed. Otherwise a file or connection opened later gets their
-    /// number, and output goes into it. Writing to standard output then fails; error messages are dropped.
+    /// Opens standard streams that the caller has closed. Otherwise a file or connection opened later would get their
+    /// number and receive the output. Writing to standard output then fails; error messages are dropped.
     static func reserveDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
         where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest free number, which is this one.
+            // Opens the lowest free number, which is this one.
             _ = open("/dev/null", mode)
         }
     }
 
-    /// Whether to use colours: on a terminal, unless the environment says otherwise.
+    /// True to use colours: on a terminal, unless the environment forbids it.
     static var hasColor: Bool { isatty(STDOUT_FILENO) == 1 && wantsColor }
 
-    /// False where NO_COLOR (no-color.org) or a dumb terminal says so.
+    /// False if NO_COLOR (no-color.org) is set or the terminal is dumb.
     static var wantsColor: Bool {
         let environment = ProcessInfo.processInfo.environment
         return environment["NO_COLOR", default: ""].isEmpty && environment["TERM"] != "dumb"

@@ -168,7 +168,7 @@ import Testing
         }
     }
 
-    @Test func aSourceWithTokensTakesNothingWithoutOne() async throws {
+    @Test func requiresTheTokenOfASource() async throws {
         try await withTemporaryDirectory { directory in
             let sources = #""sources": { "ios": { "auth": { "bearer": ["env:IOS_TOKEN"] } } },"#
             let gateway = try await Gateway.start(

@@ -51,7 +51,7 @@ import Testing
 
     // MARK: The set
 
-    @Test func whatAPayloadDefinesCanBeFetched() async throws {
+    @Test func servesCategoriesThatPayloadsDefine() async throws {
         try await Gateway.run { gateway, receiver, _ in
             #expect(try await Self.ask(gateway).categories.isEmpty)
             for _ in 0..<3 { #expect(try await gateway.post(Self.payload).status == 202) }
@@ -151,7 +151,7 @@ import Testing
 
     // MARK: Asking again
 
-    @Test func whoHasItAlreadyIsToldSo() async throws {
+    @Test func answers304ForAKnownVersion() async throws {
         try await Gateway.run { gateway, _, _ in
             #expect(try await gateway.post(Self.payload).status == 202)
             let first = try await Self.ask(gateway)
@@ -180,7 +180,7 @@ import Testing
 
     // MARK: Who may
 
-    @Test func sourcesAndOperatorsMayAskAndNobodyElse() async throws {
+    @Test func servesSourcesAndOperatorsOnly() async throws {
         let config =
             #""sources": { "app": { "auth": { "bearer": ["env:APP"] } } }, "admin": { "auth": { "bearer": ["env:ADMIN"] } },"#
         let environment = ["APP": "app-token", "ADMIN": "admin-token"]

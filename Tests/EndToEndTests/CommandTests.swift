@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    /// Compressed by the tools that people use, several members included; `mixed.ndjson` is what is inside.
+    /// Compressed by common tools, with several members included; the file's name does not matter.
     @Test func normalizeOpensCompressedInput() async throws {
         for name in ["mixed.ndjson.gz", "twice.ndjson.gz", "mixed.ndjson.zst"] {
             let url = try #require(Bundle.module.url(forResource: "Fixtures/" + name, withExtension: nil))
@@ -75,10 +75,10 @@ import Testing
     @Test func normalizeSaysWhatItCannotOpen() async throws {
         let result = try await normalize(Data(), ["no-such-file"])
         #expect(result.status == 2)
-        #expect(result.errors == "signalbox: no-such-file cannot be opened: No such file or directory.\n")
+        #expect(result.errors == "signalbox: Cannot open no-such-file: No such file or directory.\n")
     }
 
-    @Test func nothingInNothingOut() async throws {
+    @Test func printsNoEventForEmptyInput() async throws {
         let result = try await normalize(Data())
         #expect(result.status == 0)
         #expect(result.output.isEmpty && result.errors.isEmpty)
@@ -144,9 +144,9 @@ import Testing
             let mindbox = result.output.split(separator: "\n").count { $0.contains("mindbox: no") }
             #expect(mindbox == 1, "Markers that fail for the same reason share a line.")
             #expect(result.output.contains("mindbox: no; /aps has no uniqueKey"))
-            #expect(result.output.contains("So it is synerise's."))
+            #expect(result.output.contains("Vendor: synerise."))
             #expect(result.output.contains(#"braze-only: no; /data/vendor is "synerise""#))
-            #expect(result.output.contains("It would go nowhere."))
+            #expect(result.output.contains("No route matches: the event would be stored and not delivered."))
         }
     }
 
@@ -158,7 +158,7 @@ import Testing
             let payload = Data(#"{"name":"aboveCartPageTotal","product_id":7}"#.utf8)
             let result = try await binary.run(["explain", "--source", "shop"], input: payload, in: directory)
             #expect(result.status == 0, "\(result.errors)")
-            #expect(result.output.contains("It is granify's all the same: the config says so of the source shop."))
+            #expect(result.output.contains("Vendor: granify, because the config names it for the source shop."))
             #expect(result.output.contains(#""name" : "aboveCartPageTotal""#))
         }
     }
@@ -176,7 +176,7 @@ import Testing
             try Data(good.replacing("/acme/t", with: "acme").utf8).write(to: URL(fileURLWithPath: path))
             let refused = try await binary.run(["routes", "check", path], in: directory)
             #expect(refused.status != 0)
-            #expect(refused.errors.contains("/detectors/custom/0/fields/title: \"acme\" is no path"))
+            #expect(refused.errors.contains("/detectors/custom/0/fields/title: \"acme\" is not a path"))
         }
     }
 

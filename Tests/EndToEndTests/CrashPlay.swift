@@ -5,7 +5,7 @@ import SignalboxTesting
 import Synchronization
 import Testing
 
-/// A gateway under load that is killed or stopped again and again, and what the other side saw of it.
+/// A gateway under load that is killed or stopped repeatedly, and the deliveries that its receiver saw.
 struct CrashPlay: Sendable {
     let directory: String
     let kills: Int
@@ -15,7 +15,7 @@ struct CrashPlay: Sendable {
 
     enum Ending { case kill, stop }
 
-    /// What arrived. A class because the receiver and the play share it.
+    /// The deliveries that arrived.
     private final class Arrivals: Sendable {
         private struct State {
             /// By event, in which lives of the gateway it was sent.
@@ -92,7 +92,7 @@ struct CrashPlay: Sendable {
         }
     }
 
-    /// Posts from several sides until it is killed; the ids of what was acknowledged.
+    /// Posts from several tasks until the gateway is killed; returns the ids of acknowledged events.
     private func load(_ gateway: Gateway, killAfter answers: Int, turns: Int) async -> Set<String> {
         let taken = Taken()
         return await withTaskGroup(of: Set<String>.self) { group in

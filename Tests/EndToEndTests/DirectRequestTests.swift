@@ -3,7 +3,8 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// A small payload is accepted on the event loop of its connection, all else by a task: nobody can tell by the answers.
+/// The gateway accepts a small payload on the event loop of its connection, and others in a task. The replies are the
+/// same.
 @Suite(.timeLimit(.minutes(3))) struct DirectRequestTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
 
@@ -44,7 +45,7 @@ import Testing
         }
     }
 
-    /// `andStops`: whether the client says that it will send no more, which others take for a closed connection.
+    /// `andStops`: the client closes its sending side, which other servers treat as a closed connection.
     @Test(arguments: [false, true])
     func pipelinedRequestsAreAnsweredInTheirOrder(andStops: Bool) async throws {
         try await Gateway.run { gateway, _, _ in
@@ -66,7 +67,7 @@ import Testing
     }
 
     /// The second is refused while nothing before it is unanswered.
-    @Test func whatFollowsARefusalIsAnsweredToo() async throws {
+    @Test func answersRequestsAfterARejection() async throws {
         try await Gateway.run { gateway, _, _ in
             let requests = [Self.payload, "nope", Self.payload].map { Self.request($0) }.joined()
             let reply = try await RawConnection.exchange(Data(requests.utf8), with: gateway.url, endsInput: true)
@@ -85,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoRequestIsSaidBehindTheAnswers() async throws {
+    @Test func answersMalformedRequestsInOrder() async throws {
         try await Gateway.run { gateway, _, _ in
             let requests = Self.request(Self.payload) + Self.request(Self.payload) + "nonsense\r\n\r\n"
             let reply = try await RawConnection.exchange(Data(requests.utf8), with: gateway.url, endsInput: false)
@@ -97,7 +98,7 @@ import Testing
         "POST /v1/notifications HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: \(body.utf8.count)\r\n\(header)\r\n\r\n\(body)"
     }
 
-    /// An answer as text, without what differs between any two.
+    /// A reply as text, without the parts that differ between replies.
     private static func withoutIDs(_ json: [String: Any]) -> String {
         func cleaned(_ value: Any) -> Any {
             if let object = value as? [String: Any] {

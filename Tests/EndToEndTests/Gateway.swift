@@ -13,7 +13,7 @@ func mixedPayloads() throws -> Data {
     return try Data(contentsOf: url)
 }
 
-/// What a test needs to talk to a gateway that it started.
+/// A started gateway, with everything that a test needs to talk to it.
 struct Gateway {
     /// The example of the Standard Webhooks specification.
     static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -36,7 +36,8 @@ struct Gateway {
         """
     }
 
-    /// A gateway with one webhook that gets everything, for as long as `body` runs, which it survives. `more`: of the config.
+    /// A gateway with one webhook that gets everything, for as long as `body` runs, which it survives. `more`: of the
+    /// config.
     static func run(
         config more: String = "", environment: [String: String] = [:],
         _ body: @escaping @Sendable (Gateway, ReceivingServer, _ directory: String) async throws -> Void
@@ -51,8 +52,8 @@ struct Gateway {
         }
     }
 
-    /// Writes a config into a directory and starts a gateway there, on a port of its own. `behind`: a command that becomes
-    /// the gateway.
+    /// Writes a config into a directory and starts a gateway there, on a port of its own. `behind`: a command that
+    /// becomes the gateway.
     static func start(
         in directory: String, config: String? = nil, arguments: [String] = [], environment: [String: String] = [:],
         behind command: [String] = []
@@ -71,7 +72,7 @@ struct Gateway {
         let reply = try await http.send(
             OutboundRequest(
                 url: url + path, headers: headers + [("content-type", "application/json")], body: Array(body),
-                timeout: .seconds(30)))
+                timeout: .seconds(120)))
         return (reply.status, (try? JSONSerialization.jsonObject(with: Data(reply.excerpt))) as? [String: Any] ?? [:])
     }
 

@@ -161,7 +161,7 @@ import Testing
     }
 
     /// A misspelled filter once retried everything, and so did a filter in the body.
-    @Test func aFilterThatIsNotUnderstoodRetriesNothing() async throws {
+    @Test func rejectsAnUnknownFilterWithoutRetrying() async throws {
         try await Gateway.run { gateway, _, _ in
             let path = "/v1/deliveries/retry"
             for query in ["?destinaton=crm", "?limit=1&cursor=1", "?destination=crm&destination=x"] {

@@ -5,7 +5,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// What happens after the tap, on the built binary from outside.
+/// Interactions, on the built binary.
 @Suite(.timeLimit(.minutes(3))) struct InteractionTests {
     private let payload = Data(
         #"""
@@ -23,8 +23,8 @@ import Testing
         Data(#"{"eventId":"\#(event)","actionIdentifier":"\#(identifier)","deviceTime":"\#(time)"}"#.utf8)
     }
 
-    /// Posts the payload; returns the event's id, and its buttons' identifiers by title as the category says that an app
-    /// fetches once it was delivered.
+    /// Posts the payload; returns the event's id, and its buttons' identifiers by title as the category says that an
+    /// app fetches once it was delivered.
     private func send(
         to gateway: Gateway, _ receiver: ReceivingServer
     ) async throws -> (id: String, buttons: [String: String]) {
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeTakenIsSaid() async throws {
+    @Test func reportsInvalidInteractions() async throws {
         try await Gateway.run { gateway, receiver, _ in
             let (id, buttons) = try await send(to: gateway, receiver)
             let missing = "01939b4e-7c1a-7d2e-9a54-0c8f6f1f3c11"
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func whatMustNotBeOpenedIsRefused() async throws {
+    @Test func rejectsUnsafeURLs() async throws {
         try await Gateway.run { gateway, receiver, _ in
             let (id, buttons) = try await send(to: gateway, receiver)
             let answer = try await gateway.post(

@@ -5,7 +5,7 @@ import SignalboxTesting
 import Synchronization
 import Testing
 
-/// What the gateway promises, proved on the built binary from outside.
+/// The guarantees of the gateway, on the built binary.
 @Suite(.timeLimit(.minutes(3))) struct LawTests {
     private let payload = Data(#"{"aps":{"alert":{"title":"Hi","body":"There"}}}"#.utf8)
 
@@ -20,7 +20,7 @@ import Testing
     private func expectBooksToAddUp(in directory: String) async throws {
         let audit = try await binary.run(["audit"], in: directory)
         #expect(audit.status == 0, "\(audit.errors)")
-        #expect(audit.output.hasSuffix("The books add up.\n"))
+        #expect(audit.output.hasSuffix("Ledger consistent.\n"))
     }
 
     /// Law 1.
@@ -46,7 +46,7 @@ import Testing
     }
 
     /// Law 2.
-    @Test func whatIsRejectedLeavesNoTrace() async throws {
+    @Test func doesNotStoreRejectedPayloads() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
                 let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
@@ -62,7 +62,7 @@ import Testing
     }
 
     /// Law 3.
-    @Test func whatIsStoredIsWhatIsSentToTheByte() async throws {
+    @Test func sendsTheStoredBytes() async throws {
         try await withTemporaryDirectory { directory in
             let answers = Mutex([204, 500])
             try await ReceivingServer.run(answer: { _ in answers.withLock { $0.popLast() ?? 204 } }) { receiver in
@@ -78,8 +78,8 @@ import Testing
         }
     }
 
-    /// Law 4. While the receiver has a request before it, the file already says that its attempt was begun: a gateway that
-    /// is killed at that moment leaves a trace of it.
+    /// Law 4. While the receiver has a request before it, the file already says that its attempt was begun: a gateway
+    /// that is killed at that moment leaves a trace of it.
     @Test func anAttemptIsWrittenDownBeforeItIsMade() async throws {
         try await withTemporaryDirectory { directory in
             let (gate, open) = AsyncStream.makeStream(of: Void.self)
@@ -110,7 +110,7 @@ import Testing
     }
 
     /// Law 8.
-    @Test func killedAtAnyMomentItLosesNothingAndRepeatsOnlyWhatWasUnderWay() async throws {
+    @Test func aKilledGatewayLosesNoEvent() async throws {
         let seed: UInt64 = 20_261_121
         print("seed \(seed)")
         try await withTemporaryDirectory { directory in
@@ -120,8 +120,8 @@ import Testing
         }
     }
 
-    /// As above, stopped as an operator stops it: then not even what was under way is repeated.
-    @Test func stoppedAtAnyMomentItLosesAndRepeatsNothing() async throws {
+    /// As above, with a graceful stop: attempts in flight are not repeated either.
+    @Test func aStoppedGatewayLosesAndRepeatsNoEvent() async throws {
         let seed: UInt64 = 20_261_122
         print("seed \(seed)")
         try await withTemporaryDirectory { directory in
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    /// Not a law of its own: what a stranger writes must not end the gateway.
+    /// Not a guarantee of its own: invalid input must not end the gateway.
     @Test func noTimeToLiveEndsTheGateway() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in

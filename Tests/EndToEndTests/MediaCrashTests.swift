@@ -13,7 +13,7 @@ import Testing
     private static let kills = 50
     private static let seed: UInt64 = 20_261_126
 
-    /// What was acknowledged, and how much. A class because those who post and the one who kills share it.
+    /// Acknowledged events, and their number.
     private final class Accepted: Sendable {
         private let ids = Mutex<Set<String>>([])
         var all: Set<String> { ids.withLock { $0 } }

@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func whoHasTheFileIsToldSo() async throws {
+    @Test func answers304ForAKnownFile() async throws {
         try await withFiles { calendar, _, _ in
             let tag = "\"\(calendar.suffix(64))\""
             for header in [tag, "W/" + tag, "\"a\", " + tag, "*"] {
@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func whoWantsAnotherFileIsToldThatThisIsNotIt() async throws {
+    @Test func answers412ForAnotherFile() async throws {
         try await withFiles { calendar, _, _ in
             let tag = "\"\(calendar.suffix(64))\""
             for header in [tag, "\"a\", " + tag, "*"] {
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoCalendarIsBytes() async throws {
+    @Test func servesUnknownTypesAsBytes() async throws {
         try await withFiles { _, other, _ in
             let reply = try await Reply(other)
             #expect(reply.headers["content-type"] == "application/octet-stream")
@@ -116,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func nothingElseIsThere() async throws {
+    @Test func answers404ForOtherPaths() async throws {
         try await withFiles { calendar, _, url in
             let names = [
                 String(repeating: "0", count: 64), calendar.suffix(64).uppercased(), "..%2f..%2froutes.json", "%2e%2e",

@@ -3,7 +3,7 @@ import SignalboxGateway
 import SignalboxTesting
 import Testing
 
-/// Which types files are served as, judged by what they hold.
+/// The content types of served files, recognised by their contents.
 @Suite(.timeLimit(.minutes(3))) struct MediaTypeTests {
     private struct Sample {
         let type: String
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func whatABrowserMightRunIsAFileToSave() async throws {
+    @Test func servesActiveContentAsDownload() async throws {
         try await withFiles(Self.documents) { urls in
             for (url, sample) in zip(urls, Self.documents) {
                 let reply = try await Reply(url)

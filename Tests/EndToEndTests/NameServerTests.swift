@@ -32,7 +32,7 @@ private final class SilentNameServer {
 @Suite(.timeLimit(.minutes(1))) struct NameServerTests {
     /// Each of three attempts gives up after a second, the look-up of the name after thirty.
     @Test(.enabled { await Namespace.isAllowed && SilentNameServer.isPossible })
-    func aNameThatNobodyLooksUpHoldsUpNoOther() async throws {
+    func aSlowLookupDelaysNoOtherRequest() async throws {
         let server = try #require(SilentNameServer())
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in

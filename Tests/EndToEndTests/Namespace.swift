@@ -9,7 +9,7 @@ enum Namespace {
         }
     }
 
-    /// The data directory is empty, and has no more room than this.
+    /// The data directory is empty and limited to this size.
     static func diskOf(kilobytes: Int) -> [String] { run("mount -t tmpfs -o size=\(kilobytes)k tmpfs data") }
 
     /// The data directory is as it was, and cannot be written.
@@ -18,7 +18,7 @@ enum Namespace {
     /// Names are looked up as the working directory's `resolv.conf` says.
     static let nameServers = run("mount --bind resolv.conf /etc/resolv.conf")
 
-    /// What such a process sees.
+    /// The file system that such a process sees.
     static func of(_ process: RunningBinary) -> [String] {
         ["nsenter", "-t", "\(process.identifier)", "-U", "-m", "-w", "--preserve-credentials"]
     }

@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func whatIsOnStandardInputIsNotWrittenOverEither() async throws {
+    @Test func doesNotOverwriteStandardInput() async throws {
         try await run { directory in
             let before = try Self.text(directory + "/in.ndjson")
             let command = ["sh", "-c", #"exec "$0" "$@" < in.ndjson"#]
@@ -80,14 +80,14 @@ import Testing
     // MARK: Files that are not there
 
     @Test(arguments: [[], ["--dry-run"], ["--resume", "state"]])
-    func replaySendsNothingWhenOneOfItsInputsIsMissing(_ options: [String]) async throws {
+    func replaySendsNoEventIfAnInputIsMissing(_ options: [String]) async throws {
         try await run { directory in
             let result = try await binary.run(["replay"] + options + ["in.ndjson", "missing"], in: directory)
             #expect(result.status == 2)
             #expect(result.output.isEmpty)
             #expect(
                 result.errors
-                    == "signalbox: missing cannot be opened: No such file or directory. Nothing was replayed.\n")
+                    == "signalbox: Cannot open missing: No such file or directory. No payload was replayed.\n")
         }
     }
 
@@ -96,7 +96,7 @@ import Testing
             let result = try await binary.run(["replay", "in.ndjson", "."], in: directory)
             #expect(result.status == 2)
             #expect(result.output.isEmpty)
-            #expect(result.errors == "signalbox: . cannot be read: Is a directory. Nothing was replayed.\n")
+            #expect(result.errors == "signalbox: Cannot read .: Is a directory. No payload was replayed.\n")
         }
     }
 
@@ -113,7 +113,7 @@ import Testing
             let result = try await binary.run(arguments, in: directory, behind: command)
             #expect(result.status == 2)
             #expect(
-                result.errors.contains("signalbox: standard output cannot be written: No space left on device.\n"),
+                result.errors.contains("signalbox: cannot write standard output: No space left on device.\n"),
                 "\(result.errors)")
         }
     }
@@ -123,7 +123,7 @@ import Testing
             ["normalize", "--rejects", "/dev/full"], input: Data("7".utf8), in: NSTemporaryDirectory())
         #expect(result.status == 2)
         #expect(
-            result.errors.contains("signalbox: the file of rejects cannot be written: No space left on device.\n"),
+            result.errors.contains("signalbox: Cannot write the file of rejections: No space left on device.\n"),
             "\(result.errors)")
     }
 
@@ -137,19 +137,19 @@ import Testing
         let result = try await binary.run(
             ["replay", "--time-at", "/t", "--since", since, "--until", until], in: NSTemporaryDirectory())
         #expect(result.status == 64)
-        #expect(result.errors.contains("--since is not before --until, which leaves nothing"), "\(result.errors)")
+        #expect(result.errors.contains("--since is not before --until"), "\(result.errors)")
     }
 
     @Test(
         arguments: [
-            ("Braze", "did you mean braze?"), ("nosuch", "signalbox vendors lists who is."),
+            ("Braze", "Did you mean braze?"), ("nosuch", "Run `signalbox vendors` for the list."),
         ], [["--dry-run"], ["--resume", "state"], ["--to", "http://127.0.0.1:1"]])
-    func aVendorThatNobodyIsIsToldBeforeAnythingIsDone(_ name: (String, String), _ options: [String]) async throws {
+    func rejectsAnUnknownVendorAtTheStart(_ name: (String, String), _ options: [String]) async throws {
         try await run { directory in
             let result = try await binary.run(
                 ["replay", "--vendor", name.0] + options + ["in.ndjson"], in: directory)
             #expect(result.status == 2)
-            #expect(result.errors.hasPrefix("signalbox: --vendor \(name.0) is nobody who is recognised; \(name.1)\n"))
+            #expect(result.errors.hasPrefix("signalbox: Unknown vendor \"\(name.0)\". \(name.1)\n"))
             #expect(!FileManager.default.fileExists(atPath: directory + "/state"))
         }
     }
@@ -177,7 +177,7 @@ import Testing
         #expect(result.status == 1)
         #expect(
             result.errors
-                == "signalbox: standard input holds a list of payloads, or several; explain takes one, an object by itself.\n"
+                == "signalbox: standard input holds several payloads; explain takes one, an object by itself.\n"
         )
     }
 

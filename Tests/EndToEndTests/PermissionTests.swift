@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// Destinations that are asked before they are sent to, on the built binary from outside.
+/// Destinations that need permission, on the built binary.
 @Suite(.timeLimit(.minutes(3))) struct PermissionTests {
     private let payload = Data(#"{"aps":{"alert":"Hi"}}"#.utf8)
 
@@ -16,8 +16,8 @@ import Testing
         """
     }
 
-    /// `signalbox listen` and the tests' receiver permit everybody who asks.
-    @Test func whoPermitsGetsDeliveriesAndPings() async throws {
+    /// `signalbox listen` and the tests' receiver permit every sender.
+    @Test func deliversAndPingsWithPermission() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
                 let gateway = try await Gateway.start(in: directory, config: config(receiver.url))
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func whoDoesNotPermitGetsNothingAndItShows() async throws {
+    @Test func showsWithheldPermissionAndSendsNoEvent() async throws {
         let refusal = ["--reply", #"HTTP/1.1 405 No\r\ncontent-length: 0\r\n\r\n"#]
         try await withTemporaryDirectory { directory in
             try await Peer.run(["canned"] + refusal) { receiver in

@@ -17,10 +17,10 @@ import Testing
 
     private func expectBooksToAddUp(in directory: String) async throws {
         let audit = try await binary.run(["audit"], in: directory)
-        #expect(audit.output.hasSuffix("The books add up.\n"), "\(audit.output)\(audit.errors)")
+        #expect(audit.output.hasSuffix("Ledger consistent.\n"), "\(audit.output)\(audit.errors)")
     }
 
-    @Test func whatIsUnderWayIsNotPurged() async throws {
+    @Test func doesNotPurgeAttemptsInFlight() async throws {
         try await withTemporaryDirectory { directory in
             let first = HeldAnswer()
             try await ReceivingServer.run(answer: first.answer) { receiver in
@@ -49,7 +49,7 @@ import Testing
                 let refused = try await binary.run(["deliveries", "purge"] + arguments, in: directory)
                 #expect(refused.status == 2)
                 #expect(refused.output.isEmpty)
-                #expect(refused.errors.contains("never delivered, so nothing was removed. Add --yes"))
+                #expect(refused.errors.contains("never delivered, so none was removed. Add --yes"))
             }
             #expect(try await purge(["--state", "dead"], in: directory) == (0, 0), "nobody is asked about others")
             let before = try await binary.run(["audit"], in: directory).output
@@ -62,9 +62,8 @@ import Testing
         }
     }
 
-    /// Everything that was accepted either arrives or is purged, and nothing does both: while the gateway begins with a
-    /// backlog, somebody purges it.
-    @Test func whatIsAcceptedEitherArrivesOrIsPurged() async throws {
+    /// While the gateway starts with a backlog, an operator purges it.
+    @Test func acceptedDeliveriesArriveOrArePurged() async throws {
         try await withTemporaryDirectory { directory in
             let arrived = Mutex<[String?]>([])
             try await ReceivingServer.run(answer: { message in

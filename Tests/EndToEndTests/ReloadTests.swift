@@ -8,15 +8,15 @@ import Testing
 /// A config that changes while the built binary runs.
 @Suite(.timeLimit(.minutes(3))) struct ReloadTests {
     private static let payload = Data(#"{"aps":{"alert":"x"}}"#.utf8)
-    private static let inForce = "The config was read again and is in force."
-    private static let refused = "The config cannot be used; the one before it stays in force."
+    private static let inForce = "Config reloaded."
+    private static let refused = "Config rejected; the previous one stays active."
 
-    /// As an editor does: nobody sees half a file.
+    /// Writes a file as an editor does: readers never see half of it.
     private static func write(_ config: String, in directory: String) throws {
         try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"), options: .atomic)
     }
 
-    /// What it said up to and with a line that has these words.
+    /// The log up to and including a line with this text.
     private static func log(of gateway: Gateway, until words: String) async -> [String] {
         var lines: [String] = []
         for await line in gateway.process.errors.stream {
@@ -123,7 +123,7 @@ import Testing
     }
 
     /// Law 6: what arrives between two configs is neither lost nor sent twice, whichever of them it met.
-    @Test func underLoadNothingIsLostOrSentTwiceByManyReloads() async throws {
+    @Test func deliversOnceDuringReloadsUnderLoad() async throws {
         let arrivals = Arrivals()
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run(answer: { message in

@@ -5,16 +5,17 @@ import SignalboxTesting
 import Synchronization
 import Testing
 
-/// A replay that is killed again and again and goes on each time, and what the receiver saw in the end.
+/// A replay that is killed and resumed repeatedly, and the events that the receiver saw.
 struct ReplayPlay: Sendable {
     let directory: String
     let count: Int
     let kills: Int
     let seed: UInt64
-    /// Whether it is killed by how far it has come itself, not by what has arrived: into a gateway it may be done long before.
+    /// Kills the replay by its own progress, not by arrived events: a replay into a gateway may end long before they
+    /// arrive.
     var goesByItself = false
 
-    /// What arrived: for each payload its ids. A class because the receiver and the play share it.
+    /// The ids that arrived, by payload.
     private final class Arrivals: Sendable {
         private let state = Mutex((messages: 0, ids: [Int: Set<String>]()))
 

@@ -3,13 +3,13 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// `replay --resume`: nothing is missed, and what is sent twice has the same id.
+/// A resumed replay misses no payload, and an event that is sent twice has the same id.
 @Suite(.timeLimit(.minutes(30)), .serialized) struct ReplayResumeTests {
     /// `make soak-replay` asks for a million.
     private static let count =
         ProcessInfo.processInfo.environment["SIGNALBOX_REPLAY_PAYLOADS"].flatMap { Int($0) } ?? 20_000
 
-    @Test func killedAtAnyInstantAReplayIntoTheQueueMissesNothing() async throws {
+    @Test func killedAtAnyInstantAQueueReplayIsComplete() async throws {
         let seed: UInt64 = 20_261_124
         print("seed \(seed)")
         try await withTemporaryDirectory { directory in
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func killedAtAnyInstantAReplayIntoAGatewayMissesNothing() async throws {
+    @Test func killedAtAnyInstantAGatewayReplayIsComplete() async throws {
         let seed: UInt64 = 20_261_125
         print("seed \(seed)")
         try await withTemporaryDirectory { directory in
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func whatIsCompleteIsNotDoneAgain() async throws {
+    @Test func doesNotRepeatACompleteRun() async throws {
         try await withInput { _, replay in
             #expect(try await replay([]).errors.contains("8 delivered"))
             let again = try await replay([])
@@ -73,7 +73,8 @@ import Testing
             let other = try await replay([])
             #expect(other.status == 2)
             #expect(
-                other.errors.contains("resume is of another replay: --vendor was mce when this replay began. Give"))
+                other.errors.contains(
+                    "resume belongs to another replay: --vendor was mce when this replay began. Repeat"))
             let input = try FileHandle(forUpdating: URL(fileURLWithPath: directory + "/input"))
             try input.write(contentsOf: Data("[".utf8))
             try input.close()
@@ -83,7 +84,7 @@ import Testing
             try Data("{}".utf8).write(to: URL(fileURLWithPath: directory + "/resume"))
             let damaged = try await replay([])
             #expect(damaged.status == 2)
-            #expect(damaged.errors.contains("resume holds no state of a replay"))
+            #expect(damaged.errors.contains("resume is not a resume file of this version"))
         }
     }
 
@@ -96,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func aPaceChangesNothingButTheTime() async throws {
+    @Test func aPaceChangesOnlyTheTime() async throws {
         try await withInput { directory, replay in
             let result = try await replay(["--rate", "1000/s", "--time-at", "/at", "--speed", "1000"])
             #expect(result.status == 1, "these payloads have no time")

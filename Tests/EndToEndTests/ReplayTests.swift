@@ -3,9 +3,9 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// What `replay` takes, selects and reports, on the built binary.
+/// Inputs, selection and reports of `replay --dry-run`, on the built binary.
 @Suite(.timeLimit(.minutes(3))) struct ReplayTests {
-    /// What other tools log: a time, a token, and a payload as object or text.
+    /// Recordings of other tools: a time, a token, and a payload as object or text.
     private static let recording = #"""
         {"timestamp":"2026-11-01T10:00:00Z","to":"abc","payload":{"aps":{"alert":"first"},"ab":{"c":"1"}}}
         {"timestamp":1793570400,"to":null,"payload":"{\"aps\":{\"alert\":\"second\"},\"issuer\":\"Synerise\"}"}
@@ -42,7 +42,7 @@ import Testing
                 unknown/alert -> crm (everything)
 
                 """)
-        #expect(result.errors.contains("line 4: What is at /payload is no payload"))
+        #expect(result.errors.contains("line 4: The value at /payload is not a payload"))
         #expect(result.errors.contains("line 5: There is no time at /timestamp"))
         #expect(result.errors.contains("3 events, 2 rejected"))
     }
@@ -79,7 +79,7 @@ import Testing
         #expect((table["warnings"] as? [[String: Any]])?.isEmpty == false)
     }
 
-    /// In a gateway nobody has downloaded a file when the routes are asked.
+    /// Files are not downloaded yet when a gateway matches routes.
     @Test func aFilterSeesFilesAsTheGatewaysRoutesDo() async throws {
         let image = #""notification":{"title":"a","image":"https://a.example/i.png"}"#
         let payload = #"{"message":{"token":"t",\#(image)}}"#
@@ -92,26 +92,26 @@ import Testing
         #expect(try await decided("pending").isEmpty)
     }
 
-    @Test func combinationsThatMeanNothingAreToldInASentence() async throws {
+    @Test func rejectsConflictingOptionsWithASentence() async throws {
         let to = ["--to", "http://127.0.0.1:1"]
         let wrong: [([String], String)] = [
-            (["--speed", "2"], "--speed goes by recorded times"),
-            (["--since", "1h"], "--since goes by recorded times"),
-            (["--until", "1h"], "--until goes by recorded times"), (["--dry-run"] + to, "--to says how"),
-            (["--dry-run", "--rate", "1/s"], "--rate says how"),
-            (["--dry-run", "--resume", "r", "a"], "--resume says how"),
-            (to + ["--token-at", "/t"], "--token-at cannot go with --to: payloads are handed in as they stand"),
+            (["--speed", "2"], "--speed needs recorded times"),
+            (["--since", "1h"], "--since needs recorded times"),
+            (["--until", "1h"], "--until needs recorded times"), (["--dry-run"] + to, "--to applies to sending"),
+            (["--dry-run", "--rate", "1/s"], "--rate applies to sending"),
+            (["--dry-run", "--resume", "r", "a"], "--resume applies to sending"),
+            (to + ["--token-at", "/t"], "--token-at cannot be combined with --to: payloads are sent unchanged"),
             (to + ["--data-dir", "d"], "--data-dir cannot"),
             (["--resume", "r"], "--resume needs files"), (["--resume", "r", "-"], "--resume needs files"),
             (["--resume", "r", "--rejects", "r", "a"], "name the same file"),
             (["--resume", "a", "a"], "one of the inputs"),
-            (["--rejects", "a", "a"], "one of the inputs"), (["--token", "env:A"], "there is no --to"),
-            (["--connections", "2"], "there is no --to"), (to + ["--connections", "0"], "1 to 256"),
-            (to + ["--token", "abc"], "not written on the command line"),
-            (["--to", "ftp://a"], "no address of a gateway"),
-            (["--rate", "fast"], "is no rate"), (["--speed", "fast", "--time-at", "/t"], "is no speed"),
-            (["--limit", "0"], "leaves nothing"), (["--payload-at", "payload"], "is no JSON Pointer"),
-            (["--since", "soon", "--time-at", "/t"], "is no time"),
+            (["--rejects", "a", "a"], "one of the inputs"), (["--token", "env:A"], "--token requires --to"),
+            (["--connections", "2"], "--connections requires --to"), (to + ["--connections", "0"], "1 to 256"),
+            (to + ["--token", "abc"], "A token on the command line is visible"),
+            (["--to", "ftp://a"], "Invalid gateway address"),
+            (["--rate", "fast"], "Invalid rate"), (["--speed", "fast", "--time-at", "/t"], "Invalid speed"),
+            (["--limit", "0"], "Invalid --limit 0"), (["--payload-at", "payload"], "Invalid JSON Pointer"),
+            (["--since", "soon", "--time-at", "/t"], "Invalid time"),
             (["--filter", "{"], "--filter"), (["--filter", #"{"a":1}"#], "--filter 1:6: /a: a field of a pattern"),
         ]
         for (arguments, sentence) in wrong {
@@ -134,7 +134,7 @@ import Testing
             try Data(Gateway.config(to: "http://127.0.0.1:1/").utf8)
                 .write(to: URL(fileURLWithPath: directory + "/routes.json"))
             try Data("{}\nnope\n".utf8).write(to: URL(fileURLWithPath: directory + "/a"))
-            // What an earlier run has left goes.
+            // The output of an earlier run is removed.
             try Data("old and longer than what comes, for certain: \(String(repeating: "x", count: 500))".utf8)
                 .write(to: URL(fileURLWithPath: directory + "/rejects"))
             let result = try await binary.run(

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    @Test func whatIsNoGatewayIsToldFromOne() async throws {
+    @Test func rejectsServersThatAreNotGateways() async throws {
         try await ReceivingServer.run { receiver in
             let result = try await binary.run(
                 ["replay", "--to", "http://\(receiver.address)"], input: try mixedPayloads(),
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// A gateway that takes nothing for now: the run goes on asking, and ^C ends it in order.
+    /// A gateway that rejects every request for now: the run retries, and ^C ends it cleanly.
     @Test func endsInOrderOnControlC() async throws {
         try await ReceivingServer.run(answer: { _ in 503 }) { receiver in
             let replay = try binary.start(

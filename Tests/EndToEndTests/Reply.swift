@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What curl gets.
+/// A reply to curl.
 struct Reply {
     let status: Int
     let headers: [String: String]

@@ -16,7 +16,7 @@ import Testing
 
     // MARK: Check
 
-    @Test func warningsFailACheckOnlyWhenTheyShall() async throws {
+    @Test func warningsFailAStrictCheckOnly() async throws {
         try await withTemporaryDirectory { directory in
             try write(#"{ \#(inbox), "routes": [] }"#, to: directory + "/routes.json")
             let warned = try await binary.run(["routes", "check"], in: directory)
@@ -108,7 +108,7 @@ import Testing
         }
     }
 
-    /// The examples of the repository, beside this test's sources.
+    /// The examples of the repository, next to the sources of this test.
     @Test func theExamplesAreGood() async throws {
         let examples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../Examples").standardized.path

@@ -66,7 +66,7 @@ import Testing
             let old = Date() - 30 * 86_400
             try await expectRefusal(foreign.href(name, now: old), "media-link-wrong")
             try await expectRefusal(links.href(name, now: old), "media-link-expired")
-            // Nor is anything told of files: those that are not there look the same, but for a good link.
+            // Without a valid link, the reply does not show whether a file exists.
             let none = String(repeating: "0", count: 64)
             try await expectRefusal(gateway.url + "/media/" + none, "media-link-unsigned")
             #expect(try await Reply(links.href(none, now: Date())).status == 404)
@@ -116,7 +116,7 @@ import Testing
             #expect(result.status == 2)
             #expect(
                 result.errors.contains(
-                    "/media/signedUrls/secret: what comes from env:MEDIA_URL_SECRET is shorter than 16"))
+                    "/media/signedUrls/secret: env:MEDIA_URL_SECRET is shorter than 16"))
             #expect(!result.errors.contains("hunter2"))
         }
     }

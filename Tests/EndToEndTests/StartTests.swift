@@ -68,7 +68,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             try write(inbox, in: directory)
             let sentence = try await refusal(["serve", "--listen", "0.0.0.0:0"], in: directory)
-            #expect(sentence.contains("names no sources"))
+            #expect(sentence.contains("has no sources"))
         }
     }
 

@@ -4,15 +4,14 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// Law 9, on the built binary: while the disk does not take anything, senders are told so; what was acknowledged before is
-/// delivered once, and when it is over nothing needs a restart.
+/// If the disk rejects writes, senders get an error. Acknowledged events are delivered once, and the gateway recovers.
 @Suite(.timeLimit(.minutes(3))) struct StorageFaultTests {
     private let payload = Data(#"{"aps":{"alert":{"title":"Hi","body":"There"}}}"#.utf8)
 
     // MARK: While it runs
 
     @Test(.enabled("needs a file system of its own") { await Namespace.isAllowed })
-    func onAFullDiskNothingIsTakenOrLost() async throws {
+    func aFullDiskRejectsAndLosesNoEvent() async throws {
         try await outlives("the disk is full", behind: Namespace.diskOf(kilobytes: 1024)) { gateway, during in
             let filler = Namespace.path(gateway.directory + "/data/filler", of: gateway.process)
             try fill(filler)
@@ -22,7 +21,7 @@ import Testing
     }
 
     /// Which is what a quota looks like, too.
-    @Test func whereFilesMustNotGrowNothingIsTakenOrLost() async throws {
+    @Test func aFileSizeLimitRejectsAndLosesNoEvent() async throws {
         try await outlives("disk I/O error") { gateway, during in
             try limitFiles(of: gateway.process, to: "4096")
             try await during()
@@ -30,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func whileAnotherProcessLocksTheFileNothingIsTakenOrLost() async throws {
+    @Test func aLockedFileRejectsAndLosesNoEvent() async throws {
         try await outlives("database is locked") { gateway, during in
             try await QueueFile(gateway.directory + "/data/queue.db").locked(during)
         }
@@ -51,11 +50,11 @@ import Testing
                 var accepted = [try await gateway.post(payload).json["id"] as? String]
                 var arrived = await receiver.next().map(\.id)
                 try await fault(gateway) {
-                    // An attempt ends whose outcome nobody can write down.
+                    // An attempt ends and its outcome cannot be recorded.
                     first.release()
                     try await expectRefusal(by: gateway, reason)
                     for await line in gateway.process.errors.stream {
-                        if line.contains("Outcomes cannot be recorded") { break }
+                        if line.contains("Cannot record outcomes") { break }
                     }
                 }
                 let next = try await gateway.post(payload)
@@ -66,7 +65,7 @@ import Testing
                 while try await gateway.get("/v1/deliveries").text.contains(#""state":"waiting""#) {}
                 let inside = command.isEmpty ? [] : Namespace.of(gateway.process)
                 let audit = try await binary.run(["audit"], in: directory, behind: inside)
-                #expect(audit.output.hasSuffix("The books add up.\n"), "\(audit.errors)")
+                #expect(audit.output.hasSuffix("Ledger consistent.\n"), "\(audit.errors)")
                 let list = try await gateway.get("/v1/deliveries?state=delivered").text
                 #expect(list.contains(#""id":2"#) && !list.contains(#""id":3"#), "nothing of what was refused")
                 #expect(await gateway.stop() == 0)
@@ -81,7 +80,7 @@ import Testing
         #expect(refused.status == 503)
         #expect(refused.json["code"] as? String == "queue-unavailable")
         #expect((refused.json["detail"] as? String ?? "").contains(reason))
-        // What it found out a moment ago, it says again for a second.
+        // Readiness is cached for a second.
         while try await gateway.get("/readyz").status != 503 { await Task.yield() }
         #expect(try await gateway.get("/healthz").status == 200)
     }
@@ -181,7 +180,7 @@ import Testing
             let gateway = try await Gateway.start(in: directory, config: config)
             let running = try await binary.run(["media", "prune"], in: directory)
             #expect(running.status == 0)
-            #expect(running.output.contains("the gateway that is running"))
+            #expect(running.output.contains("the running gateway"))
             #expect(await gateway.stop() == 0)
             try FileManager.default.removeItem(atPath: directory + "/data/lock")
             try FileManager.default.createDirectory(

@@ -85,7 +85,7 @@ import Testing
         (#""tls": { "ca": "/nowhere/ca.pem" },"#, "/destinations/crm/tls/ca: the file /nowhere/ca.pem cannot be read."),
         (
             #""headers": { "x-api-key": "env:TWO_LINES" },"#,
-            "/destinations/crm/headers/x-api-key: what comes from env:TWO_LINES is no header's value, which is one line of visible ASCII."
+            "/destinations/crm/headers/x-api-key: env:TWO_LINES is not a valid header value: use one line of visible ASCII."
         ),
         (
             #""oauth2": { "tokenUrl": "https://a.example", "clientId": "a", "clientSecret": "env:NOT_THERE" },"#,

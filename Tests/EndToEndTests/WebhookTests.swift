@@ -65,7 +65,7 @@ import Testing
 
                 isUp.withLock { $0 = true }
                 let retried = try await binary.run(["deliveries", "retry", "--dead"], in: directory)
-                #expect(retried.output == "1 deliveries are due again\n")
+                #expect(retried.output == "1 deliveries requeued\n")
                 _ = await receiver.next()
                 #expect(await gateway.stop() == 0)
                 let left = try await binary.run(["deliveries", "list", "--state", "delivered"], in: directory)
@@ -82,7 +82,7 @@ import Testing
         }
     }
 
-    @Test func whatWasAcceptedSurvivesKill9() async throws {
+    @Test func acceptedEventsSurviveKill9() async throws {
         try await withTemporaryDirectory { directory in
             let isUp = Mutex(false)
             try await ReceivingServer.run(answer: { _ in isUp.withLock { $0 } ? 204 : 503 }) { receiver in
@@ -99,7 +99,7 @@ import Testing
                 isUp.withLock { $0 = true }
                 let again = try await Gateway.start(in: directory)
                 var delivered: Set<String> = []
-                // What the first gateway sent in vain comes first; everything comes once the second one runs.
+                // The first gateway's failed attempts come first. Every delivery arrives once the second gateway runs.
                 while !accepted.isSubset(of: delivered) {
                     for message in await receiver.next() { delivered.insert(try #require(message.id)) }
                 }

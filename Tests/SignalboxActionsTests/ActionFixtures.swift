@@ -1,7 +1,8 @@
 import Foundation
 import SignalboxJSON
-import SignalboxNotification
 import Testing
+
+@testable import SignalboxNotification
 
 /// The files below `Fixtures/<folder>`, found, not listed.
 enum ActionFixtures {

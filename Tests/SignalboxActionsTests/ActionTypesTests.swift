@@ -1,6 +1,7 @@
 import SignalboxJSON
-import SignalboxNotification
 import Testing
+
+@testable import SignalboxNotification
 
 @Suite struct ActionTypesTests {
     @Test(arguments: try ActionFixtures.files(in: "actions").map(\.name))
@@ -26,7 +27,7 @@ import Testing
         #expect(types == Set(Action.ActionType.allCases.map(\.rawValue)))
     }
 
-    @Test func whoeverSeesARefusedSchemeReadsHowToAllowIt() {
+    @Test func messageForARefusedSchemeNamesTheSetting() {
         for schemes in [nil, ["https"]] as [Set<String>?] {
             var types = ActionTypes()
             types.schemes = schemes
@@ -45,19 +46,19 @@ import Testing
             types.problems(with: action, options: [.foreground]).map(Self.spelled) == ["action.option-missing /options"]
         )
         #expect(types.problems(with: action, options: [.foreground, .authenticationRequired, .destructive]).isEmpty)
-        // What a tap on the notification does has no options.
+        // The action of the notification itself has no options.
         #expect(types.problems(with: action, options: nil).isEmpty)
         // Compared exactly, as MCE's registry does.
         #expect(types.problems(with: Action(.custom, vendorType: "viewproduct"), options: []).isEmpty)
     }
 
-    @Test func aRegisteredTypeTakesABuiltInOneOver() {
+    @Test func aRegisteredTypeOverridesABuiltInOne() {
         var types = ActionTypes()
         types.custom["dial"] = ActionTypes.CustomType()
         types.custom["url"] = ActionTypes.CustomType()
         types.schemes = ["https"]
         #expect(types.problems(with: Action(.dial, value: "support", vendorType: "dial"), options: nil).isEmpty)
-        // Whoever handles it, links lead only where the config says.
+        // The allowed schemes apply to the types of the app too.
         let link = Action(.deepLink, value: "myapp://a", vendorType: "url")
         #expect(
             types.problems(with: link, options: nil).map(Self.spelled) == ["action.scheme-not-allowed /value refused"])

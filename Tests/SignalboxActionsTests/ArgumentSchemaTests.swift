@@ -1,6 +1,7 @@
 import SignalboxJSON
-import SignalboxNotification
 import Testing
+
+@testable import SignalboxNotification
 
 @Suite struct ArgumentSchemaTests {
     @Test func argumentsThatAreAsTheyShouldBeHaveNoProblems() throws {

@@ -1,11 +1,11 @@
 import Foundation
 import SignalboxJSON
-import SignalboxNotification
 import SignalboxTesting
 import Testing
 
-/// What a calendar reads in these files is for Tests/verify-calendars.py, which `make test` runs on all that are recorded
-/// here.
+@testable import SignalboxNotification
+
+/// Files for calendars. `make test` also runs Tests/verify-calendars.py on every file that these tests record.
 @Suite struct CalendarFileTests {
     private static let uid = "01939b4e-7c1a-7d2e-9a54-0c8f6f1f3c11@demo"
     private static let stamp = Date(timeIntervalSince1970: 1_795_210_140)
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    /// Unfolded and unescaped, a text is what it was, control characters aside.
+    /// Unfolding and unescaping restores a text, except for control characters.
     @Test func everyTextComesBack() throws {
         let seed: UInt64 = 2445
         print("seed \(seed)")

@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func whatHasNoCategoryStaysAsItIs() {
+    @Test func ignoresNotificationsWithoutACategory() {
         var notification = PushNotification(platform: .apns)
         notification.content.title = "Hello"
         let before = notification

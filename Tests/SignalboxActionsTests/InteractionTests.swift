@@ -1,7 +1,8 @@
 import Foundation
 import SignalboxJSON
-import SignalboxNotification
 import Testing
+
+@testable import SignalboxNotification
 
 @Suite struct InteractionTests {
     private func read(_ text: String) throws -> Interaction {

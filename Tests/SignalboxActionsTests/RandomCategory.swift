@@ -1,6 +1,7 @@
 import SignalboxJSON
-import SignalboxNotification
 import SignalboxTesting
+
+@testable import SignalboxNotification
 
 /// Categories out of few and confusable parts, so that equal ones come up often and nearly equal ones more often.
 struct RandomCategory {

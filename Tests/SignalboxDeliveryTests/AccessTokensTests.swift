@@ -20,7 +20,7 @@ import Testing
         json(#"{"access_token":"\#(token)","token_type":"bearer","expires_in":\#(expires)}"#)
     }
 
-    /// Runs a token server that gives these replies, and tokens that are asked of it.
+    /// Runs a token server with these replies, and a client that requests tokens from it.
     private func withTokens<R>(
         _ replies: [[String]], id: String = "me", scope: String? = nil,
         now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
@@ -94,13 +94,13 @@ import Testing
     }
 
     @Test(arguments: [
-        (json(#"{"error":"invalid_client"}"#, status: 401), "the token's server answered 401 invalid_client"),
-        (json(#"{"error":"hunter2 was wrong"}"#, status: 400), "the token's server answered 400"),
-        (json("busy", status: 503), "the token's server answered 503"),
-        (json("<html>"), "the reply is not JSON, or no object"), (json("[]"), "the reply is not JSON, or no object"),
-        (json("{}"), "the reply has no \"access_token\" that a header can bear"),
-        (json(#"{"access_token":"a b"}"#), "the reply has no \"access_token\" that a header can bear"),
-        (json(#"{"access_token":"a\r\nx: y"}"#), "the reply has no \"access_token\" that a header can bear"),
+        (json(#"{"error":"invalid_client"}"#, status: 401), "the token server answered 401 invalid_client"),
+        (json(#"{"error":"hunter2 was wrong"}"#, status: 400), "the token server answered 400"),
+        (json("busy", status: 503), "the token server answered 503"),
+        (json("<html>"), "the reply is not a JSON object"), (json("[]"), "the reply is not a JSON object"),
+        (json("{}"), "the reply has no \"access_token\" that is valid in a header"),
+        (json(#"{"access_token":"a b"}"#), "the reply has no \"access_token\" that is valid in a header"),
+        (json(#"{"access_token":"a\r\nx: y"}"#), "the reply has no \"access_token\" that is valid in a header"),
         (json(#"{"access_token":"a","token_type":"mac"}"#), "the reply's \"token_type\" is not Bearer"),
         (json(String(repeating: " ", count: 70_000) + "{}"), "the reply is longer than 64 KiB"),
     ])
@@ -134,7 +134,7 @@ import Testing
         delivery: 1, event: "01a1fb5e-d5ca-7cf1-b29a-8f766ae750fa", destination: DestinationName("crm"), attempts: 0,
         body: Array("{}".utf8))
 
-    /// Sends one event to a webhook that answers with these statuses, and tells the outcome and what each was asked.
+    /// Sends to a destination with these statuses; returns the outcome, and the requests of both servers.
     private func send(
         statuses: [Int], grants: [[String]], headers: [(name: String, value: String)] = []
     ) async throws -> (RetryPolicy.Answer, [Peer.Request]) {
@@ -180,14 +180,14 @@ import Testing
 
     @Test func withoutATokenTheDeliveryFailsForNow() async throws {
         let (attempt, _) = try await send(statuses: [204], grants: [Self.json("", status: 500)])
-        #expect(attempt == .failed(.token("the token's server answered 500")))
+        #expect(attempt == .failed(.token("the token server answered 500")))
         let outcome = RetryPolicy(.init()).outcome(
             of: attempt, number: 1, now: Date(timeIntervalSince1970: 0), random: 0)
         #expect(
             outcome
                 == .retry(
                     at: Date(timeIntervalSince1970: 0), status: nil,
-                    reason: "no access token: the token's server answered 500"))
+                    reason: "no access token: the token server answered 500"))
     }
 
     private func loopback() throws -> AddressPolicy {

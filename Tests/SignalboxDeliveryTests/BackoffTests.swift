@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxConfig
 import SignalboxNotification
+import SignalboxSQLite
 import SignalboxTesting
 import Testing
 
@@ -48,15 +49,15 @@ import Testing
             try await queue.append(bench.events(1...2))
             let dispatcher = bench.dispatcher(destination, sender, queue)
             async let running: Void = dispatcher.runUntilDrained()
-            while try await queue.hindrances()[bench.crm] == nil { await Task.yield() }
-            let hindrance = try #require(try await queue.hindrances()[bench.crm])
-            #expect(hindrance.word == "failing")
-            #expect(hindrance.reason == "circuit breaker open after 1 failures in a row, the last: answered 503")
+            while try await queue.statuses()[bench.crm] == nil { await Task.yield() }
+            let status = try #require(try await queue.statuses()[bench.crm])
+            #expect(status.word == "failing")
+            #expect(status.reason == "circuit breaker open after 1 failures in a row, the last: answered 503")
             #expect(sender.attempts == 1)
             await bench.clock.waitForSleeper(until: .seconds(30))
             bench.clock.advance(by: .seconds(30))
             await sender.begun(2)
-            while try await queue.hindrances()[bench.crm] != nil { await Task.yield() }
+            while try await queue.statuses()[bench.crm] != nil { await Task.yield() }
             dispatcher.drain(within: .zero)
             bench.clock.advance(by: .seconds(1))
             await running

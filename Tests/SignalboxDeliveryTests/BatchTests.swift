@@ -55,7 +55,7 @@ import Testing
         #expect(cutter.due == start + .seconds(3))
     }
 
-    @Test func whatFailedTogetherStaysTogether() {
+    @Test func keepsFailedBatchesTogether() {
         var cutter = cutter()
         _ = cutter.add(lease(1, attempts: 1), at: start)
         _ = cutter.add(lease(2), at: start)
@@ -72,9 +72,9 @@ import Testing
         #expect(cutter.count == 0)
     }
 
-    /// Whatever is added in whatever order and at whatever time comes out once, within the limits.
+    /// Deliveries added in any order, at any time, are returned once, within the limits.
     @Test(arguments: 0..<50)
-    func nothingIsLostOrRepeatedAndEveryLimitHolds(seed: UInt64) {
+    func returnsEachDeliveryOnceWithinTheLimits(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         let limits = Destination.Batch(
             count: Int.random(in: 1...5, using: &random), bytes: Int.random(in: 1...200, using: &random),
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func theSameBatchHasTheSameIDWhateverItsOrder() {
+    @Test func batchIDsAreIndependentOfTheOrder() {
         let id = MessageID.of([lease(1), lease(2), lease(3)])
         #expect(id == MessageID.of([lease(3), lease(1), lease(2)]))
         #expect(id == MessageID.of([lease(1, attempts: 4), lease(2), lease(3)]))

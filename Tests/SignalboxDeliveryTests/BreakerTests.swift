@@ -62,7 +62,7 @@ import Testing
         #expect(breaker.permission(at: .seconds(31)) == .probe)
     }
 
-    @Test func whatWasUnderWayWhenItOpenedMovesNothing() {
+    @Test func ignoresResultsOfAttemptsBeforeItOpened() {
         var breaker = opened()
         let opens = breaker.failed(at: .seconds(10))
         #expect(!opens)
@@ -114,7 +114,7 @@ import Testing
         #expect(next == 1)
     }
 
-    @Test func givesNothingForAClockThatGoesBack() {
+    @Test func addsNoTokensWhenTheClockGoesBack() {
         var bucket = TokenBucket(perSecond: 4, at: .seconds(10))
         let taken = [bucket.take(upTo: 4, at: .seconds(10)), bucket.take(upTo: 4, at: .seconds(5))]
         #expect(taken == [4, 0])

@@ -4,6 +4,8 @@ import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Synchronization
@@ -25,7 +27,7 @@ import Testing
     }
 
     /// Appending, the lane's first look at the queue and the order to end meet in every order.
-    @Test func drainingMissesNothingThatWasAppendedBefore() async throws {
+    @Test func drainsEveryDeliveryAppendedBefore() async throws {
         for _ in 0..<60 {
             try await withTemporaryDirectory { directory in
                 let queue = try SQLiteQueue(in: directory)

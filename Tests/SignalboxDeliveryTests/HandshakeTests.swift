@@ -18,7 +18,7 @@ import Testing
         #expect(handshake.isGiven)
     }
 
-    @Test func whoDidNotAskAfterAllLeavesItToTheNext() {
+    @Test func anAbandonedQuestionIsAskedNext() {
         var handshake = handshake()
         handshake.begin()
         handshake.abandon()
@@ -79,7 +79,7 @@ import Testing
         #expect(handshake.permission(at: .zero) == .given, "there is nothing to ask")
     }
 
-    @Test func whatTakesAPermissionBack() {
+    @Test func statusesThatWithdrawAPermission() {
         let statuses = [nil, 200, 400, 401, 403, 404, 405, 410, 429, 500, 503]
         #expect(statuses.filter { Handshake.isTakenBack(by: $0) } == [403, 410, 429])
     }
@@ -92,38 +92,38 @@ import Testing
             at: .zero)
     }
 
-    @Test func nothingIsBegunBesideAQuestion() {
+    @Test func startsNoAttemptDuringAQuestion() {
         let gate = gate()
         #expect(gate.takePlaces(at: .zero) == .question)
         #expect(gate.takePlaces(at: .zero) == .free(0))
         gate.giveBack(1, at: .zero)
         #expect(gate.takePlaces(at: .zero) == .question, "there was nothing to send")
         #expect(!gate.isIdle(at: .zero))
-        gate.noteGiven(perMinute: nil, at: .zero)
+        gate.recordGiven(perMinute: nil, at: .zero)
         #expect(gate.takePlaces(at: .zero) == .free(3))
     }
 
-    @Test func whatIsWithheldHoldsUpNoStop() {
+    @Test func withheldPermissionDoesNotDelayAStop() {
         let gate = gate()
         #expect(gate.takePlaces(at: .zero) == .question)
-        gate.noteWithheld(at: .zero, asked: .zero)
+        gate.recordWithheld(at: .zero, asked: .zero)
         gate.sent()
         #expect(gate.takePlaces(at: .seconds(4)) == .later(.seconds(6), isLong: true))
         #expect(gate.takePlaces(at: .seconds(10)) == .question)
     }
 
-    @Test func aBreakerThatIsOpenAsksNothing() {
+    @Test func anOpenBreakerAsksNoQuestion() {
         let gate = gate()
-        #expect(gate.noteFailure(at: .zero) == .leftAlone)
+        #expect(gate.recordFailure(at: .zero) == .leftAlone)
         #expect(gate.takePlaces(at: .zero) == .later(.seconds(30), isLong: true))
         #expect(gate.takePlaces(at: .seconds(30)) == .question, "it is the probe as well")
     }
 
-    @Test func ofTwoRatesTheLowerCounts() {
+    @Test func usesTheLowerOfTwoRates() {
         for (own, allowed, atOnce) in [(nil, 120, 2), (1, 120, 1), (3, 120, 2), (2, nil, 2)] as [(Double?, Int?, Int)] {
             let gate = gate(perSecond: own)
             #expect(gate.takePlaces(at: .zero) == .question)
-            gate.noteGiven(perMinute: allowed, at: .zero)
+            gate.recordGiven(perMinute: allowed, at: .zero)
             var begun = 1
             if case .free(let more) = gate.takePlaces(at: .zero) { begun += more }
             #expect(begun == atOnce, "\(own ?? 0) \(allowed ?? 0)")

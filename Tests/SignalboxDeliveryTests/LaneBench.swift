@@ -3,10 +3,12 @@ import Logging
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 
-/// What lanes are tried out with, on a clock that the test moves. For the queue no time passes, so that what waits for
-/// another attempt goes on waiting.
+/// A lane with a test queue and a clock that the test moves. The queue's own time stands still, so retries stay
+/// waiting.
 struct LaneBench {
     let crm = DestinationName("crm")
     let clock = ManualClock()

@@ -1,17 +1,19 @@
 import Foundation
 import GRDB
 import Logging
-import SignalboxConfig
 import SignalboxEgress
 import SignalboxNotification
 import SignalboxTesting
 import Synchronization
 import Testing
 
+@testable import SignalboxConfig
 @testable import SignalboxGateway
+@testable import SignalboxRouting
+@testable import SignalboxSQLite
 @testable import SignalboxStore
 
-/// What a lane does when the file is slow or fails at the moment that matters, on a clock that the test moves.
+/// A lane with a slow or failing file, on a clock that the test moves.
 @Suite(.timeLimit(.minutes(2))) struct LaneFaultTests {
     private let crm = DestinationName("crm")
     private let clock = ManualClock()
@@ -20,9 +22,8 @@ import Testing
 
     // MARK: 410
 
-    /// A claim is on its way through the file when the destination says that it is gone: what comes back from it is not
-    /// sent.
-    @Test func whatIsClaimedWhileA410ArrivesIsNotSent() async throws {
+    /// Deliveries are in flight when the destination answers 410: deliveries returned by them are not sent.
+    @Test func doesNotSendClaimsDuringA410() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             let (first, second) = (Hold(), Hold())
@@ -44,13 +45,13 @@ import Testing
             first.end()
             while isFileLookedAt(queue) { await Task.yield() }
             second.end()
-            await log.waitFor("The destination takes nothing any more")
+            await log.waitFor("Destination disabled")
             try await unlock(lock)
             dispatcher.drain()
             await running
             #expect(sender.attempts == 2)
             #expect(try await queue.counts() == [crm: [.delivered: 1, .dead: 1, .waiting: 48]])
-            #expect(try await queue.destinationStates()[crm]?.word == .disabled)
+            #expect(try await queue.statuses()[crm]?.word == "disabled")
             #expect(try await queue.audit().isRight)
             let waiting = try await queue.deliveries(DeliveryFilter(state: .waiting), limit: 50)
             #expect(waiting.allSatisfy { $0.attempts == 0 }, "it costs them no attempt")
@@ -58,7 +59,7 @@ import Testing
     }
 
     /// Resumed, everything goes out that waited, once each.
-    @Test func whatWaitedGoesOutWhenAGoneDestinationIsResumed() async throws {
+    @Test func sendsWaitingDeliveriesAfterResume() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             let sender = ScriptedSender { [calls = Counter()] _, _ in
@@ -67,7 +68,7 @@ import Testing
             let dispatcher = dispatcher(sender, queue, concurrency: 1)
             async let running: Void = dispatcher.runUntilDrained()
             try await queue.append((1...50).map { event($0) })
-            await log.waitFor("The destination takes nothing any more")
+            await log.waitFor("Destination disabled")
             while try await queue.destinationStates()[crm] == nil { await Task.yield() }
             try await queue.append((51...60).map { event($0) })
             #expect(sender.attempts == 1)
@@ -92,14 +93,14 @@ import Testing
             let dispatcher = dispatcher(sender, queue, concurrency: 2)
             let lock = try await lock(on: directory)
             async let running: Void = dispatcher.runUntilDrained()
-            await log.waitFor("The queue cannot be read.")
+            await log.waitFor("Cannot read the queue.")
             for tick in 1...20 {
                 await clock.waitForSleeper(until: .milliseconds(200 * tick))
                 // A failed claim leaves the file to be read again.
                 while !isFileLookedAt(queue) { await Task.yield() }
                 clock.advance(by: .milliseconds(200))
             }
-            #expect(log.count(of: "The queue cannot be read.") == 1)
+            #expect(log.count(of: "Cannot read the queue.") == 1)
             try await unlock(lock)
             await clock.waitForSleeper(until: .milliseconds(200 * 21))
             clock.advance(by: .milliseconds(200))
@@ -118,7 +119,7 @@ import Testing
             let dispatcher = dispatcher(sender, queue, concurrency: 2)
             let lock = try await lock(on: directory)
             async let running: Void = dispatcher.runUntilDrained()
-            await log.waitFor("The queue cannot be read.")
+            await log.waitFor("Cannot read the queue.")
             await clock.waitForSleeper(until: .milliseconds(200))
             #expect(sender.attempts == 0)
             try await unlock(lock)
@@ -146,7 +147,7 @@ import Testing
             await sender.begun(1)
             let lock = try await lock(on: directory)
             hold.end()
-            await log.waitFor("Outcomes cannot be recorded")
+            await log.waitFor("Cannot record outcomes")
             await clock.waitForSleeper(until: .seconds(1))
             try await unlock(lock)
             clock.advance(by: .seconds(1))
@@ -181,7 +182,7 @@ import Testing
         try SQLiteQueue(in: directory, now: { [start] in start }, elapsed: { .zero })
     }
 
-    /// How long to wait for a lock is not what is tested.
+    /// The wait for a lock is not under test.
     private func doNotWait(_ queue: SQLiteQueue) async throws {
         try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
     }
@@ -191,7 +192,7 @@ import Testing
         queue.lanes.withHandOff { [crm] in $0.lanes[crm]?.mayHaveMore ?? false }
     }
 
-    /// From now on nobody else writes the file.
+    /// No other process writes the file from now on.
     private func lock(on directory: String) async throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
@@ -223,7 +224,7 @@ import Testing
     }
 }
 
-/// Holds whoever waits until it is ended. A class because both sides share it.
+/// Blocks callers until it ends.
 private final class Hold: Sendable {
     private let (ended, ending) = AsyncStream.makeStream(of: Void.self)
 
@@ -244,7 +245,7 @@ final class Counter: Sendable {
     }
 }
 
-/// What was logged, so that a test can wait for it. A class because the logger and the test share it.
+/// The log, so that a test can wait for a line.
 private final class LogLines: Sendable {
     private let lines = Mutex<[String]>([])
 

@@ -54,7 +54,7 @@ import Testing
         #expect(gate.isIdle(at: .seconds(11)))
     }
 
-    @Test func whoAsksForQuietIsLeftAlone() {
+    @Test func pausesForRetryAfter() {
         let gate = gate()
         gate.keepQuiet(until: .seconds(60))
         gate.keepQuiet(until: .seconds(20))
@@ -65,64 +65,45 @@ import Testing
     @Test func aBreakerThatOpensStopsAndOneProbeClosesIt() {
         let gate = gate()
         #expect(gate.takePlaces(at: .zero) == .free(4))
-        #expect(gate.noteFailure(at: .zero) == .fails)
-        #expect(gate.noteFailure(at: .zero) == .leftAlone)
-        #expect(gate.noteFailure(at: .seconds(1)) == .none, "it was under way")
+        #expect(gate.recordFailure(at: .zero) == .fails)
+        #expect(gate.recordFailure(at: .zero) == .leftAlone)
+        #expect(gate.recordFailure(at: .seconds(1)) == .none, "it was under way")
         for _ in 0..<4 { gate.sent() }
         #expect(gate.takePlaces(at: .seconds(1)) == .later(.seconds(29), isLong: true))
         #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
         #expect(gate.takePlaces(at: .seconds(30)) == .free(0), "one probe at a time")
         gate.sent()
-        #expect(gate.noteFailure(at: .seconds(31)) == .none)
+        #expect(gate.recordFailure(at: .seconds(31)) == .none)
         #expect(gate.takePlaces(at: .seconds(31)) == .later(.seconds(30), isLong: true))
         #expect(gate.takePlaces(at: .seconds(61)) == .free(1))
         gate.sent()
-        #expect(gate.noteAnswer(delivered: false) == .takesAgain, "it answers, if only to refuse")
+        #expect(gate.recordAnswer(delivered: false) == .takesAgain, "it answers, if only to refuse")
         #expect(gate.takePlaces(at: .seconds(61)) == .free(4))
     }
 
-    @Test func aProbeThatFindsNothingToSendIsNoProbe() {
+    @Test func anUnusedProbeIsReturned() {
         let gate = gate(failures: 1)
-        #expect(gate.noteFailure(at: .zero) == .leftAlone)
+        #expect(gate.recordFailure(at: .zero) == .leftAlone)
         #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
         gate.giveBack(1, at: .seconds(30))
         #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
-        gate.noteNothing(at: .seconds(30))
+        gate.recordNoAttempt(at: .seconds(30))
         gate.sent()
         #expect(gate.takePlaces(at: .seconds(30)) == .free(1))
     }
 
     @Test func aFailureIsSaidOnceAndItsEndOnce() {
         let gate = gate(failures: 100)
-        #expect([gate.noteFailure(at: .zero), gate.noteFailure(at: .zero)] == [.fails, .none])
-        #expect(gate.noteAnswer(delivered: false) == .none, "a refusal says nothing new")
-        #expect([gate.noteAnswer(delivered: true), gate.noteAnswer(delivered: true)] == [.takesAgain, .none])
-        #expect(gate.noteFailure(at: .zero) == .fails)
+        #expect([gate.recordFailure(at: .zero), gate.recordFailure(at: .zero)] == [.fails, .none])
+        #expect(gate.recordAnswer(delivered: false) == .none, "a refusal says nothing new")
+        #expect([gate.recordAnswer(delivered: true), gate.recordAnswer(delivered: true)] == [.takesAgain, .none])
+        #expect(gate.recordFailure(at: .zero) == .fails)
     }
 
-    @Test func whoeverWouldWakeTheLaneEarliestDoes() {
-        let gate = gate()
-        #expect(gate.setTimer(.seconds(10)))
-        #expect(!gate.setTimer(.seconds(10)))
-        #expect(!gate.setTimer(.seconds(11)))
-        #expect(gate.setTimer(.seconds(9)))
-        gate.timerEnded(.seconds(10))
-        #expect(!gate.setTimer(.seconds(9)), "it is not this one that ended")
-        gate.timerEnded(.seconds(9))
-        #expect(gate.setTimer(.seconds(11)))
-    }
-
-    @Test func onceClosedNothingIsBegun() {
+    @Test func startsNoAttemptAfterClose() {
         let gate = gate()
         gate.close()
         #expect(gate.takePlaces(at: .zero) == .free(0))
         #expect(gate.isClosed)
-    }
-
-    @Test func thatOutcomesCannotBeRecordedIsSaidOnce() {
-        let gate = gate()
-        #expect([gate.noteUnrecorded(), gate.noteUnrecorded()] == [true, false])
-        gate.noteRecorded()
-        #expect(gate.noteUnrecorded())
     }
 }

@@ -2,12 +2,13 @@ import Foundation
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Synchronization
 import Testing
 
-/// What a lane does with a destination that must be asked first, on a clock that the test moves.
+/// A lane of a destination that needs permission, on a clock that the test moves.
 @Suite(.timeLimit(.minutes(2))) struct LanePermissionTests {
     private let bench = LaneBench()
     private static let no = Permission.withheld(reason: "no permission to send: x", retryAfter: nil)
@@ -37,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func whoHasNothingToSendAsksNothing() async throws {
+    @Test func asksNoQuestionWithoutDeliveries() async throws {
         try await withTemporaryDirectory { directory in
             let sender = AskedSender([.given(perMinute: nil)])
             let dispatcher = bench.dispatcher(destination(), sender, try bench.open(directory))
@@ -47,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func withoutPermissionNothingIsSentAndItIsSaidWhy() async throws {
+    @Test func sendsNoEventWithoutPermissionAndRecordsWhy() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let sender = AskedSender([Self.no])
@@ -55,9 +56,9 @@ import Testing
             let dispatcher = bench.dispatcher(destination(), sender, queue)
             async let running: Void = dispatcher.runUntilDrained()
             await bench.clock.waitForSleeper(until: .seconds(30))
-            let hindrance = try #require(try await queue.hindrances()[bench.crm])
-            #expect(hindrance.word == "withheld")
-            #expect(hindrance.reason == "no permission to send: x")
+            let status = try #require(try await queue.statuses()[bench.crm])
+            #expect(status.word == "withheld")
+            #expect(status.reason == "no permission to send: x")
             dispatcher.drain()
             await running
             #expect(sender.order == ["question"])
@@ -83,11 +84,11 @@ import Testing
             dispatcher.drain()
             await running
             #expect(try await queue.counts() == [bench.crm: [.delivered: 3]])
-            #expect(try await queue.hindrances().isEmpty)
+            #expect(try await queue.statuses().isEmpty)
         }
     }
 
-    /// The clock goes on, and everybody has a turn, until it is so.
+    /// Advances the clock, and yields to all tasks, until the condition holds.
     private func advance(until isSo: () -> Bool) async {
         while !isSo() {
             bench.clock.advance(by: .milliseconds(200))
@@ -95,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func whoIsResumedIsAskedAtOnce() async throws {
+    @Test func asksAtOnceAfterResume() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let sender = AskedSender([Self.no, .given(perMinute: nil)])
@@ -172,8 +173,8 @@ import Testing
         }
     }
 
-    /// A config that no longer asks leaves no trace of what was said to one that did.
-    @Test func whoAsksNoMoreForgetsThatItWasWithheld() async throws {
+    /// A config without handshake removes the record that permission was withheld.
+    @Test func forgetsWithheldPermissionWithoutHandshake() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             try await queue.withhold("x", by: bench.crm)
@@ -183,12 +184,12 @@ import Testing
             dispatcher.drain()
             await dispatcher.runUntilDrained()
             #expect(sender.order == ["delivery"])
-            #expect(try await queue.hindrances().isEmpty)
+            #expect(try await queue.statuses().isEmpty)
         }
     }
 }
 
-/// A sender that is asked for permission: its answers are the test's, the last one again and again.
+/// A sender with given answers to requests for permission; the last one repeats.
 private final class AskedSender: Sender {
     // A class because lane and test share it.
     private let answers: Mutex<[Permission]>

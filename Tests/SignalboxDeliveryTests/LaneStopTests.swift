@@ -1,10 +1,11 @@
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing
 
-/// What a stop waits for, and what not.
+/// The conditions that a stop waits for.
 @Suite(.timeLimit(.minutes(1))) struct LaneStopTests {
     private let bench = LaneBench()
 
@@ -38,7 +39,7 @@ import Testing
             async let running: Void = dispatcher.runUntilDrained()
             await bench.clock.waitForSleeper(until: .seconds(4))
             bench.clock.advance(by: .seconds(4))
-            // Whether there is more to send is asked when it might be sent.
+            // The lane asks whether there is more to send when it may send it.
             await bench.clock.waitForSleeper(until: .seconds(8))
             bench.clock.advance(by: .seconds(4))
             await running

@@ -4,6 +4,7 @@ import SignalboxConfig
 import SignalboxEgress
 import SignalboxJSON
 import SignalboxNotification
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Synchronization
@@ -12,7 +13,7 @@ import Testing
 @testable import SignalboxGateway
 @testable import SignalboxRouting
 
-/// What a lane does with what its destination answers, on a clock that the test moves.
+/// A lane and the answers of its destination, on a clock that the test moves.
 @Suite(.timeLimit(.minutes(2))) struct LaneTests {
     private let crm = DestinationName("crm")
     private let clock = ManualClock()
@@ -31,7 +32,7 @@ import Testing
             let dispatcher = dispatcher([(destination, sender)], queue)
             async let running: Void = dispatcher.runUntilDrained()
 
-            // Three attempts open it: whoever would begin the next one sleeps instead.
+            // Three attempts open it; the lane sleeps before the next one.
             await clock.waitForSleeper(until: .seconds(30))
             #expect(sender.attempts == 3)
             clock.advance(by: .seconds(30))
@@ -62,7 +63,7 @@ import Testing
                 clock.advance(by: .milliseconds(500))
             }
             await sender.waitFor(attempts: 8)
-            // Whether there is more to send is asked when it might be sent.
+            // The lane asks whether there is more to send when it may send it.
             await clock.waitForSleeper(until: .milliseconds(3500))
             dispatcher.drain()
             clock.advance(by: .milliseconds(500))
@@ -90,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func whatAnswers410GetsNothingMore() async throws {
+    @Test func sendsNoEventAfter410() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             let sender = ScriptedSender { _, _ in .replied(status: 410, retryAfter: nil) }
@@ -98,18 +99,18 @@ import Testing
             let dispatcher = dispatcher([(destination("crm"), sender)], queue)
             dispatcher.drain()
             await dispatcher.runUntilDrained()
-            let state = try #require(try await queue.destinationStates()[crm])
-            #expect(state.word == .disabled)
+            let state = try #require(try await queue.statuses()[crm])
+            #expect(state.word == "disabled")
             #expect(state.reason == "answered 410: it is gone")
             let counts = try #require(try await queue.counts()[crm])
-            // The state counts from its commit on: what was begun before that ends in its own way.
+            // The state applies from its commit on: attempts started before continue.
             #expect(counts[.dead] == sender.attempts)
             #expect(counts[.waiting, default: 0] + sender.attempts == 5)
             #expect(try await queue.audit().isRight)
         }
     }
 
-    @Test func whatIsOverIsNotSent() async throws {
+    @Test func doesNotSendExpiredDeliveries() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             let sender = ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) }
@@ -130,7 +131,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             let crmSender = ScriptedSender { _, _ in .replied(status: 400, retryAfter: nil) }
-            // The event about it dies too, and makes none.
+            // The delivery of the event about it fails too, and makes no further event.
             let opsSender = ScriptedSender { _, _ in .replied(status: 400, retryAfter: nil) }
             let dispatcher = dispatcher(
                 [(destination("crm"), crmSender), (destination("ops"), opsSender)], queue,
@@ -218,7 +219,7 @@ import Testing
         #expect(unasked.event(about: lease("{}"), status: nil, reason: "x", at: now) == nil)
     }
 
-    /// An event is made for every dead letter, whatever its body contains.
+    /// An event is made for every dead letter, for any body.
     @Test(arguments: ["no JSON", #"{"subject":"a","padding":""# + String(repeating: "a", count: 17 << 20) + #""}"#])
     func anEventIsMadeOfABodyThatIsLargeOrCannotBeRead(_ body: String) throws {
         let asked = DeadLetterEvents(
@@ -231,7 +232,7 @@ import Testing
 
     // MARK: Parts
 
-    /// One for which no time passes: what waits for another attempt goes on waiting.
+    /// A queue whose time stands still: retries stay waiting.
     private func open(_ directory: String) throws -> SQLiteQueue {
         try SQLiteQueue(in: directory, now: { [start] in start }, elapsed: { .zero })
     }

@@ -70,7 +70,7 @@ final class ManualClock: Clock {
         for wake in woken { wake.resume() }
     }
 
-    /// Returns once somebody sleeps until this time.
+    /// Returns once a task sleeps until this time.
     func waitForSleeper(until time: Duration) async {
         await withCheckedContinuation { done in
             let isThere = state.withLock { state in

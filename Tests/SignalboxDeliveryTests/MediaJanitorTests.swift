@@ -2,6 +2,8 @@ import Foundation
 import Logging
 import SignalboxConfig
 import SignalboxNotification
+import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Synchronization
@@ -9,7 +11,7 @@ import Testing
 
 @testable import SignalboxGateway
 
-/// When files are removed, and what a flood of them leaves.
+/// The removal of files, and the result of a flood of files.
 @Suite(.timeLimit(.minutes(1))) struct MediaJanitorTests {
     private static let start = Date(timeIntervalSince1970: 1_795_210_140)
 
@@ -19,64 +21,64 @@ import Testing
         return logger
     }
 
-    // MARK: The room
+    // MARK: Quota
 
-    @Test func roomIsAskedForOnceAndNotForEachFile() {
-        let room = MediaRoom(limit: { 1000 })
-        room.open()
-        room.willCount()
-        room.made(left: 900)
-        room.add(100)
-        #expect(!room.isFull, "as much as is allowed")
-        room.add(1)
-        #expect(room.isFull)
-        #expect(room.target == 950, "a twentieth is made free")
-        room.willCount()
-        room.made(left: 950)
-        room.add(50)
-        #expect(!room.isFull)
-        room.add(1)
-        #expect(room.isFull)
+    @Test func signalsOnceWhenExceeded() {
+        let quota = MediaQuota(limit: { 1000 })
+        quota.open()
+        quota.willCount()
+        quota.removed(left: 900)
+        quota.add(100)
+        #expect(!quota.isFull, "as much as is allowed")
+        quota.add(1)
+        #expect(quota.isFull)
+        #expect(quota.target == 950, "a twentieth is made free")
+        quota.willCount()
+        quota.removed(left: 950)
+        quota.add(50)
+        #expect(!quota.isFull)
+        quota.add(1)
+        #expect(quota.isFull)
     }
 
-    @Test func whatIsInUseDoesNotAskForRoomWithEachFile() {
-        let room = MediaRoom(limit: { 1000 })
-        room.open()
-        room.add(1500)
-        #expect(room.isFull)
-        room.willCount()
-        room.made(left: 1500)
-        room.add(50)
-        #expect(!room.isFull)
-        room.add(1)
-        #expect(room.isFull, "after another twentieth of the limit")
+    @Test func filesInUseDoNotSignalForEachFile() {
+        let quota = MediaQuota(limit: { 1000 })
+        quota.open()
+        quota.add(1500)
+        #expect(quota.isFull)
+        quota.willCount()
+        quota.removed(left: 1500)
+        quota.add(50)
+        #expect(!quota.isFull)
+        quota.add(1)
+        #expect(quota.isFull, "after another twentieth of the limit")
     }
 
-    @Test func whatComesWhileFilesAreCountedIsAdded() {
-        let room = MediaRoom(limit: { 1000 })
-        room.open()
-        room.add(1001)
-        room.willCount()
-        room.add(60)
-        room.made(left: 950)
-        #expect(!room.isFull)
-        room.add(51)
-        #expect(room.isFull)
+    @Test func addsFilesStoredDuringTheCount() {
+        let quota = MediaQuota(limit: { 1000 })
+        quota.open()
+        quota.add(1001)
+        quota.willCount()
+        quota.add(60)
+        quota.removed(left: 950)
+        #expect(!quota.isFull)
+        quota.add(51)
+        #expect(quota.isFull)
     }
 
-    @Test func whereNobodyMakesRoomNobodyHoldsBack() {
-        let room = MediaRoom(limit: { 1000 })
-        room.add(5000)
-        #expect(!room.isFull)
-        room.open()
-        #expect(room.isFull)
-        room.close()
-        #expect(!room.isFull)
+    @Test func doesNotPauseWithoutAJanitor() {
+        let quota = MediaQuota(limit: { 1000 })
+        quota.add(5000)
+        #expect(!quota.isFull)
+        quota.open()
+        #expect(quota.isFull)
+        quota.close()
+        #expect(!quota.isFull)
     }
 
     // MARK: The janitor
 
-    /// What the janitor asked for, and what it is answered. A class because the janitor and the test share it.
+    /// Requests of the janitor, and their results.
     private final class Files: Sendable {
         let state = Mutex((calls: [String](), removals: [Result<MediaJanitor.Removal, any Error>](), left: Int64(0)))
         private let calls: AsyncStream<String>
@@ -110,13 +112,13 @@ import Testing
     private struct Broken: Error {}
 
     private func run(
-        _ files: Files, limit: Int64 = 1000, _ body: (MediaRoom, ManualClock) async throws -> Void
+        _ files: Files, limit: Int64 = 1000, _ body: (MediaQuota, ManualClock) async throws -> Void
     ) async throws {
-        let (room, clock) = (MediaRoom(limit: { limit }), ManualClock())
-        let janitor = MediaJanitor(room, work: files.work, logger: logger, clock: clock, elapsed: { clock.elapsed })
+        let (quota, clock) = (MediaQuota(limit: { limit }), ManualClock())
+        let janitor = MediaJanitor(quota, work: files.work, logger: logger, clock: clock, elapsed: { clock.elapsed })
         try await withThrowingTaskGroup { group in
             group.addTask { await janitor.runUntilCancelled() }
-            try await body(room, clock)
+            try await body(quota, clock)
             group.cancelAll()
         }
     }
@@ -135,66 +137,65 @@ import Testing
     @Test func aFileTooManyHasRoomMadeAtOnceAndItsDiskSweptWhenThatIsPossible() async throws {
         let files = Files()
         files.state.withLock { $0.removals = [.success(.init()), .success(.init(removed: 1, young: 2))] }
-        try await run(files) { room, clock in
+        try await run(files) { quota, clock in
             #expect(await files.next(2) == ["remove 1000", "sweep"])
             await clock.waitForSleeper(until: .seconds(3600))
-            room.add(1001)
+            quota.add(1001)
             #expect(await files.next(1) == ["remove 950"])
             await clock.waitForSleeper(until: .seconds(600))
-            #expect(!room.isFull)
+            #expect(!quota.isFull)
             clock.advance(by: .seconds(600))
             #expect(await files.next(2) == ["remove 1000", "sweep"])
             await clock.waitForSleeper(until: .seconds(4200))
         }
     }
 
-    @Test func whatComesWhileRoomIsMadeLeavesAgainAndWhatIsInUseStays() async throws {
+    @Test func removesFilesStoredDuringARemovalAndKeepsFilesInUse() async throws {
         let files = Files()
         files.state.withLock {
             $0.removals = [.success(.init(removed: 1)), .success(.init(removed: 1))]
             $0.left = 1500
         }
-        try await run(files) { room, clock in
+        try await run(files) { quota, clock in
             #expect(await files.next(4) == ["remove 1000", "remove 1000", "remove 1000", "sweep"])
             await clock.waitForSleeper(until: .seconds(3600))
-            room.add(50)
-            #expect(!room.isFull)
-            room.add(1)
+            quota.add(50)
+            #expect(!quota.isFull)
+            quota.add(1)
             #expect(await files.next(1) == ["remove 950"])
         }
     }
 
-    @Test func aRemovalThatFailsHoldsNobodyBack() async throws {
+    @Test func aFailedRemovalDoesNotPauseDownloads() async throws {
         let files = Files()
         files.state.withLock { $0.removals = [.success(.init()), .failure(Broken())] }
-        try await run(files) { room, clock in
+        try await run(files) { quota, clock in
             #expect(await files.next(2) == ["remove 1000", "sweep"])
             await clock.waitForSleeper(until: .seconds(3600))
             let (freed, free) = AsyncStream.makeStream(of: Void.self)
-            room.whenFree { free.yield() }
-            room.add(1001)
+            quota.whenFree { free.yield() }
+            quota.add(1001)
             #expect(await files.next(1) == ["remove 950"])
             for await _ in freed { break }
-            #expect(!room.isFull)
+            #expect(!quota.isFull)
         }
     }
 
     // MARK: A flood
 
-    /// 400 files of 1000 bytes for a store of 20,000, by four downloads at once. Whenever one begins, no more is kept than
-    /// is allowed, and what the others bring.
+    /// At the start of each download, stored files exceed the limit at most by the downloads in flight.
     @Test func aFloodStaysWithinTheLimit() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory, now: { Self.start }, elapsed: { .zero })
-            let (room, clock) = (MediaRoom(limit: { 20_000 }), ManualClock())
+            let (quota, clock) = (MediaQuota(limit: { 20_000 }), ManualClock())
             let runs = Mutex(0)
             let janitor = MediaJanitor(
-                room,
+                quota,
                 work: .init(
                     remove: { bytes in
                         runs.withLock { $0 += 1 }
                         let count = try await queue.removeMedia(
-                            beyond: .init(unused: .seconds(86_400), bytes: bytes), gone: { _ in })
+                            beyond: .init(unused: .seconds(86_400), bytes: bytes), pause: {}, gone: { _ in })
                         return .init(removed: count)
                     }, sweep: { 0 }, bytes: { try await queue.mediaBytes() }), logger: logger, clock: clock,
                 elapsed: { clock.elapsed })
@@ -212,7 +213,7 @@ import Testing
                         return .stored(
                             MediaFile(sha256: digest, bytes: 1000, contentType: "image/png"),
                             MediaFreshness(until: Self.start.addingTimeInterval(3600)), remarks: [])
-                    }), room: room, logger: logger, clock: clock, now: { Self.start })
+                    }), quota: quota, logger: logger, clock: clock, now: { Self.start })
             try await service.open()
             try await withThrowingTaskGroup { group in
                 group.addTask { await janitor.runUntilCancelled() }
@@ -230,7 +231,7 @@ import Testing
         }
     }
 
-    /// One whose file nobody waits for.
+    /// A download whose file no delivery waits for.
     private func event(_ number: Int) -> RoutedEvent {
         RoutedEvent(
             event: Event(

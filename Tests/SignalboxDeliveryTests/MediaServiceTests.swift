@@ -3,6 +3,8 @@ import Logging
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing
@@ -18,7 +20,7 @@ import Testing
         MediaService.end(of: outcome, number: number, by: retry, now: Self.now, random: random)
     }
 
-    @Test func whatMayPassIsTriedAgainLaterAndLater() {
+    @Test func retriesTemporaryFailuresWithBackoff() {
         let failure = MediaFailure(.timeout, "slow")
         #expect(
             end(.interrupted(failure, after: nil), number: 1) == .retry(at: Self.now.addingTimeInterval(1), failure))
@@ -39,7 +41,7 @@ import Testing
                 == .keptStale(failure, until: Self.now.addingTimeInterval(600)))
     }
 
-    @Test func whatIsForGoodIsNotTriedAgain() {
+    @Test func doesNotRetryPermanentFailures() {
         let failure = MediaFailure(.tls, "expired")
         #expect(end(.failed(failure), number: 1) == .failed(failure))
     }
@@ -134,7 +136,7 @@ import Testing
             for await _ in begun { break }
             service.stop()
             await running
-            let jobs = try await queue.dueMedia(upTo: 5, perHost: 5)
+            let jobs = try await queue.dueMedia(upTo: 5, perHost: 5, busy: [:], excluding: [])
             #expect(jobs.map(\.attempts) == [0])
         }
     }

@@ -3,6 +3,8 @@ import Logging
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Synchronization
@@ -19,7 +21,7 @@ import Testing
     private struct Bench: Sendable {
         let clock = ManualClock()
         let queue: SQLiteQueue
-        /// How often the queue was asked what can be released, as every look begins.
+        /// Number of queries for deliveries to release: every pass starts with one.
         let looks: Looks
 
         init(in directory: String) throws {
@@ -87,7 +89,7 @@ import Testing
         .stored(file, MediaFreshness(until: date), remarks: [])
     }
 
-    @Test func whileNothingWaitsNobodyLooksAndNobodySleeps() async throws {
+    @Test func isIdleWithoutWaitingDeliveries() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
             let service = bench.service { _ in Self.stored(until: Self.start) }
@@ -103,7 +105,7 @@ import Testing
             }
             service.stop()
             await running
-            // Of one look: the clock is followed, what is held is asked for, what is due, and when the next rests.
+            // Queries of one pass: the clock, held deliveries, due downloads, and the next due time.
             #expect(bench.looks.number - opened <= 3)
         }
     }
@@ -147,7 +149,7 @@ import Testing
             async let running: Void = service.runUntilDrained()
             await bench.clock.waitForSleeper(until: .seconds(10))
             bench.clock.advance(by: .seconds(10))
-            // It has no more to wait for, but the download is under way.
+            // No delivery waits, but the download is in flight.
             var leases: [Lease] = []
             while leases.isEmpty {
                 leases = try await bench.queue.claim(from: crm, upTo: 5)
@@ -159,7 +161,7 @@ import Testing
         }
     }
 
-    /// In a long wait the wall clock may be corrected in steps that nobody notices.
+    /// During a long wait, the wall clock may be corrected in small steps.
     @Test func noSleepIsLongerThanHalfAMinute() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
@@ -228,7 +230,10 @@ import Testing
             }
             service.stop()
             await running
-            #expect(try await bench.queue.dueMedia(upTo: 5, perHost: 5).map(\.attempts) == [0, 0, 0])
+            #expect(
+                try await bench.queue.dueMedia(upTo: 5, perHost: 5, busy: [:], excluding: []).map(\.attempts) == [
+                    0, 0, 0,
+                ])
         }
     }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import SignalboxGateway
 
-/// What a reply to a validation request says.
+/// The meaning of replies to a validation request.
 @Suite struct PermissionTests {
     private func read(
         _ status: Int = 200, origin: String? = "gateway.example.com", rate: String? = "*", asked: Int? = nil
@@ -60,7 +60,7 @@ import Testing
         #expect(Permission(.failure(.stopped), to: handshake) == .unknown)
     }
 
-    @Test func whatSomebodyElseWroteIsCut() {
+    @Test func shortensReceivedText() {
         guard case .withheld(let reason, _) = read(origin: String(repeating: "a", count: 5000)) else {
             Issue.record("it is another's")
             return

@@ -1,6 +1,8 @@
 import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing
@@ -22,7 +24,7 @@ import Testing
         )
     }
 
-    @Test func whatIsUnderWayEndsWithTheOldSettingsAndTheRestGoesByTheNew() async throws {
+    @Test func attemptsInFlightKeepTheirSettings() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, release) = hanging()
@@ -43,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func aDestinationThatStaysNoticesNothing() async throws {
+    @Test func anUnchangedDestinationKeepsItsLane() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, new) = (taking(), taking())
@@ -72,7 +74,7 @@ import Testing
         }
     }
 
-    @Test func whatADestinationThatIsGoneDidNotGetWaitsAndIsSentOnceWhenItIsBack() async throws {
+    @Test func deliveriesOfARemovedDestinationWaitForItsReturn() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, release) = hanging()
@@ -94,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func ofManyChangesInARowTheLastCounts() async throws {
+    @Test func appliesTheLastOfManyChanges() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, release) = hanging()
@@ -114,7 +116,7 @@ import Testing
         }
     }
 
-    @Test func aLaneThatIsToBeOrderedHasNothingInMemoryAnyMore() async throws {
+    @Test func anOrderedSuccessorStartsWithoutMemory() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, release) = hanging()
@@ -136,7 +138,7 @@ import Testing
     }
 
     /// Appends, changes and answers meet in many orders.
-    @Test func nothingIsLostOrSentTwiceHoweverOftenItChanges() async throws {
+    @Test func deliversOnceDuringManyChanges() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let sender = taking()

@@ -104,7 +104,7 @@ import Testing
         for (answer, quiet) in cases { #expect(RetryPolicy.quiet(after: answer, now: now) == quiet, "\(answer)") }
     }
 
-    @Test func whoAnswersIsWellWhateverItAnswersBut5xx() {
+    @Test func healthIsIllFor5xxOnly() {
         let cases: [(RetryPolicy.Health, [Int])] = [
             (.well, [200, 204, 301, 400, 401, 404, 408, 410, 425, 429]), (.ill, [500, 502, 503, 504, 599]),
         ]

@@ -6,7 +6,7 @@ import Testing
 @Suite struct WatchdogTests {
     private let crm = DestinationName("crm")
 
-    /// What a watchdog says of one look after the other.
+    /// Checks of a watchdog in a row.
     private func stalls(_ looks: [(overdue: Double?, isIdle: Bool)]) -> [Bool] {
         var watchdog = Watchdog()
         return looks.map { watchdog.isStalled(crm, overdue: $0.overdue, isIdle: $0.isIdle) }
@@ -22,7 +22,7 @@ import Testing
                 == [false, true, false, false, true])
     }
 
-    @Test func whatIsDueForAShortTimeOrKeptBackByItsDestinationIsNotStalled() {
+    @Test func shortOrPausedWaitsAreNotStalls() {
         #expect(
             stalls([(60, true), (60, true), (3600, false), (3600, false), (3600, true), (3600, false), (3600, true)])
                 == Array(repeating: false, count: 7))

@@ -2,6 +2,7 @@ import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
+import SignalboxSQLite
 import SignalboxServerTesting
 import SignalboxStore
 import SignalboxTesting
@@ -67,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func withoutPermissionNothingIsPosted() async throws {
+    @Test func postsNoEventWithoutPermission() async throws {
         try await withTemporaryDirectory { directory in
             try await withSender([Self.reply(405)]) { (sender, destination, _) async throws in
                 let queue = try bench.open(directory)
@@ -76,7 +77,7 @@ import Testing
                 dispatcher.drain()
                 await dispatcher.runUntilDrained()
                 #expect(try await queue.counts() == [bench.crm: [.waiting: 2]])
-                let reason = try await queue.hindrances()[bench.crm]?.reason
+                let reason = try await queue.statuses()[bench.crm]?.reason
                 #expect(reason == "no permission to send: OPTIONS was answered 405")
             }
         }
@@ -102,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeAskedGivesNoPermission() async throws {
+    @Test func anUnreachableDestinationGivesNoPermission() async throws {
         let http = OutboundHTTP(policy: AddressPolicy())
         defer { http.stop() }
         var webhook = Destination.Webhook(url: "http://127.0.0.1:9/", secrets: [])

@@ -3,7 +3,7 @@ import SignalboxNotification
 import Testing
 
 @Suite struct AddressPolicyTests {
-    /// One address of every class that a gateway must not be talked into connecting to.
+    /// At least one address of every special-purpose range.
     static let special = [
         "0.0.0.0", "0.1.2.3", "10.0.0.1", "100.64.0.1", "127.0.0.1", "127.255.255.254", "169.254.169.254", "172.16.0.1",
         "172.31.255.255", "192.0.0.1", "192.0.0.192", "192.0.2.1", "192.31.196.1", "192.52.193.1", "192.88.99.1",
@@ -33,7 +33,7 @@ import Testing
         #expect(AddressPolicy().verdict(for: address) == .allowed)
     }
 
-    @Test func allowsWhatIsNamedAndNothingBeside() throws {
+    @Test func allowsOnlyTheNamedRanges() throws {
         let policy = AddressPolicy(allow: [
             try #require(AddressRange("10.1.0.0/16")), try #require(AddressRange("::1")),
         ])
@@ -43,7 +43,7 @@ import Testing
         #expect(policy.verdict(for: try #require(IPAddress("127.0.0.1"))) == .denied("loopback"))
     }
 
-    @Test func treatsAMappedAddressAsTheOneInside() throws {
+    @Test func treatsMappedAddressesAsIPv4() throws {
         let policy = AddressPolicy(allow: [try #require(AddressRange("127.0.0.0/8"))])
         #expect(policy.verdict(for: try #require(IPAddress("::ffff:127.0.0.1"))) == .allowed)
         #expect(policy.verdict(for: try #require(IPAddress("::ffff:10.0.0.1"))) == .denied("IPv4-mapped"))

@@ -28,12 +28,12 @@ import Testing
     }
 
     @Test(arguments: ["mute", "trickled-headers", "trickled-body"])
-    func slowRepliesAreCutAtTheTimeout(mode: String) async throws {
+    func timesOutOnSlowResponses(mode: String) async throws {
         let result = try await ask([mode], timeout: .milliseconds(150))
         #expect(code(result) == "timeout-reply")
     }
 
-    @Test func aConnectionThatIsUsedAgainMayTimeOutAfterTheRequestToo() async throws {
+    @Test func timesOutOnReusedConnections() async throws {
         let replies = [
             "--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#, "--reply", #"HTTP/1.1 100 Continue\r\n\r\n"#,
         ]
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func saysWhichIPv6AddressWasTried() async throws {
+    @Test func reportsTheIPv6AddressTried() async throws {
         let http = OutboundHTTP(policy: AddressPolicy(allow: [try #require(AddressRange("::1"))]))
         defer { http.stop() }
         let result = await http.attempt(OutboundRequest(url: "http://[::1]:9/", timeout: .seconds(5)))
@@ -56,34 +56,34 @@ import Testing
         #expect(result.remoteAddress == "[::1]:9")
     }
 
-    @Test(arguments: ["hangs-up", "resets"]) func aConnectionThatEndsIsReset(mode: String) async throws {
+    @Test(arguments: ["hangs-up", "resets"]) func reportsClosedConnectionsAsReset(mode: String) async throws {
         #expect(code(try await ask([mode])) == "reset")
     }
 
-    @Test func endlessHeadersAreCut() async throws {
+    @Test func rejectsEndlessHeaders() async throws {
         let result = try await ask(["endless-headers"])
         #expect(result.answer == .failure(.interrupted("the reply has too many headers")))
     }
 
-    @Test func manyHeadersAreCut() async throws {
+    @Test func rejectsTooManyHeaders() async throws {
         let short = String(repeating: #"a: b\r\n"#, count: 300)
         let result = try await ask(["canned", "--reply", #"HTTP/1.1 200 OK\r\n"# + short + #"\r\n"#])
         #expect(result.answer == .failure(.interrupted("the reply has too many headers")))
     }
 
-    /// Its status is known, and nobody reads on.
-    @Test func anEndlessBodyIsCut() async throws {
+    /// The status is known by then.
+    @Test func cutsEndlessBodies() async throws {
         let reply = try await ask(["endless-body"]).answer.get()
         #expect(reply == OutboundReply(status: 200, excerpt: Array(repeating: UInt8(ascii: "a"), count: 1024)))
     }
 
-    @Test func keepsAsMuchOfTheBodyAsWasAskedFor() async throws {
+    @Test func keepsTheRequestedBytesOfTheBody() async throws {
         let reply = try await ask(["endless-body"], keptBytes: 5000).answer.get()
         #expect(reply.excerpt.count == 5000)
     }
 
-    /// What is compressed stays so: there is nothing to blow up.
-    @Test func decodesNothing() async throws {
+    /// A compressed body cannot expand.
+    @Test func doesNotDecodeBodies() async throws {
         let bytes: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0x4B, 4, 0, 0x43, 0xBE, 0xB7, 0xE8, 1, 0, 0, 0]
         let text = bytes.map { #"\x"# + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let head = #"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 21\r\n\r\n"#
@@ -95,7 +95,7 @@ import Testing
         #"SSH-2.0-OpenSSH_9.2\r\n\r\n"#, #"HTTP/1.1 abc\r\n\r\n"#, #"HTTP/1.1 200 OK\r\nno colon\r\n\r\n"#,
         #"HTTP/1.1 200 OK\r\ncontent-length: 99\r\n\r\n"#,
     ])
-    func whatIsNoReplyMayPass(reply: String) async throws {
+    func reportsInvalidResponsesAsTemporary(reply: String) async throws {
         let result = try await ask(["canned", "--reply", reply], timeout: .milliseconds(300))
         guard case .failure(let error) = result.answer else {
             // libcurl overlooks a line without a colon.
@@ -106,13 +106,13 @@ import Testing
         #expect(["reset", "timeout-reply"].contains(error.code), "\(error)")
     }
 
-    @Test func hearsWhenToComeBack() async throws {
+    @Test func readsRetryAfterOfResponses() async throws {
         let head = #"HTTP/1.1 503 Busy\r\nretry-after: 7\r\ncontent-length: 4\r\n\r\nbusy"#
         let reply = try await ask(["canned", "--reply", head]).answer.get()
         #expect(reply == OutboundReply(status: 503, excerpt: Array("busy".utf8), retryAfter: .seconds(7)))
     }
 
-    @Test func redirectsLeadNowhere() async throws {
+    @Test func returnsRedirectsAsResponses() async throws {
         for status in [301, 302, 303, 307, 308] {
             let head = #"HTTP/1.1 \#(status) Moved\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n"#
             #expect(code(try await ask(["canned", "--reply", head])) == "\(status)")

@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct ClientPoolTests {
     private func loopback() throws -> [AddressRange] { [try #require(AddressRange("127.0.0.0/8"))] }
 
-    @Test func whoMayGoEquallyFarSharesAClient() throws {
+    @Test func equalPoliciesShareAClient() throws {
         let clients = ClientPool(allow: [])
         let ranges = try loopback()
         let (plain, far) = (clients.client(), clients.client(allowing: ranges))
@@ -16,7 +16,7 @@ import Testing
         #expect(separate !== plain && clients.separateClient(allowing: []) !== separate && clients.client() === plain)
     }
 
-    @Test func aClientThatNobodyHasIsGone() throws {
+    @Test func unusedClientsAreFreed() throws {
         let clients = ClientPool(allow: [])
         var client: OutboundHTTP? = clients.client()
         #expect(clients.isInUse)
@@ -25,8 +25,8 @@ import Testing
         #expect(seen == nil && !clients.isInUse)
     }
 
-    /// The thread ends, and its connections with it, though nobody said stop.
-    @Test func aThreadEndsWithTheLastWhoHasItsClient() async throws {
+    /// The thread and its connections end without a call of stop.
+    @Test func threadEndsWithItsClient() async throws {
         try await ReceivingServer.run { server in
             let clients = ClientPool(allow: try loopback())
             var client: OutboundHTTP? = clients.client()
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func whatIsUnderWayKeepsItsClientUntilItIsStopped() async throws {
+    @Test func pendingRequestsKeepTheirClient() async throws {
         let (never, release) = AsyncStream.makeStream(of: Void.self)
         try await ReceivingServer.run(answer: { _ in
             for await _ in never {}

@@ -3,7 +3,7 @@ import SignalboxNotification
 import SignalboxServerTesting
 import Testing
 
-/// Every way to write an address that a gateway must not be talked into connecting to, through the real client.
+/// Every notation of special-purpose addresses, through the real client.
 @Suite(.timeLimit(.minutes(2))) struct LiteralAddressTests {
     @Test(arguments: [
         "2130706433", "0x7f000001", "0x7f.1", "017700000001", "0177.0.0.01", "127.1", "127.0.1", "127.0.0.%31",
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    /// Which of them a resolver makes an address of is for the resolver; no socket may come of it.
+    /// The resolver may accept some of them; the client must not open a socket.
     @Test(arguments: [
         "127.0.0.1.", "localhost.", "localhost..", "a.localhost", "localhost.localdomain", "ip6-localhost",
         "１２７.0.0.1", "①②⑦.0.0.1", "127。0。0。1", "127.0.0.1%00.example", "127.0.0.1%20", "[127.0.0.1]",

@@ -17,20 +17,20 @@ import Testing
             "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"
         ),
     ])
-    func agreesWithTheStandard(key: [UInt8], message: String, code: String) {
+    func followsRFC4231(key: [UInt8], message: String, code: String) {
         let authentication = MessageAuthentication(key: key)
         #expect(hex(authentication.authenticate(Array(message.utf8))) == code)
-        // What was used once starts anew.
+        // A reused context starts again.
         _ = authentication.authenticate([1, 2, 3])
         #expect(hex(authentication.authenticate(Array(message.utf8))) == code)
     }
 
-    @Test func takesPartsAsOneMessage() {
+    @Test func joinsPartsIntoOneMessage() {
         let authentication = MessageAuthentication(key: [1, 2, 3])
         #expect(authentication.authenticate([1, 2], [], [3]) == authentication.authenticate([1, 2, 3]))
     }
 
-    @Test func isTheSameFromManyTasksAtOnce() async {
+    @Test func isSafeFromManyTasks() async {
         let authentication = MessageAuthentication(key: [7])
         let expected = authentication.authenticate([1])
         await withTaskGroup { group in

@@ -44,8 +44,8 @@ import Testing
         }
     }
 
-    /// With the next request it tries again.
-    @Test(.timeLimit(.minutes(1))) func wantOfDescriptorsFailsARequestAndNoMore() async throws {
+    /// The next request tries again.
+    @Test(.timeLimit(.minutes(1))) func recoversFromLackOfDescriptors() async throws {
         let isShort = Mutex(true)
         let loop = OutboundLoop(policy: try loopback(), idleConnections: 1) { () throws(TransportError) in
             if isShort.withLock({ $0 }) { throw .exhausted("too many open files") }
@@ -62,8 +62,8 @@ import Testing
         }
     }
 
-    /// However many servers never answer: what others have answered by is used again.
-    @Test(.timeLimit(.minutes(1))) func connectionsInUseTakeNoRoomFromIdleOnes() async throws {
+    /// Idle connections are reused, however many servers never answer.
+    @Test(.timeLimit(.minutes(1))) func busyConnectionsDoNotEvictIdleOnes() async throws {
         let http = OutboundHTTP(policy: try loopback(), idleConnections: 1)
         try await Peer.run(["mute"]) { mute in
             try await Peer.run(["canned", "--reply", #"HTTP/1.1 204 No Content\r\n\r\n"#]) { peer in
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func deniesLoopbackUnlessItIsNamed() async throws {
+    @Test func deniesLoopbackUnlessAllowed() async throws {
         let http = OutboundHTTP(policy: AddressPolicy())
         defer { http.stop() }
         try await ReceivingServer.run { server in
@@ -114,7 +114,7 @@ import Testing
         }
     }
 
-    @Test func tellsRefusedFromUnresolvedFromUnusable() async throws {
+    @Test func distinguishesRefusedUnresolvedAndUnusable() async throws {
         let http = OutboundHTTP(policy: try loopback())
         defer { http.stop() }
         let closed = try await ReceivingServer.run { $0.url }
@@ -129,7 +129,7 @@ import Testing
         }
     }
 
-    @Test func aNameBeyondASCIIIsLookedUpInPunycode() async throws {
+    @Test func resolvesNamesBeyondASCIIInPunycode() async throws {
         let http = OutboundHTTP(policy: try loopback())
         defer { http.stop() }
         let result = await http.attempt(OutboundRequest(url: "http://bücher.invalid/", timeout: .seconds(5)))
@@ -140,7 +140,7 @@ import Testing
         #expect(words.contains("xn--bcher-kva.invalid"))
     }
 
-    @Test func cutsARequestThatTakesTooLong() async throws {
+    @Test func timesOutSlowRequests() async throws {
         let http = OutboundHTTP(policy: try loopback())
         defer { http.stop() }
         let (never, release) = AsyncStream.makeStream(of: Void.self)
@@ -157,7 +157,7 @@ import Testing
         }
     }
 
-    @Test func saysWhereAnAttemptLedAndHowLongItTook() async throws {
+    @Test func reportsAddressAndDuration() async throws {
         let http = OutboundHTTP(policy: try loopback())
         defer { http.stop() }
         let closed = try await ReceivingServer.run { server in
@@ -177,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func codesOfErrorsStayAsTheyAre() {
+    @Test func errorCodesAreStable() {
         let errors: [TransportError] = [
             .unresolved(""), .refused(""), .tls(""), .certificate(""), .timeoutConnecting(""), .timeoutReplying(""),
             .interrupted(""),
@@ -191,7 +191,7 @@ import Testing
             ])
     }
 
-    @Test func stopEndsWhatIsUnderWay() async throws {
+    @Test func stopFailsPendingRequests() async throws {
         let http = OutboundHTTP(policy: try loopback())
         let (never, release) = AsyncStream.makeStream(of: Void.self)
         try await ReceivingServer.run(answer: { _ in
@@ -213,11 +213,11 @@ import Testing
     ])
     func readsRetryAfter(text: String, expected: RetryAfter) { #expect(RetryAfter(text) == expected) }
 
-    @Test(arguments: ["", "soon", "-5", "1.5"]) func refusesMalformedRetryAfter(text: String) {
+    @Test(arguments: ["", "soon", "-5", "1.5"]) func rejectsMalformedRetryAfter(text: String) {
         #expect(RetryAfter(text) == nil)
     }
 
-    @Test func aDateThatHasPassedMeansNow() {
+    @Test func pastDatesMeanNow() {
         let now = Date(timeIntervalSince1970: 1000)
         #expect(RetryAfter.date(Date(timeIntervalSince1970: 900)).delay(from: now) == 0)
         #expect(RetryAfter.date(Date(timeIntervalSince1970: 1060)).delay(from: now) == 60)

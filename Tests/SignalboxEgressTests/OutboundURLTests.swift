@@ -14,13 +14,13 @@ import Testing
         #expect(try #require(OutboundURL(text)).text == whole)
     }
 
-    @Test func knowsItsParts() throws {
+    @Test func splitsURLsIntoParts() throws {
         let url = try #require(OutboundURL("HTTP://CDN.example:8080/a/b.png?x=1#y"))
         #expect(url.scheme == "http" && url.host == "CDN.example" && url.path == "/a/b.png" && !url.hasUserinfo)
         for text in ["https://user@host/", "https://user:pass@host/", "https://:pass@host/", "https://@host/"] {
             #expect(try #require(OutboundURL(text)).hasUserinfo, "\(text)")
         }
-        // Nobody may take what stands before the sign for the host.
+        // The part before the at sign is not the host.
         let tricky = try #require(OutboundURL("https://good.example\\@evil.example/"))
         #expect(tricky.host == "evil.example" && tricky.hasUserinfo)
     }
@@ -29,7 +29,7 @@ import Testing
         "", "a.png", "/a.png", "//host/a.png", "https://", "https:////a", "https://host:99999/", "https://[::1/",
         "https://ho st/", "https://host/\r\nx: y", "https://host\0/", "data:image/png,x", "https://\u{7}/",
     ])
-    func takesNothingElse(text: String) { #expect(OutboundURL(text) == nil) }
+    func rejectsOtherTexts(text: String) { #expect(OutboundURL(text) == nil) }
 
     /// Examples of RFC 3986, 5.4.
     @Test(arguments: [
@@ -42,8 +42,8 @@ import Testing
         #expect(base.resolving(reference)?.text == whole)
     }
 
-    /// What was read is read the same again, so what was judged is what is asked for.
-    @Test func readingIsSettledByTheFirstTime() {
+    /// So the URL that is checked is the URL that is requested.
+    @Test func readingTwiceGivesTheSameURL() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         let pieces = [

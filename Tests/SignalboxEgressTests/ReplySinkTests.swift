@@ -5,25 +5,25 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct ReplySinkTests {
-    /// What a sink got. A class because the client's thread and the test share it.
+    /// Records the calls of a sink. A class because the client's thread and the test share it.
     private final class Recorder: Sendable {
         let heads = Mutex<[ReplySink.Head]>([])
         let bytes = Mutex<[UInt8]>([])
         private let limit: Int
-        private let takesAny: Bool
+        private let acceptsAny: Bool
 
-        init(limit: Int = .max, takesAny: Bool = true) {
+        init(limit: Int = .max, acceptsAny: Bool = true) {
             self.limit = limit
-            self.takesAny = takesAny
+            self.acceptsAny = acceptsAny
         }
 
         var sink: ReplySink {
             ReplySink(
                 begin: { head in
                     self.heads.withLock { $0.append(head) }
-                    return self.takesAny
+                    return self.acceptsAny
                 },
-                take: { piece in
+                receive: { piece in
                     self.bytes.withLock {
                         $0.append(contentsOf: piece)
                         return $0.count <= self.limit
@@ -49,7 +49,7 @@ import Testing
 
     private func reply(_ text: String) -> [String] { ["canned", "--reply", text] }
 
-    @Test func theWholeBodyGoesToTheSink() async throws {
+    @Test func sinkReceivesTheWholeBody() async throws {
         let recorder = Recorder()
         let text = #"HTTP/1.1 200 OK\r\nx-a: b\r\ncontent-length: 5\r\n\r\nhello"#
         let answer = try await ask(reply(text), into: recorder).answer.get()
@@ -58,7 +58,7 @@ import Testing
         #expect(recorder.heads.withLock { $0 } == [ReplySink.Head(headers: ["x-a": "b"], announcedBytes: 5)])
     }
 
-    @Test func aLengthThatIsNotSaidIsNotKnown() async throws {
+    @Test func announcedLengthIsOptional() async throws {
         let recorder = Recorder()
         let text = #"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n"#
         #expect(try await ask(reply(text), into: recorder).answer.get().status == 200)
@@ -66,15 +66,15 @@ import Testing
         #expect(recorder.heads.withLock { $0 } == [ReplySink.Head()])
     }
 
-    @Test func anEmptyBodyIsNotBegun() async throws {
+    @Test func emptyBodyDoesNotBegin() async throws {
         let recorder = Recorder()
         let text = #"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n"#
         #expect(try await ask(reply(text), into: recorder).answer.get().status == 200)
         #expect(recorder.heads.withLock { $0.isEmpty })
     }
 
-    /// Longer than what is read of an excerpt; the sink says when it is enough.
-    @Test func aSinkTakesAsMuchAsItWants() async throws {
+    /// Longer than an excerpt, until the sink returns false.
+    @Test func sinkEndsTheBody() async throws {
         let recorder = Recorder(limit: 1 << 20)
         let answer = try await ask(["endless-body"], into: recorder).answer.get()
         #expect(answer == OutboundReply(status: 200))
@@ -82,14 +82,14 @@ import Testing
         #expect(recorder.bytes.withLock { $0.allSatisfy { $0 == UInt8(ascii: "a") } })
     }
 
-    @Test func aSinkMayWantNothingOfIt() async throws {
-        let recorder = Recorder(takesAny: false)
+    @Test func sinkMayRejectTheBody() async throws {
+        let recorder = Recorder(acceptsAny: false)
         #expect(try await ask(["endless-body"], into: recorder).answer.get().status == 200)
         #expect(recorder.bytes.withLock { $0.isEmpty })
         #expect(recorder.heads.withLock { $0.count } == 1)
     }
 
-    @Test func otherStatusesAreExcerpts() async throws {
+    @Test func otherStatusesReturnExcerpts() async throws {
         let recorder = Recorder()
         let text = #"HTTP/1.1 404 Not Found\r\ncontent-length: 4\r\n\r\ngone"#
         let answer = try await ask(reply(text), into: recorder).answer.get()
@@ -97,7 +97,7 @@ import Testing
         #expect(recorder.heads.withLock { $0.isEmpty })
     }
 
-    @Test func aBodyThatBreaksOffIsAFailure() async throws {
+    @Test func brokenBodyIsAFailure() async throws {
         let recorder = Recorder()
         let text = #"HTTP/1.1 200 OK\r\ncontent-length: 99\r\nconnection: close\r\n\r\nhello"#
         let result = try await ask(reply(text), into: recorder, slowest: .init(bytesPerSecond: 1 << 20, seconds: 1))
@@ -108,7 +108,7 @@ import Testing
         #expect(recorder.bytes.withLock { $0 } == Array("hello".utf8))
     }
 
-    @Test func listsAreJoined() async throws {
+    @Test func joinsLists() async throws {
         let text = #"HTTP/1.1 200 OK\r\nx-a: 1\r\nx-a: 2\r\nX-B: 1\r\nx-b: 2, 3\r\nx-b:\r\ncontent-length: 0\r\n\r\n"#
         let answer = try await ask(reply(text), into: Recorder(), lists: ["x-b", "x-c"]).answer.get()
         #expect(answer.headers == ["x-a": "1", "x-b": "1, 2, 3, "])

@@ -10,7 +10,7 @@ import Testing
     private let selectIn: Int32 = 1
     private let selectOut: Int32 = 2
 
-    /// Two ends of a connection, for as long as `body` runs.
+    /// Both ends of a connection, open while `body` runs.
     private func withPair(_ body: (Int32, Int32) throws -> Void) throws {
         var ends: [Int32] = [0, 0]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
@@ -18,14 +18,14 @@ import Testing
         try body(ends[0], ends[1])
     }
 
-    /// Sockets and masks that are ready now.
+    /// Ready sockets and their masks.
     private func ready(_ poll: SocketPoll, atMost time: Duration = .zero) -> [[Int32]] {
         var found: [[Int32]] = []
         poll.wait(atMost: time) { found.append([$0.socket, $0.mask]) }
         return found
     }
 
-    @Test func tellsWhichSocketHasSomethingToSay() throws {
+    @Test func reportsReadySockets() throws {
         let poll = try SocketPoll()
         try withPair { mine, other in
             try withPair { silent, _ in
@@ -34,13 +34,13 @@ import Testing
                 #expect(ready(poll).isEmpty)
                 #expect(write(other, "x", 1) == 1)
                 #expect(ready(poll, atMost: .seconds(30)) == [[mine, selectIn]])
-                // Until it is read.
+                // Until the byte is read.
                 #expect(ready(poll) == [[mine, selectIn]])
             }
         }
     }
 
-    @Test func watchesForWhatWasSaidLast() throws {
+    @Test func watchesForTheLatestEvents() throws {
         let poll = try SocketPoll()
         try withPair { mine, other in
             #expect(write(other, "x", 1) == 1)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func tellsThatTheOtherSideIsGone() throws {
+    @Test func reportsClosedPeers() throws {
         let poll = try SocketPoll()
         try withPair { mine, other in
             poll.watch(mine, for: pollIn)
@@ -66,9 +66,9 @@ import Testing
         }
     }
 
-    /// Whether or not it was said that the first is to be watched no more.
+    /// Whether or not the closed socket was forgotten.
     @Test(arguments: [true, false])
-    func aClosedSocketMakesPlaceForTheNextOfItsNumber(isForgotten: Bool) throws {
+    func watchesReusedDescriptors(isForgotten: Bool) throws {
         let poll = try SocketPoll()
         try withPair { mine, _ in
             poll.watch(mine, for: pollIn)
@@ -81,8 +81,8 @@ import Testing
         }
     }
 
-    /// Before or while somebody waits, who would outwait this suite.
-    @Test func aCallEndsTheWait() async throws {
+    /// Before and during a wait that is longer than the suite's time limit.
+    @Test func wakeEndsTheWait() async throws {
         let poll = try SocketPoll()
         poll.wake()
         poll.wake()

@@ -5,10 +5,10 @@ import SignalboxTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct TLSTests {
-    /// Asks a peer with one of the certificates, and says what came of it.
+    /// Sends a request to a peer with one of the certificates.
     private func ask(
         _ certificate: String, _ more: [String] = [], host: String = "localhost",
-        way: (TestCertificates) throws -> TransportOptions.TLS = {
+        options: (TestCertificates) throws -> TransportOptions.TLS = {
             TransportOptions.TLS(authorities: $0.path("ca.pem"))
         }
     ) async throws -> OutboundResult {
@@ -24,7 +24,7 @@ import Testing
                 return await http.attempt(
                     OutboundRequest(
                         url: "https://\(host):\(peer.port)/", timeout: .seconds(20),
-                        transport: TransportOptions(tls: try way(files))))
+                        transport: TransportOptions(tls: try options(files))))
             }
         }
     }
@@ -48,7 +48,7 @@ import Testing
         #expect(why.contains(words), sourceLocation: sourceLocation)
     }
 
-    @Test(arguments: ["localhost", "127.0.0.1"]) func takesACertificateOfAnAuthorityThatWasAdded(host: String)
+    @Test(arguments: ["localhost", "127.0.0.1"]) func acceptsCertificatesOfAddedAuthorities(host: String)
         async throws
     {
         let result = try await ask("good.pem", host: host)
@@ -57,14 +57,14 @@ import Testing
         #expect(result.remoteAddress?.hasPrefix("127.0.0.1:") == true)
     }
 
-    @Test func aChainMayBeOutOfOrder() async throws {
+    @Test func acceptsUnorderedChains() async throws {
         for chain in ["chain.pem", "chain-out-of-order.pem"] {
             let reply = try await ask(chain).answer.get()
             #expect(reply.status == 204)
         }
     }
 
-    @Test func takesASelfSignedCertificateThatWasAdded() async throws {
+    @Test func acceptsAddedSelfSignedCertificates() async throws {
         let result = try await ask("self-signed.pem") { TransportOptions.TLS(authorities: $0.path("self-signed.pem")) }
         #expect(try result.answer.get().status == 204)
     }
@@ -76,22 +76,22 @@ import Testing
         // A common name is not the name of a host (RFC 9525, 2).
         ("name-in-subject-only.pem", "hostname mismatch"),
     ])
-    func saysWhatIsWrongWithACertificate(certificate: String, words: String) async throws {
+    func reportsBadCertificates(certificate: String, words: String) async throws {
         expectBadCertificate(try await ask(certificate), words)
     }
 
-    @Test func trustsNoAuthorityThatNobodyAdded() async throws {
+    @Test func rejectsUnknownAuthorities() async throws {
         expectBadCertificate(try await ask("good.pem") { _ in TransportOptions.TLS() }, "unable to get local issuer")
     }
 
-    @Test func saysWhichFileOfAuthoritiesItCannotUse() async throws {
+    @Test func namesTheUnusableAuthorityFile() async throws {
         for file in ["missing.pem", "server.pin"] {
             expectTLS(try await ask("good.pem") { TransportOptions.TLS(authorities: $0.path(file)) }, file)
         }
     }
 
     /// A server that hangs up during the handshake.
-    @Test func aHandshakeThatBreaksOffIsAFailureOfTLS() async throws {
+    @Test func brokenHandshakeIsATLSFailure() async throws {
         try await Peer.run(["hangs-up-at-once"]) { peer in
             let http = OutboundHTTP(policy: try loopback())
             defer { http.stop() }
@@ -99,7 +99,7 @@ import Testing
         }
     }
 
-    @Test func speaksNothingOlderThanWasAskedFor() async throws {
+    @Test func requiresTheMinimumVersion() async throws {
         expectTLS(try await ask("good.pem", ["--newest", "1.1"]), "SSL routines")
         let newer = try await ask("good.pem", ["--newest", "1.2"]).answer.get()
         #expect(newer.status == 204)
@@ -111,7 +111,7 @@ import Testing
         #expect(try newest.answer.get().status == 204)
     }
 
-    @Test(arguments: ["1.2", nil]) func showsItsCertificateWhenAsked(version: String?) async throws {
+    @Test(arguments: ["1.2", nil]) func presentsTheClientCertificate(version: String?) async throws {
         func ask(_ certificate: String?, _ key: String?) async throws -> OutboundResult {
             let version = version.map { ["--newest", $0] } ?? []
             return try await self.ask("good.pem", ["--client-authority", "{}/ca.pem"] + version) {
@@ -127,7 +127,7 @@ import Testing
         expectTLS(try await ask("missing.pem", "client.key"), "missing.pem")
     }
 
-    @Test func wantsAKeyThatIsPinned() async throws {
+    @Test func requiresAPinnedKey() async throws {
         let other = "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
         for pins in [[], [other]] {
             let result = try await ask("good.pem") {
@@ -139,16 +139,16 @@ import Testing
             try await ask("good.pem") { TransportOptions.TLS(authorities: $0.path("ca.pem"), pins: [other]) }, "pinned")
     }
 
-    /// A pin adds to the checks; it takes the place of none.
-    @Test func aPinDoesNotMakeUpForABadCertificate() async throws {
+    /// Pins are additional checks.
+    @Test func pinsDoNotReplaceCertificateChecks() async throws {
         expectBadCertificate(
             try await ask("expired.pem") {
                 TransportOptions.TLS(authorities: $0.path("ca.pem"), pins: [try $0.serverPin()])
             }, "certificate has expired")
     }
 
-    /// libcurl keeps connections: one that was made under other settings must not be taken.
-    @Test func aConnectionIsNotSharedBetweenDifferentSettings() async throws {
+    /// libcurl must not reuse a connection with other options.
+    @Test func doesNotShareConnectionsBetweenOptions() async throws {
         try await withTemporaryDirectory { directory in
             let files = try await TestCertificates(in: directory)
             try await Peer.run([
@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func speaksHTTP2WhereItIsOffered() async throws {
+    @Test func speaksHTTP2WhenOffered() async throws {
         try await withTemporaryDirectory { directory in
             let files = try await TestCertificates(in: directory)
             try await Peer.run([
@@ -189,7 +189,7 @@ import Testing
         }
     }
 
-    @Test func aHandshakeThatHangsIsATimeoutBeforeTheRequest() async throws {
+    @Test func hangingHandshakeIsATimeoutBeforeTheRequest() async throws {
         try await Peer.run(["mute"]) { peer in
             let http = OutboundHTTP(policy: try loopback())
             defer { http.stop() }

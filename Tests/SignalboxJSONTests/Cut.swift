@@ -1,7 +1,7 @@
 import SignalboxJSON
 
-/// An input cut into pieces; lines that were taken by a guess and hold more than one text are cut again, as the pipeline
-/// does it.
+/// An input cut into pieces; lines that were taken whole and hold more than one text are cut again, as the
+/// pipeline does.
 struct Cut {
     struct Piece: Equatable, CustomStringConvertible {
         let bytes: [UInt8]
@@ -19,7 +19,7 @@ struct Cut {
     private(set) var pieces: [Piece] = []
     private(set) var isArray = false
 
-    /// `chunks`: sizes of the parts in which the input comes, the last one for all that is left.
+    /// `chunks`: sizes of the parts that are appended; the rest follows as one part.
     init(_ input: [UInt8], chunks: [Int] = [], limit: Int = 4096) {
         var splitter = JSONSplitter(limit: limit)
         var position = 0
@@ -34,7 +34,7 @@ struct Cut {
         isArray = splitter.isArray
     }
 
-    /// What a splitter that has its input makes of it.
+    /// The pieces of a splitter that has its whole input.
     init(_ splitter: JSONSplitter, limit: Int) {
         var splitter = splitter
         take(from: &splitter, limit)
@@ -49,8 +49,8 @@ struct Cut {
         let taken = splitter.takeAll()
         for piece in taken.pieces {
             let bytes = Array(taken.bytes[piece.range])
-            if piece.isGuess, (try? JSONParser().parse(bytes)) == nil {
-                var again = JSONSplitter(limit: limit, guesses: false, line: piece.line, offset: piece.offset)
+            if piece.isLine, (try? JSONParser().parse(bytes)) == nil {
+                var again = JSONSplitter(limit: limit, takesLines: false, line: piece.line, offset: piece.offset)
                 bytes.withUnsafeBytes { again.append($0) }
                 again.finish()
                 take(from: &again, limit)
@@ -60,10 +60,10 @@ struct Cut {
         }
     }
 
-    /// The texts that are sound.
+    /// The valid texts.
     var sound: [String] { pieces.filter { $0.fault == nil && Self.isSound($0.bytes) }.map(\.text) }
 
-    /// What was found, a line each: the line, the fault or `damaged`, and the text.
+    /// Each piece as its line, its state (`ok`, `damaged` or the fault) and its text.
     var summary: [String] {
         pieces.map { piece in
             let state = piece.fault.map { "\($0)" } ?? (Self.isSound(piece.bytes) ? "ok" : "damaged")

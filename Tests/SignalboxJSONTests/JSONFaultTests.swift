@@ -2,7 +2,7 @@ import SignalboxJSON
 import Testing
 
 @Suite struct JSONFaultTests {
-    /// The text with the faulty part between « and »; nothing between them where something is missing.
+    /// « and » enclose the faulty bytes; a missing token has none.
     @Test(
         arguments: [
             ("{\"a\": 1«,» }", .trailingComma), ("[1, 2«,»\n]", .trailingComma),
@@ -24,7 +24,7 @@ import Testing
             ("[1«»", .unclosed), ("{\"a\": [1, {}«»", .unclosed), ("{\"a\": 1«;»}", .unexpected(";")),
             ("[«é»]", .unexpected("é")), ("«»", .missingValue),
         ] as [(String, JSONFault.Kind)])
-    func isFoundWhereAPersonWouldLook(_ marked: String, _ kind: JSONFault.Kind) throws {
+    func findsTheFaultyBytes(_ marked: String, _ kind: JSONFault.Kind) throws {
         let text = Array(marked.utf8)
         let start = try #require(marked.utf8.firstRange(of: "«".utf8))
         let end = try #require(marked.utf8.firstRange(of: "»".utf8))
@@ -41,16 +41,23 @@ import Testing
         "{}", "[]", " [1, -0.5, 1e3, 0, -0, 1.25E-7] ",
         #"{"a": {"b": [true, false, null]}, "c": "\"\\\/\b\f\n\r\t\u00e9"}"#,
         #"["\ud834\udd1e"]"#, "\u{FEFF}{}", "\"x\"", "42",
-    ]) func jsonHasNone(_ text: String) { #expect(JSONFault(in: Array(text.utf8)) == nil) }
+    ]) func acceptsJSON(_ text: String) { #expect(JSONFault(in: Array(text.utf8)) == nil) }
 
-    @Test func theOpenBracketIsNamed() {
+    @Test func findsTheFirstBracketThatIsTooDeep() {
+        let deep = [UInt8](repeating: UInt8(ascii: "["), count: 257)
+        let fault = JSONFault(in: deep)
+        #expect(fault?.kind == .tooDeep && fault?.range == 256..<257)
+        #expect(JSONFault(in: Array(deep.dropLast()))?.kind == .unclosed)
+    }
+
+    @Test func namesTheOpenBracket() {
         #expect(JSONFault(in: Array("{ \"a\": [ 1 }".utf8))?.opening == 7)
         #expect(JSONFault(in: Array("{ \"a\": [ 1, {} ".utf8))?.opening == 7)
         #expect(JSONFault(in: Array("1 ]".utf8))?.opening == nil)
     }
 
-    /// Whatever simdjson takes, this finds nothing in; whatever it refuses as misspelled, this finds a fault in.
-    @Test func agreesWithTheParserAboutDamagedTexts() {
+    /// Finds a fault exactly when simdjson rejects the text.
+    @Test func agreesWithTheParser() {
         let parser = JSONParser()
         let whole = Array(#"{"a": [1, -2.5e3, "x\n\u00e9"], "b": {"c": null, "d": true}, "e": []}"#.utf8)
         for position in whole.indices {
@@ -76,7 +83,7 @@ import Testing
             ("", "{", nil), ("/a\"b", "[", #""a\"b""#), ("/a\"b/0", #""x\"y""#, nil), ("/a\"b/1", "{", nil),
             ("/a\"b/1/c", "12", #""c""#), ("/a\"b/2", "true", nil), ("/z", "{", #""z""#), ("/z/none", "{", #""z""#),
         ] as [(String, String, String?)])
-    func isOfTheValueAndItsKey(_ pointer: String, _ value: String, _ key: String?) throws {
+    func findsTheValueAndItsKey(_ pointer: String, _ value: String, _ key: String?) throws {
         let place = try #require(JSONPosition(of: pointer, in: text))
         #expect(String(decoding: text[place.value], as: UTF8.self) == value)
         #expect(place.key.map { String(decoding: text[$0], as: UTF8.self) } == key)
@@ -86,12 +93,12 @@ import Testing
         (#"[«{"a": [1, "]}"], "b\"}": {}}»]"#), #"{"a": «"x\"y"», "b": 1}"#, #"[«[]»]"#, #"[«-1.5e3», 2]"#,
         #"«[{"a": "{"#,
     ])
-    func theWholeOfAValueEndsWhereItsLastByteIs(_ marked: String) {
+    func wholeRangeEndsAtTheLastByteOfTheValue(_ marked: String) {
         let parts = marked.split(separator: /[«»]/, omittingEmptySubsequences: false)
         let text = Array(parts.joined().utf8)
         let start = parts[0].utf8.count
         #expect(JSONPosition.whole(from: start, in: text) == start..<start + parts[1].utf8.count)
     }
 
-    @Test func aTextThatIsNoJSONHasNone() { #expect(JSONPosition(of: "", in: []) == nil) }
+    @Test func isNilWithoutJSON() { #expect(JSONPosition(of: "", in: []) == nil) }
 }

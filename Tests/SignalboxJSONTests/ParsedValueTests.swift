@@ -6,7 +6,7 @@ import Testing
 
     private func parse(_ text: String) throws -> JSONValue { try parser.parse(Array(text.utf8)) }
 
-    @Test func passesOverAByteOrderMark() throws {
+    @Test func skipsAByteOrderMark() throws {
         #expect(try parse("\u{FEFF}{\"a\":1}")["a"]?.integer == 1)
     }
 
@@ -33,14 +33,14 @@ import Testing
             ("9223372036854775808", nil),
             ("-9223372036854775808", .min), ("1e3", 1000), ("1e300", nil), ("\"3\"", nil), ("true", nil), ("null", nil),
         ] as [(String, Int64?)])
-    func integerIsExactOrNothing(_ text: String, _ expected: Int64?) throws {
+    func integerIsExactOrNil(_ text: String, _ expected: Int64?) throws {
         #expect(try parse(text).integer == expected)
     }
 
     @Test(
         arguments: [("3", 3), ("18446744073709551615", 18_446_744_073_709_551_616), ("1e-999", 0), ("\"3\"", nil)]
             as [(String, Double?)])
-    func doubleIsAnyNumber(_ text: String, _ expected: Double?) throws {
+    func doubleRoundsAnyNumber(_ text: String, _ expected: Double?) throws {
         #expect(try parse(text).double == expected)
     }
 
@@ -50,7 +50,7 @@ import Testing
         for text in ["1", "0", "\"true\"", "null", "[]"] { #expect(try parse(text).bool == nil) }
     }
 
-    @Test func ofRepeatedKeysTheLastWins() throws {
+    @Test func lastOfRepeatedKeysWins() throws {
         let value = try parse("{\"a\":1,\"b\":2,\"a\":3,\"\\u0061\":4}")
         #expect(value["a"]?.integer == 4)
         #expect(value.member("a")?.integer == 4)
@@ -60,7 +60,7 @@ import Testing
     }
 
     @Test(arguments: [1, 63, 64, 65, 66, 200])
-    func repeatedKeysAreFoundInObjectsOfAnySize(_ count: Int) throws {
+    func findsRepeatedKeysInObjectsOfAnySize(_ count: Int) throws {
         let members = (0..<count).map { "\"key\($0)\":\($0)" } + ["\"key0\":-1"]
         let value = try parse("{" + members.joined(separator: ",") + "}")
         #expect(value.repeats(upTo: 5).map(\.integer) == [-1])
@@ -73,7 +73,7 @@ import Testing
         #expect(value["key0"]?.integer == -1)
     }
 
-    @Test func membersAndElementsOfAnythingElseAreNothing() throws {
+    @Test func scalarsHaveNoMembersOrElements() throws {
         for text in ["1", "\"a\"", "null", "[]", "1.5"] { #expect(Array(try parse(text).members).isEmpty) }
         for text in ["1", "\"a\"", "null", "{}", "1.5"] { #expect(Array(try parse(text).elements).isEmpty) }
         #expect(try parse("[[]]").isEmptyContainer == false)
@@ -81,7 +81,7 @@ import Testing
         #expect(try parse("\"\"").isEmptyContainer == false)
     }
 
-    @Test func comparesWholeTexts() throws {
+    @Test func comparesWholeStrings() throws {
         let value = try parse("[\"alert\",\"alerts\",\"aler\",\"\"]")
         #expect(value.elements.map { $0.equals("alert") } == [true, false, false, false])
         #expect(value.elements.map { $0.equals("") } == [false, false, false, true])
@@ -90,7 +90,7 @@ import Testing
 
     // MARK: Texts in strings
 
-    @Test func readsTextsInStringsAndContinuesTheirPointers() throws {
+    @Test func parsesTextsInStringsAndContinuesPointers() throws {
         let root = try parse(#"{"extra":"{\"cid\":\"7\",\"deep\":\"[{\\\"x\\\":1}]\"}","list":["{\"k\":[0,5]}"]}"#)
         let extra = try #require(root["extra"])
         let inner = try parser.parseText(in: extra)
@@ -105,7 +105,7 @@ import Testing
         #expect(parser.pointer(to: five) == "/list/0/k/1")
     }
 
-    @Test func aTextIsParsedOnceBetweenResets() throws {
+    @Test func parsesATextInAStringOnce() throws {
         var limits = JSONParser.Limits()
         limits.documents = 2
         let parser = JSONParser(limits: limits)
@@ -115,14 +115,14 @@ import Testing
         for _ in 0..<10 { #expect(try parser.parseText(in: string).isObject) }
     }
 
-    @Test func whatIsNoStringOrNoJSONIsAnError() throws {
+    @Test func throwsForTextsThatAreNotJSONStrings() throws {
         let root = try parse(#"[1,"{"]"#)
         for value in root.elements { #expect(throws: JSONError.self) { try parser.parseText(in: value) } }
     }
 
     // MARK: Pointers
 
-    @Test func pointersNameEveryValueOfADocument() throws {
+    @Test func pointersLeadToEveryValue() throws {
         let root = try parse(#"{"":0,"a/b":{"m~n":[true,[null,{"x":"y"}]]},"é":1.5,"a":[],"b":{},"/":"","~1":2}"#)
         var found: [String] = []
         func visit(_ value: JSONValue) {
@@ -148,7 +148,7 @@ import Testing
 
     // MARK: Key filters
 
-    @Test func anObjectNeverDeniesAKeyThatIsThere() throws {
+    @Test func objectFindsEveryKey() throws {
         let value = try parse(#"{"":1,"a":2,"ab":3,"notification-action":4,"category-actions":5,"aps":6}"#)
         let object = JSONObject(value)
         for key in ["", "a", "ab", "notification-action", "category-actions", "aps"] as [StaticString] {

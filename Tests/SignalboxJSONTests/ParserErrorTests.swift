@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct ParserErrorTests {
     /// A payload with a large JSON text in each of its strings, as an API client could send it.
-    @Test func keepsNoLargeBuffersAfterAReset() throws {
+    @Test func resetFreesLargeBuffers() throws {
         let parser = JSONParser(limits: JSONParser.Limits())
         let inner = "[" + String(repeating: "1,", count: 30_000) + "1]"
         let texts = Array(repeating: "\"\(inner)\"", count: 60)
@@ -24,7 +24,7 @@ import Testing
 
     @Test(
         arguments: [
-            // Nothing.
+            // Empty texts.
             ("", .empty, nil), ("   ", .empty, nil), ("\u{FEFF}", .empty, nil),
             // Not JSON.
             ("nope", .syntax, nil), ("hello", .syntax, nil), ("{'a':1}", .syntax, 1), ("{a:1}", .syntax, 1),
@@ -54,7 +54,7 @@ import Testing
             ("{\"a\":1e999}", .invalidNumber, 5), ("[-1e999]", .invalidNumber, 1),
             ("[123456789012345678901234567890]", .invalidNumber, 1),
         ] as [(String, JSONError.Reason, Int?)])
-    func saysWhyAndWhere(_ text: String, _ reason: JSONError.Reason, _ offset: Int?) {
+    func reportsReasonAndOffset(_ text: String, _ reason: JSONError.Reason, _ offset: Int?) {
         #expect(failure(of: Array(text.utf8)) == JSONError(reason: reason, offset: offset), "\(text)")
     }
 
@@ -64,19 +64,19 @@ import Testing
             ([0x22, 0xED, 0xA0, 0x80, 0x22], 1), ([0x22, 0xF4, 0x90, 0x80, 0x80, 0x22], 1),
             ([0xEF, 0xBB, 0xBF, 0x22, 0x61, 0xFF, 0x22], 5), ([0xFF, 0xFE, 0x7B, 0x00], 0),
         ] as [([UInt8], Int)])
-    func namesTheFirstByteThatIsNotUTF8(_ bytes: [UInt8], _ offset: Int) {
+    func reportsTheFirstInvalidUTF8Byte(_ bytes: [UInt8], _ offset: Int) {
         #expect(failure(of: bytes) == JSONError(reason: .invalidUTF8, offset: offset))
     }
 
     @Test(arguments: ["[", "{\"a\":"])
-    func refusesTwoThousandLevels(_ opening: String) {
+    func rejectsTwoThousandLevels(_ opening: String) {
         let closing = opening == "[" ? "]" : "1}"
         let deep = String(repeating: opening, count: 2000) + "1" + String(repeating: closing, count: 2000)
         let failure = failure(of: Array(deep.utf8))
         #expect(failure?.reason == .tooDeep)
     }
 
-    @Test func takesAsManyLevelsAsTheLimitSays() throws {
+    @Test func acceptsLevelsUpToTheLimit() throws {
         var limits = JSONParser.Limits()
         limits.depth = 10
         let parser = JSONParser(limits: limits)
@@ -88,7 +88,7 @@ import Testing
         #expect(throws: JSONError(reason: .tooDeep, offset: nil)) { try parser.parse(nested(11)) }
     }
 
-    @Test func refusesTextsOverTheSizeLimitAndTakesThoseOfExactlyThatSize() throws {
+    @Test func acceptsTextsUpToTheSizeLimit() throws {
         var limits = JSONParser.Limits()
         limits.bytes = 1000
         let parser = JSONParser(limits: limits)
@@ -99,7 +99,7 @@ import Testing
         #expect(try parser.parse(text(999)).string?.count == 997)
     }
 
-    @Test func refusesMoreDocumentsThanTheLimitUntilReset() throws {
+    @Test func acceptsDocumentsUpToTheLimit() throws {
         var limits = JSONParser.Limits()
         limits.documents = 2
         let parser = JSONParser(limits: limits)
@@ -111,7 +111,7 @@ import Testing
         #expect(try parser.parse(Array("3".utf8)).integer == 3)
     }
 
-    @Test func aRefusedTextLeavesTheParserUsable() throws {
+    @Test func rejectedTextLeavesTheParserUsable() throws {
         let parser = JSONParser()
         defer { withExtendedLifetime(parser) {} }
         let kept = try parser.parse(Array("{\"a\":[1,2]}".utf8))
@@ -121,7 +121,7 @@ import Testing
         #expect(JSONText(kept).string == "{\"a\":[1,2]}")
     }
 
-    @Test func aBigTextBetweenSmallOnesChangesNothing() throws {
+    @Test func parsesSmallTextsAfterLargeOnes() throws {
         let parser = JSONParser()
         defer { withExtendedLifetime(parser) {} }
         let big = Array(("[\"" + String(repeating: "y", count: 1_000_000) + "\"]").utf8)

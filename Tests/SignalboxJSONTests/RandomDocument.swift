@@ -1,7 +1,7 @@
 import SignalboxJSON
 import SignalboxTesting
 
-/// A random JSON document that can be laid out in several ways.
+/// A random JSON document that can be written in several layouts.
 indirect enum RandomDocument {
     case object([(key: String, value: RandomDocument)])
     case array([RandomDocument])

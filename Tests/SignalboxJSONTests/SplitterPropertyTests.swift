@@ -2,11 +2,11 @@ import SignalboxJSON
 import SignalboxTesting
 import Testing
 
-/// What holds for every input. The seed is in each failure's message.
+/// Properties that hold for every input. Failure messages contain the seed.
 @Suite struct SplitterPropertyTests {
     private static let seed: UInt64 = 20_261_120
 
-    /// How texts are put together: what stands before, between and behind them.
+    /// Bytes before, between and behind texts.
     enum Frame: String, CaseIterable {
         case lines, crlf, noFinalNewline, blankLines, array, arrayOfLines, spaced, joined, marked
 
@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test(arguments: Frame.allCases, RandomDocument.Layout.allCases)
-    func textsComeOutAsTheyWentIn(_ frame: Frame, _ layout: RandomDocument.Layout) {
+    func cutsValidTextsInEveryLayout(_ frame: Frame, _ layout: RandomDocument.Layout) {
         var random = SeededGenerator(seed: Self.seed)
         let (before, between, behind) = frame.parts
         for _ in 0..<60 {
@@ -47,9 +47,9 @@ import Testing
         }
     }
 
-    /// Sound documents of which some are damaged, or bytes that are often brackets.
+    /// Documents of which some are damaged, or random bytes, often brackets.
     @Test(arguments: 0..<8)
-    func piecesDoNotDependOnHowTheInputComes(_ part: UInt64) {
+    func piecesDoNotDependOnChunks(_ part: UInt64) {
         var random = SeededGenerator(seed: Self.seed + part)
         for _ in 0..<150 {
             let input = Bool.random(using: &random) ? damagedInput(using: &random) : noise(using: &random)
@@ -72,7 +72,7 @@ import Testing
     }
 
     @Test(arguments: 0..<8)
-    func everyByteThatMattersBelongsToAPiece(_ part: UInt64) {
+    func onlyPunctuationIsOutsidePieces(_ part: UInt64) {
         var random = SeededGenerator(seed: Self.seed + part)
         for _ in 0..<300 {
             let input = Bool.random(using: &random) ? damagedInput(using: &random) : noise(using: &random)
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    @Test func soundLinesSurviveAnyDamagedNeighbour() {
+    @Test func validLinesSurviveDamagedNeighbours() {
         var random = SeededGenerator(seed: Self.seed)
         for _ in 0..<300 {
             var sound = RandomDocument(using: &random).text(.minified)
@@ -101,8 +101,8 @@ import Testing
         }
     }
 
-    /// Where a splitter says that another may begin, that one finds the same sound texts at the same places.
-    @Test func cuttingGoesOnAtARestartAsItWould() {
+    /// A second splitter that begins at a restart finds the same texts at the same positions.
+    @Test func restartContinuesWithTheSamePieces() {
         var random = SeededGenerator(seed: Self.seed)
         var restarts = 0
         for _ in 0..<2000 {
@@ -132,7 +132,7 @@ import Testing
         #expect(restarts > 100)
     }
 
-    @Test func memoryIsBoundedByTheLimitAndNotByTheText() {
+    @Test func memoryIsBoundedByTheLimit() {
         var splitter = JSONSplitter(limit: 1000)
         let chunk = [UInt8](repeating: UInt8(ascii: "x"), count: 997)
         Array("{\"a\":\"".utf8).withUnsafeBytes { splitter.append($0) }

@@ -1,7 +1,7 @@
 import SignalboxJSON
 import Testing
 
-/// Whole and byte by byte, an input gives the same pieces: `line state text`.
+/// Pieces as `line state text`, for several sizes of chunks.
 @Suite struct SplitterTests {
     private func expect(
         _ input: String, _ expected: [String], limit: Int = 4096, at location: SourceLocation = #_sourceLocation
@@ -15,7 +15,7 @@ import Testing
 
     // MARK: Lines
 
-    @Test func aLineIsAText() {
+    @Test func cutsLines() {
         expect("{\"a\":1}\n{\"b\":2}\n", ["1 ok {\"a\":1}", "2 ok {\"b\":2}"])
         expect("{\"a\":1}\n{\"b\":2}", ["1 ok {\"a\":1}", "2 ok {\"b\":2}"])
         expect("{\"a\":1}\r\n{\"b\":2}\r\n", ["1 ok {\"a\":1}", "2 ok {\"b\":2}"])
@@ -24,11 +24,11 @@ import Testing
         expect("  {\"a\":1}  \n\t{\"b\":2}\t\n", ["1 ok {\"a\":1}", "2 ok {\"b\":2}"])
     }
 
-    @Test func ofNothingThereIsNothing() {
+    @Test func emptyInputHasNoPieces() {
         for input in ["", " ", "\n", "\u{FEFF}", "\r\n\r\n", "[]", " [ ] ", "[\n]\n"] { expect(input, []) }
     }
 
-    @Test func aDamagedLineCostsOnlyItself() {
+    @Test func damagedLineLosesOnlyItself() {
         expect(
             "{\"a\":1}\n{\"b\":\n{\"c\":3}\n{\"d\":4}\n",
             ["1 ok {\"a\":1}", "2 truncated {\"b\":", "3 ok {\"c\":3}", "4 ok {\"d\":4}"])
@@ -44,29 +44,29 @@ import Testing
         expect("{\"a\":[\n{\"b\":[\n{\"c\":3}\n", ["1 truncated {\"a\":[", "2 truncated {\"b\":[", "3 ok {\"c\":3}"])
         expect("{\"a\":1\r\n{\"b\":2}\r\n", ["1 truncated {\"a\":1", "2 ok {\"b\":2}"])
         expect("{\"a\":[1}\n{\"b\":2}\n", ["1 damaged {\"a\":[1}", "2 ok {\"b\":2}"])
-        expect("{\"a\":1}}\n{\"b\":2}\n", ["1 ok {\"a\":1}", "1 misplaced }", "2 ok {\"b\":2}"])
+        expect("{\"a\":1}}\n{\"b\":2}\n", ["1 ok {\"a\":1}", "1 damaged }", "2 ok {\"b\":2}"])
         expect("{\"a\":1]\n{\"b\":2}\n", ["1 truncated {\"a\":1]", "2 ok {\"b\":2}"])
     }
 
-    /// What closes the damaged line by accident does not make a text of it and its neighbours.
-    @Test func leftoversOfOneLineDoNotCloseAnother() {
+    /// A bracket that closes the damaged line by chance does not join it with its neighbours.
+    @Test func leftoverBracketsDoNotCloseADamagedLine() {
         expect(
             "{\"a\":[1,\n{\"b\":2}\n}\n{\"c\":3}",
-            ["1 truncated {\"a\":[1,", "2 ok {\"b\":2}", "3 misplaced }", "4 ok {\"c\":3}"])
+            ["1 truncated {\"a\":[1,", "2 ok {\"b\":2}", "3 damaged }", "4 ok {\"c\":3}"])
         expect(
             "{\"a\":1,\n{\"b\":2}\n}\n{\"c\":3}",
-            ["1 truncated {\"a\":1,", "2 ok {\"b\":2}", "3 misplaced }", "4 ok {\"c\":3}"])
-        expect("{\"a\":[1,\n{\"b\":2}\n]", ["1 truncated {\"a\":[1,", "2 ok {\"b\":2}", "3 misplaced ]"])
+            ["1 truncated {\"a\":1,", "2 ok {\"b\":2}", "3 damaged }", "4 ok {\"c\":3}"])
+        expect("{\"a\":[1,\n{\"b\":2}\n]", ["1 truncated {\"a\":[1,", "2 ok {\"b\":2}", "3 damaged ]"])
     }
 
-    @Test func theLastLineMayBeTruncated() {
+    @Test func lastLineMayBeTruncated() {
         expect("{\"a\":1}\n{\"b\":", ["1 ok {\"a\":1}", "2 truncated {\"b\":"])
         expect("{\"a\":1}\n{\"b\":\"}", ["1 ok {\"a\":1}", "2 truncated {\"b\":\"}"])
         expect("{\"a\":1}\n{", ["1 ok {\"a\":1}", "2 truncated {"])
         expect("{\"b\":\"\\", ["1 truncated {\"b\":\"\\"])
     }
 
-    @Test func whatNoTextBeginsWithTakesItsLine() {
+    @Test func otherBytesArePiecesUpToTheLineEnd() {
         expect(
             "{\"a\":1}\n12\nnull\n\"s{\" {\"x\":1}\nlog: {\"y\":2}\n:\n{\"b\":2}",
             [
@@ -79,21 +79,26 @@ import Testing
         expect("\u{FEFF}x\n{\"b\":2}", ["1 damaged x", "2 ok {\"b\":2}"])
     }
 
-    @Test func bracketsAndCommasTooManyCostNothingElse() {
-        expect("}", ["1 misplaced }"])
-        expect("]", ["1 misplaced ]"])
-        expect(",", ["1 misplaced ,"])
-        expect("}}]]},,\n}\n{\"a\":1}", ["1 misplaced }", "3 ok {\"a\":1}"])
+    @Test func strayBracketsAndCommasArePieces() {
+        expect("}", ["1 damaged }"])
+        expect("]", ["1 damaged ]"])
+        expect(",", ["1 damaged ,"])
+        expect(
+            "}}]],\n}\n{\"a\":1}",
+            [
+                "1 damaged }", "1 damaged }", "1 damaged ]", "1 damaged ]", "1 damaged ,", "2 damaged }",
+                "3 ok {\"a\":1}",
+            ])
         expect(
             "{\"a\":1},{\"b\":2},{\"c\":3}",
             [
-                "1 ok {\"a\":1}", "1 misplaced ,", "1 ok {\"b\":2}", "1 misplaced ,", "1 ok {\"c\":3}",
+                "1 ok {\"a\":1}", "1 damaged ,", "1 ok {\"b\":2}", "1 damaged ,", "1 ok {\"c\":3}",
             ])
     }
 
     // MARK: Texts that follow one another
 
-    @Test func textsNeedNothingBetweenThem() {
+    @Test func cutsConcatenatedTexts() {
         expect("{\"a\":1}{\"b\":2}{\"c\":3}", ["1 ok {\"a\":1}", "1 ok {\"b\":2}", "1 ok {\"c\":3}"])
         expect(
             "{\"a\":1} {\"b\":2}\t{\"c\":3}\n{\"d\":4}",
@@ -104,7 +109,7 @@ import Testing
         expect("{}[1,2][]{}", ["1 ok {}", "1 ok [1,2]", "1 ok []", "1 ok {}"])
     }
 
-    @Test func textsMayTakeSeveralLines() {
+    @Test func cutsPrettyPrintedTexts() {
         let pretty = "{\n  \"a\": [\n    {\n      \"b\": 1\n    },\n    {}\n  ]\n}"
         expect(pretty, ["1 ok \(pretty)"])
         expect("\(pretty)\n\(pretty)\n", ["1 ok \(pretty)", "9 ok \(pretty)"])
@@ -112,7 +117,7 @@ import Testing
         expect("  \(pretty)", ["1 ok \(pretty)"])
     }
 
-    @Test func aTextIndentedLikeItsOwnBeginningIsStillOne() {
+    @Test func keepsTextsWithoutIndentationWhole() {
         for text in ["{\n\"a\":\n{\n\"b\":\n[\n[\n1\n]\n]\n}\n}", "{\"a\": [\n{\"b\": 1},\n{\"c\": 2}\n]}"] {
             expect(text, ["1 ok \(text)"])
             expect(
@@ -121,14 +126,14 @@ import Testing
         }
     }
 
-    @Test func aDamagedTextOfSeveralLinesCostsOnlyItself() {
+    @Test func damagedPrettyPrintedTextLosesOnlyItself() {
         let damaged = "{\n  \"a\": [\n    {\n      \"b\": 1\n    }\n"
         expect("\(damaged){\n  \"c\": 2\n}\n", ["1 truncated \(damaged.dropLast())", "6 ok {\n  \"c\": 2\n}"])
         let unescaped = "{\n  \"a\": \"two\nlines\",\n  \"b\": [\n    {\n      \"c\": 1\n    }\n  ]\n}"
         expect("\(unescaped)\n{\"d\":1}", ["1 damaged \(unescaped)", "10 ok {\"d\":1}"])
     }
 
-    @Test func stringsHideBracketsAndQuotes() {
+    @Test func ignoresBracketsInStrings() {
         let text = #"{"a":"}{][,","b\"}":"\\","c":"\\\"{","d":"\u0022}"}"#
         expect(text, ["1 ok \(text)"])
         expect("\(text)\(text)\n\(text)", ["1 ok \(text)", "1 ok \(text)", "2 ok \(text)"])
@@ -137,7 +142,7 @@ import Testing
 
     // MARK: Arrays
 
-    @Test func theElementsOfAnArrayAreTexts() {
+    @Test func cutsElementsOfArrays() {
         expect("[{\"a\":1},{\"b\":2}]", ["1 ok {\"a\":1}", "1 ok {\"b\":2}"])
         expect(" [ {\"a\":1} , {\"b\":2} ] \n", ["1 ok {\"a\":1}", "1 ok {\"b\":2}"])
         expect(
@@ -147,12 +152,12 @@ import Testing
         expect("[{\"a\":1}]\n[{\"b\":2}]", ["1 ok {\"a\":1}", "2 ok {\"b\":2}"])
     }
 
-    @Test func saysWhetherTheInputIsAnArray() {
+    @Test func tellsWhetherTheInputIsAnArray() {
         for input in ["[]", "[{}]", "[{}", " [", "[{\"a\":", "[{}]x"] { #expect(Cut(input).isArray, "\(input)") }
         for input in ["", "{}", "{\"a\":[]}", "x[", "{}[]"] { #expect(!Cut(input).isArray, "\(input)") }
     }
 
-    @Test func anArrayThatIsNotClosedIsSaidOnce() {
+    @Test func reportsAnUnclosedArrayOnce() {
         expect("[", ["1 truncated "])
         expect("[{\"a\":1}", ["1 ok {\"a\":1}", "1 truncated "])
         expect("[{\"a\":1},\n", ["1 ok {\"a\":1}", "2 truncated "])
@@ -160,11 +165,11 @@ import Testing
         expect("[\"a", ["1 truncated \"a"])
     }
 
-    @Test func aDamagedElementCostsOnlyItself() {
-        expect("[{\"a\":1} {\"b\":2}]", ["1 ok {\"a\":1}", "1 misplaced ", "1 ok {\"b\":2}"])
-        expect("[{\"a\":1},,{\"b\":2}]", ["1 ok {\"a\":1}", "1 misplaced ,", "1 ok {\"b\":2}"])
-        expect("[,{\"a\":1}]", ["1 misplaced ,", "1 ok {\"a\":1}"])
-        expect("[{\"a\":1}},{\"b\":2}]", ["1 ok {\"a\":1}", "1 misplaced }", "1 ok {\"b\":2}"])
+    @Test func damagedElementLosesOnlyItself() {
+        expect("[{\"a\":1} {\"b\":2}]", ["1 damaged {\"a\":1} {\"b\":2}"])
+        expect("[{\"a\":1},,{\"b\":2}]", ["1 ok {\"a\":1}", "1 damaged ,", "1 ok {\"b\":2}"])
+        expect("[,{\"a\":1}]", ["1 damaged ,", "1 ok {\"a\":1}"])
+        expect("[{\"a\":1}},{\"b\":2}]", ["1 damaged {\"a\":1}}", "1 ok {\"b\":2}"])
         expect("[{\"a\":1,]", ["1 truncated {\"a\":1,"])
         expect("[{\"a\":[1},{\"b\":2}]", ["1 damaged {\"a\":[1}", "1 ok {\"b\":2}"])
         expect("[oops,{\"b\":2}]", ["1 damaged oops", "1 ok {\"b\":2}"])
@@ -176,9 +181,9 @@ import Testing
             ["2 truncated {\"a\":\"x},", "3 ok {\"b\":2}", "4 ok {\"c\":3}"])
     }
 
-    @Test func whatFollowsAnArrayIsReadAllTheSame() {
+    @Test func continuesBehindAnArray() {
         expect("[{\"a\":1}] x {\"b\":2}\n{\"c\":3}", ["1 ok {\"a\":1}", "1 damaged x {\"b\":2}", "2 ok {\"c\":3}"])
-        expect("[{\"a\":1}]]{\"c\":3}", ["1 ok {\"a\":1}", "1 misplaced ]", "1 ok {\"c\":3}"])
+        expect("[{\"a\":1}]]{\"c\":3}", ["1 ok {\"a\":1}", "1 damaged ]", "1 ok {\"c\":3}"])
         expect("[]{\"c\":3}", ["1 ok {\"c\":3}"])
     }
 
@@ -186,7 +191,7 @@ import Testing
 
     private func text(_ size: Int) -> String { "{\"x\":\"" + String(repeating: "y", count: size - 8) + "\"}" }
 
-    @Test func aTextThatIsTooLongCostsOnlyItself() {
+    @Test func tooLongTextLosesOnlyItself() {
         let lines = [text(20), text(21), text(90), text(20)]
         let expected = [
             "1 ok \(text(20))", "2 tooLong \(text(21).prefix(20))", "3 tooLong \(text(90).prefix(20))",
@@ -199,7 +204,7 @@ import Testing
         expect("[" + lines.joined(separator: ",") + "]", onOne, limit: 20)
     }
 
-    @Test func aTruncatedTextThatIsTooLongEndsWithItsLine() {
+    @Test func tooLongTruncatedTextEndsWithItsLine() {
         let long = String(text(60).dropLast(9))
         expect("\(long)\n{\"a\":1}\n", ["1 tooLong \(long.prefix(20))", "2 ok {\"a\":1}"], limit: 20)
         let open = "{\"x\":\"" + String(repeating: "y", count: 40) + "\","
@@ -208,21 +213,21 @@ import Testing
             limit: 20)
     }
 
-    @Test func aLineOfGarbageThatIsTooLongCostsOnlyItself() {
+    @Test func tooLongGarbageLosesOnlyItself() {
         let garbage = String(repeating: "x", count: 50)
         expect("\(garbage)\n{\"a\":1}\n", ["1 tooLong \(garbage.prefix(20))", "2 ok {\"a\":1}"], limit: 20)
         expect(garbage, ["1 tooLong \(garbage.prefix(20))"], limit: 20)
         expect("[\(garbage),{\"a\":1}]", ["1 tooLong \(garbage.prefix(20))", "1 ok {\"a\":1}"], limit: 20)
     }
 
-    @Test func aTruncatedTextBeforeManyOthersDoesNotGrowTooLong() {
+    @Test func truncatedTextBeforeManyOthersIsNotTooLong() {
         let lines = (0..<50).map { "{\"n\":\($0)}" }
         let input = "{\"a\":[\n" + lines.joined(separator: ",\n")
         #expect(Cut(input, limit: 40).sound == lines)
     }
 
-    /// Each line may be where a text begins, and none of them ends.
-    @Test func aHundredThousandOpenBracketsTakeNoLongerThanTheirNumber() {
+    /// Each line may begin a text, and none is closed.
+    @Test func cutsManyOpenBracketsInLinearTime() {
         let lines = String(repeating: "{\"a\":[\n", count: 100_000)
         let cut = Cut(lines, limit: 4 * 1024 * 1024)
         #expect(cut.pieces.count == 100_000)

@@ -2,7 +2,7 @@ import SignalboxJSON
 import Testing
 
 @Suite struct TextPositionTests {
-    /// `a`, line end, `é` of two bytes, two line ends, a character of four bytes.
+    /// The text has lines of one, one and no character, and one of four bytes.
     @Test(arguments: [
         (-5, 1, 1), (0, 1, 1), (1, 1, 2), (2, 2, 1), (4, 2, 2), (5, 3, 1), (6, 4, 1), (10, 4, 2), (99, 4, 2),
     ])
@@ -21,19 +21,23 @@ import Testing
         ("/a/zzz", 3, 17), ("/zzz", 1, 1), ("/a/b/7/x", 2, 14), ("/k", 1, 1),
     ])
     func findsTheValueOfAPointer(_ pointer: String, _ line: Int, _ column: Int) {
-        #expect(TextPosition(of: pointer, in: text) == position(line, column), "\(pointer)")
+        #expect(found(pointer, in: text) == position(line, column), "\(pointer)")
     }
 
-    @Test func countsAByteOrderMarkAsNoLineAndAScalarIsAPlace() {
+    @Test func skipsAByteOrderMarkAndFindsScalars() {
         let marked = Array("\u{FEFF}\n{\"a\": 1}".utf8)
-        #expect(TextPosition(of: "/a", in: marked)?.line == 2)
-        #expect(TextPosition(of: "/a", in: marked)?.column == 7)
-        #expect(TextPosition(of: "", in: Array("  42".utf8)) == position(1, 3))
+        #expect(found("/a", in: marked)?.line == 2)
+        #expect(found("/a", in: marked)?.column == 7)
+        #expect(found("", in: Array("  42".utf8)) == position(1, 3))
     }
 
-    @Test func aTextThatIsNoJSONHasNoPlaces() {
-        #expect(TextPosition(of: "nonsense", in: text) == nil)
-        #expect(TextPosition(of: "/a", in: Array("\"".utf8)) == nil)
+    @Test func textsThatAreNotJSONHaveNoPositions() {
+        #expect(found("nonsense", in: text) == nil)
+        #expect(found("/a", in: Array("\"".utf8)) == nil)
+    }
+
+    private func found(_ pointer: String, in text: [UInt8]) -> TextPosition? {
+        JSONPosition(of: pointer, in: text).map { TextPosition(offset: $0.value.lowerBound, in: text) }
     }
 
     private func position(_ line: Int, _ column: Int) -> TextPosition {

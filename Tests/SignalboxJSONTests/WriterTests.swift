@@ -12,7 +12,7 @@ import Testing
         return String(decoding: writer.bytes, as: UTF8.self)
     }
 
-    /// What Foundation reads from a string as it was written.
+    /// The string as Foundation reads it.
     private func decoded(_ bytes: [UInt8]) throws -> String? {
         try JSONSerialization.jsonObject(with: Data(bytes), options: .fragmentsAllowed) as? String
     }
@@ -23,7 +23,7 @@ import Testing
         ("", #""""#), ("plain", #""plain""#), ("\"\\/", #""\"\\/""#), ("\u{8}\t\n\u{C}\r", #""\b\t\n\f\r""#),
         ("\u{0}\u{1}\u{1F}", #""\u0000\u0001\u001f""#), ("\u{7F}é€🎉", "\"\u{7F}é€🎉\""),
     ])
-    func escapesWhatJSONForbidsAndNothingElse(_ text: String, _ expected: String) {
+    func escapesOnlyWhatJSONForbids(_ text: String, _ expected: String) {
         #expect(written { $0.string(text) } == expected)
     }
 
@@ -40,9 +40,9 @@ import Testing
         }
     }
 
-    /// Bytes above 0x7F beside those that are escaped: eight bytes are looked at together.
+    /// Eight bytes are tested together, so bytes above 0x7F come next to bytes to escape.
     @Test(arguments: 0...17)
-    func charactersOfSeveralBytesAreLeftAloneAtEveryAlignment(_ before: Int) throws {
+    func copiesMultibyteCharactersAtEveryAlignment(_ before: Int) throws {
         for scalar in ["\u{80}", "¢", "\u{A0}", "\u{DC}", "é", "\u{7FF}", "€", "\u{FFFF}", "🎉", "\u{10FFFF}"] {
             for neighbour in ["", "\"", "\\", "\u{1F}", "\u{0}"] {
                 let text = String(repeating: "a", count: before) + scalar + neighbour + scalar
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func randomStringsReadBackInFoundationAndHere() throws {
+    @Test func randomStringsReadBack() throws {
         var random = SeededGenerator(seed: Self.seed)
         let parser = JSONParser()
         for _ in 0..<4000 {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func aStringOfSeveralPartsIsOne() {
+    @Test func joinsPartsIntoOneString() {
         #expect(written { $0.string("/a\"", "", "/b\n") } == #""/a\"/b\n""#)
         #expect(written { $0.string("", "", "") } == #""""#)
         let long = String(repeating: "\u{1}", count: 5000)
@@ -74,7 +74,7 @@ import Testing
 
     // MARK: Structure
 
-    @Test func commasStandBetweenAndNowhereElse() {
+    @Test func placesCommas() {
         let text = written { json in
             json.beginObject()
             json.key("a")
@@ -101,7 +101,7 @@ import Testing
         #expect(text == #"{"a":[],"b\"":[1,{},null,true,false,0.5,"x",["y","z"]],"c":[1, 2],"d":""}"#)
     }
 
-    @Test func linesHaveNoCommas() {
+    @Test func writesLines() {
         let text = written { json in
             for number in 1...2 {
                 json.beginObject()
@@ -114,7 +114,7 @@ import Testing
         #expect(text == "{\"n\":1}\n{\"n\":2}\n")
     }
 
-    @Test func startsAnewInTheSameMemory() {
+    @Test func startsAgainInTheSameMemory() {
         var writer = JSONWriter()
         var empty = [writer.isEmpty]
         writer.string("first")
@@ -127,9 +127,9 @@ import Testing
         #expect(String(decoding: bytes, as: UTF8.self) == "\"second\"")
     }
 
-    /// From no memory, and from exactly as much as is needed, one byte at a time and in leaps.
+    /// From no memory or exactly enough, in small and in large steps.
     @Test(arguments: [0, 1, 2, 7, 64, 255, 256, 257])
-    func memoryGrowsAsNeeded(_ capacity: Int) {
+    func growsAsNeeded(_ capacity: Int) {
         for length in [0, 1, 41, 42, 43, 255, 256, 257, 5000] {
             var writer = JSONWriter(reservingCapacity: capacity)
             writer.beginArray()
@@ -146,12 +146,12 @@ import Testing
     // MARK: Numbers
 
     @Test(arguments: [Int64.min, -1, 0, 1, .max])
-    func integersAreWrittenInFull(_ number: Int64) {
+    func writesIntegersInFull(_ number: Int64) {
         #expect(written { $0.integer(number) } == String(number))
         #expect(written { $0.integer(UInt64.max) } == "18446744073709551615")
     }
 
-    @Test func doublesReadBackAsTheSameNumber() throws {
+    @Test func doublesReadBack() throws {
         var random = SeededGenerator(seed: Self.seed)
         let special: [Double] = [
             0, -0.0, 1, -1, 0.1, 1.0 / 3, .leastNonzeroMagnitude, .leastNormalMagnitude, .greatestFiniteMagnitude, 1e15,
@@ -172,7 +172,7 @@ import Testing
     // MARK: Values
 
     @Test(arguments: RandomDocument.Layout.allCases)
-    func documentsReadAndWrittenStayTheSame(_ layout: RandomDocument.Layout) throws {
+    func documentsReadBack(_ layout: RandomDocument.Layout) throws {
         var random = SeededGenerator(seed: Self.seed)
         for _ in 0..<500 {
             let document = RandomDocument.value(using: &random, depth: 5)

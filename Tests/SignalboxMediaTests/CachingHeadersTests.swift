@@ -16,7 +16,7 @@ import Testing
         (["cache-control": "public, Max-Age=60 , immutable"], 60),
         (["cache-control": #"max-age="60""#], 60),
         (["cache-control": "max-age=60, max-age=90"], 60),
-        // A private cache has no use for what is said to shared ones (RFC 9111, 5.2.2.10).
+        // A private cache ignores directives for shared caches (RFC 9111, 5.2.2.10).
         (["cache-control": "s-maxage=5, max-age=60"], 60),
         (["cache-control": "s-maxage=5"], 600),
         (["cache-control": "private"], 600),
@@ -42,7 +42,7 @@ import Testing
         (["expires": "-1"], 0),
         (["expires": "Fri, 20 Nov 2099 21:30:00 GMT"], 365 * 24 * 3600),
         (["cache-control": "max-age=60", "expires": "Fri, 20 Nov 2026 22:29:00 GMT"], 60),
-        // What other caches had it for is taken off, and so is the time since the server's date.
+        // The age in other caches and the time since the server's date shorten the lifetime.
         (["cache-control": "max-age=60", "age": "20"], 40),
         (["cache-control": "max-age=60", "age": "100"], 0),
         (["cache-control": "max-age=60", "age": "old"], 60),
@@ -59,17 +59,17 @@ import Testing
         (["last-modified": "Fri, 20 Nov 2026 11:29:00 GMT", "cache-control": "max-age=5"], 5),
     ]
 
-    @Test(arguments: cases) func lastsAsLongAsTheServerSays(headers: [String: String], seconds: TimeInterval) {
+    @Test(arguments: cases) func readsLifetimes(headers: [String: String], seconds: TimeInterval) {
         let caching = CachingHeaders(headers, receivedAt: Self.now)
         #expect(caching.until == Self.now.addingTimeInterval(seconds), "\(headers)")
     }
 
-    @Test func theTimeOnTheWayIsTakenOff() {
+    @Test func subtractsTheDelay() {
         let caching = CachingHeaders(["cache-control": "max-age=60", "age": "5"], receivedAt: Self.now, delay: 10)
         #expect(caching.until == Self.now.addingTimeInterval(45))
     }
 
-    @Test func onlyWhatTheServerSaysIsAPromise() {
+    @Test func promisesOnlyStatedLifetimes() {
         func promised(_ headers: [String: String]) -> Date? { CachingHeaders(headers, receivedAt: Self.now).promised }
         #expect(promised([:]) == nil)
         #expect(promised(["last-modified": "Fri, 20 Nov 2026 11:29:00 GMT"]) == nil)
@@ -79,8 +79,8 @@ import Testing
         #expect(!CachingHeaders(["cache-control": "no-cache"], receivedAt: Self.now).isForOnce)
     }
 
-    /// Whatever stands there, nothing traps, is over before it came, or is good for more than a year.
-    @Test func nothingThatAServerSaysLeadsAstray() {
+    /// Random headers do not trap, and every lifetime is between 0 and a year.
+    @Test func boundsEveryLifetime() {
         let seed = UInt64.random(in: .min ... .max)
         var random = SeededGenerator(seed: seed)
         let pieces = [

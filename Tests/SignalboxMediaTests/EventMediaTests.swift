@@ -5,9 +5,9 @@ import SignalboxTesting
 import Testing
 
 @Suite struct EventMediaTests {
-    /// What a warning's message says is for people and may change.
+    /// Messages of warnings are for people and may change.
     @Test(arguments: try Fixture.all(in: .module, folder: "events"))
-    func fillsInWhatBecameOfTheMedia(_ fixture: Fixture) throws {
+    func fillsInTheDownloads(_ fixture: Fixture) throws {
         let parser = JSONParser()
         let setting = try parser.parse(fixture.input)
         let event = try #require(setting["event"])
@@ -47,7 +47,7 @@ import Testing
         return try value.elements.map { try #require($0.string.flatMap { MediaRemark(rawValue: $0) }) }
     }
 
-    @Test func namesTheFilesThatAnEventPointsTo() {
+    @Test func listsLinkedFiles() {
         let file = { MediaFile(sha256: $0, bytes: 1, contentType: "image/png") }
         let media = EventMedia(
             states: [
@@ -57,7 +57,7 @@ import Testing
         #expect(media.files == ["a", "b"])
     }
 
-    @Test func anEventWithoutItsMediaPointsToNone() throws {
+    @Test func removesMediaFromEvents() throws {
         let parser = JSONParser()
         let event = try parser.parse(
             Array(

@@ -6,10 +6,10 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// What stands in the way, and whether it may pass.
+/// Failures of downloads, temporary and permanent.
 @Suite(.timeLimit(.minutes(2))) struct MediaFailureTests {
     @Test(arguments: ["expired.pem", "self-signed.pem", "other-name.pem", "unknown-issuer.pem"])
-    func aBadCertificateIsForGood(certificate: String) async throws {
+    func badCertificatesArePermanent(certificate: String) async throws {
         try await MediaServer.run(["/": [.file(Sample.png)]], certificate: certificate) { server in
             #expect(await server.fetch("/").word == "tls!")
             #expect(server.kept.isEmpty)
@@ -33,28 +33,28 @@ import Testing
         }
     }
 
-    @Test func aHandshakeThatBreaksOffOrHangsMayPass() async throws {
+    @Test func failedHandshakesAreTemporary() async throws {
         #expect(try await word("hangs-up-at-once", "https") == "tls")
         #expect(try await word("mute", "https", timeout: .milliseconds(100)) == "timeout")
     }
 
-    @Test func slowRepliesEndWithTheTime() async throws {
+    @Test func timesOutOnSlowResponses() async throws {
         for mode in ["mute", "trickled-headers", "trickled-body"] {
             #expect(try await word(mode, "http", timeout: .milliseconds(150)) == "timeout")
         }
     }
 
-    @Test func whatDripsIsGivenUpBeforeItsTimeIsOver() async throws {
+    @Test func slowDownloadsEndBeforeTheTimeout() async throws {
         let slowest = OutboundRequest.Pace(bytesPerSecond: 1 << 30, seconds: 1)
         #expect(try await word("trickled-body", "http", timeout: .seconds(600), slowest: slowest) == "timeout")
     }
 
-    @Test func connectionsThatEndMayPass() async throws {
+    @Test func closedConnectionsAreTemporary() async throws {
         for mode in ["hangs-up", "resets", "endless-headers"] { #expect(try await word(mode, "http") == "reset") }
         #expect(try await word("endless-body", "http") == "type!")
     }
 
-    @Test func aFileThatIsResetHalfWayMayPassAndLeavesNothing() async throws {
+    @Test func resetDownloadIsTemporaryAndRemoved() async throws {
         let half = Sample.png + [UInt8](repeating: 0, count: 100_000)
         let replies: [String: [ScriptedReply]] = [
             "/": [.file(half, length: 200_000, end: .reset), .file(half)]
@@ -67,14 +67,14 @@ import Testing
         }
     }
 
-    @Test func nobodyThereMayPass() async throws {
+    @Test func refusedConnectionsAreTemporary() async throws {
         try await MediaServer.run([:]) { server in
             #expect(await server.fetcher.fetch("http://127.0.0.1:1/").word == "refused")
             #expect(await server.fetcher.fetch("https://name.invalid/a.png").word == "dns")
         }
     }
 
-    @Test func aClientThatStopsIsNoFaultOfTheServer() async throws {
+    @Test func stoppedClientInterruptsTheDownload() async throws {
         try await withTemporaryDirectory { directory in
             let http = OutboundHTTP(policy: AddressPolicy())
             http.stop()
@@ -92,8 +92,8 @@ import Testing
         ("429 Too Many Requests", "status"), ("500 Internal Server Error", "status"), ("503 Busy", "status"),
         ("599 Odd", "status"),
     ])
-    func aStatusSaysWhetherItMayPass(status: String, word: String) async throws {
-        // A picture in its body is not what was asked for.
+    func statusDecidesWhetherToRetry(status: String, word: String) async throws {
+        // A picture in the body does not count.
         try await MediaServer.run(["/": [.file(status.hasPrefix("204") ? [] : Sample.png, status: status)]]) { server in
             #expect(await server.fetch("/").word == word)
             #expect(server.kept.isEmpty)
@@ -104,7 +104,7 @@ import Testing
         ("120", Duration.seconds(120)), ("Fri, 20 Nov 2026 21:30:00 GMT", .seconds(60)),
         ("Fri, 20 Nov 2026 21:00:00 GMT", .zero), ("99999999999999999999", .seconds(24 * 3600)), ("soon", nil),
     ])
-    func hearsWhenToComeBack(header: String, after: Duration?) async throws {
+    func readsRetryAfter(header: String, after: Duration?) async throws {
         let busy = ScriptedReply.file([], ["retry-after: \(header)"], status: "429 Too Many Requests")
         try await MediaServer.run(["/": [busy, .file(Sample.png)]]) { server in
             let failure = MediaFailure(.status, "127.0.0.1 answered 429.")
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func aServerThatRecoversIsForgiven() async throws {
+    @Test func downloadsAfterTheServerRecovers() async throws {
         let replies: [String: [ScriptedReply]] = [
             "/": [.file([], status: "500 Internal Server Error"), .file(Sample.png)]
         ]

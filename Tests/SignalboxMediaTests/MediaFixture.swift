@@ -2,7 +2,7 @@ import Foundation
 import SignalboxNotification
 import Testing
 
-/// A file below `Fixtures/kinds/<kind>/`, and what it should be told to be. Found, not listed.
+/// A file below `Fixtures/kinds/<kind>/` with its expected properties. The folder is searched.
 struct MediaFixture: Sendable, CustomStringConvertible {
     let kind: MediaKind
     let name: String
@@ -10,14 +10,13 @@ struct MediaFixture: Sendable, CustomStringConvertible {
     let bytes: [UInt8]
     let expected: Expected
 
-    /// What the file beside it says; `Tests/make-media.py` wrote it with the help of other programs.
+    /// The contents of `NAME.expected.json`, which `Tests/make-media.py` wrote with other programs.
     struct Expected: Decodable, Sendable {
         let contentType: String
         let family: String?
         let `extension`: String
         let width: Int?
         let height: Int?
-        let milliseconds: Int?
     }
 
     var description: String { "\(kind)/\(name)" }

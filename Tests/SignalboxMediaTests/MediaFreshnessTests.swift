@@ -3,11 +3,11 @@ import SignalboxNotification
 import SignalboxServerTesting
 import Testing
 
-/// How long what was downloaded counts, and asking again.
+/// Lifetimes of downloads and conditional requests.
 @Suite(.timeLimit(.minutes(2))) struct MediaFreshnessTests {
     private func after(_ seconds: TimeInterval) -> Date { MediaServer.now.addingTimeInterval(seconds) }
 
-    @Test func remembersWhatToAskWithAndUntilWhen() async throws {
+    @Test func remembersValidatorsAndLifetime() async throws {
         let changed = "Fri, 20 Nov 2026 20:00:00 GMT"
         let headers = ["etag: \"v1\"", "last-modified: \(changed)", "cache-control: max-age=3600, no-transform"]
         let unchanged = ScriptedReply(head: "HTTP/1.1 304 Not Modified\r\ncache-control: max-age=60\r\n\r\n")
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func aChangedFileIsDownloaded() async throws {
+    @Test func downloadsChangedFiles() async throws {
         try await MediaServer.run(["/": [.file(Sample.gif, ["etag: \"v2\""])]]) { server in
             let outcome = await server.fetch("/", validators: MediaValidators(etag: "\"v1\""))
             #expect(outcome.file?.contentType == "image/gif")
@@ -39,8 +39,8 @@ import Testing
         }
     }
 
-    /// A 304 takes over what the server says anew.
-    @Test func aNewValidatorTakesTheOldOnesPlace() async throws {
+    /// A 304 replaces the validators that it contains.
+    @Test func updatesValidatorsOfA304() async throws {
         let reply = ScriptedReply(head: "HTTP/1.1 304 Not Modified\r\netag: \"v2\"\r\n\r\n")
         try await MediaServer.run(["/": [reply]]) { server in
             let date = "Fri, 20 Nov 2026 11:29:00 GMT"
@@ -52,7 +52,7 @@ import Testing
         }
     }
 
-    @Test func whatIsForOnceIsStaleAtOnceAndAskedForWhole() async throws {
+    @Test func noStoreFilesAreStaleAtOnce() async throws {
         let headers = ["cache-control: public", "cache-control: No-Store", "etag: \"v1\""]
         try await MediaServer.run(["/": [.file(Sample.png, headers)]]) { server in
             let outcome = await server.fetch("/")
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// Validators are of one URL (RFC 9110, 8.8.1): a redirect may lead to another file tomorrow.
-    @Test func whatARedirectLedToIsAskedForWhole() async throws {
+    @Test func redirectsHaveNoValidators() async throws {
         let replies: [String: [ScriptedReply]] = [
             "/latest": [.redirect(to: "/a", ["cache-control: max-age=30"])],
             "/a": [.file(Sample.png, ["etag: \"v1\"", "cache-control: max-age=3600"])],
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func validatorsThatCannotBeSentBackAreForgotten() async throws {
+    @Test func ignoresUnusableValidators() async throws {
         let long = "\"" + String(repeating: "v", count: 1024) + "\""
         let replies: [String: [ScriptedReply]] = [
             "/long": [.file(Sample.png, ["etag: \(long)", "last-modified: yesterday"])],

@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct MediaKindTests {
     @Test(arguments: try MediaFixture.all())
-    func aFileIsKnownByItsFirstBytes(_ file: MediaFixture) {
+    func findsTheKindByTheFirstBytes(_ file: MediaFixture) {
         let kind = MediaKind(beginning: Array(file.bytes.prefix(MediaKind.telling)))
         #expect(kind == file.kind)
         #expect(kind.contentType == file.expected.contentType)
@@ -16,9 +16,9 @@ import Testing
         #expect(Set(try MediaFixture.all().map(\.kind)) == Set(MediaKind.allCases))
     }
 
-    /// Otherwise a file would be another one for who looks at more of it.
+    /// So the kind does not depend on how many bytes are read.
     @Test(arguments: try MediaFixture.all())
-    func whatFollowsTheFirstBytesTellsNothing(_ file: MediaFixture) {
+    func laterBytesDoNotChangeTheKind(_ file: MediaFixture) {
         guard file.bytes.count > MediaKind.telling else { return }
         #expect(MediaKind(beginning: file.bytes) == file.kind)
     }
@@ -28,7 +28,7 @@ import Testing
         "<!DOCTYPE HTML", "<HTML", "<HEAD", "<SCRIPT", "<IFRAME", "<H1", "<DIV", "<FONT", "<TABLE", "<A", "<STYLE",
         "<TITLE", "<B", "<BODY", "<BR", "<P", "<!--",
     ])
-    func whatABrowserTakesForHTMLIsHTML(_ tag: String) {
+    func findsEveryTagOfHTML(_ tag: String) {
         for text in [tag, tag.lowercased()] {
             for text in [text + ">", text + " ", "\t\n\u{C}\r " + text + ">"] {
                 #expect(MediaKind(beginning: Array(text.utf8)) == .html, "\(text)")
@@ -44,13 +44,13 @@ import Testing
         ("mif1", ["heic"], .heic), ("mif1", ["avif"], .avif), ("mif1", ["miaf"], .other), ("avis", [], .avif),
         ("3gp5", ["isom"], .other),
     ])
-    func aBrandTellsWhatIsInBoxes(_ brand: String, others: [String], kind: MediaKind) {
+    func findsTheKindByTheBrand(_ brand: String, others: [String], kind: MediaKind) {
         let type = Array((brand + "\0\0\0\0" + others.joined()).utf8)
         let box = [0, 0, 0, UInt8(type.count + 8)] + Array("ftyp".utf8) + type
         #expect(MediaKind(beginning: box + [UInt8](repeating: 0, count: 50)) == kind)
     }
 
-    @Test func aFileThatIsCutShortIsOfNoOtherFamily() throws {
+    @Test func truncatedFilesHaveNoOtherFamily() throws {
         for file in try MediaFixture.all() where file.kind.family != nil {
             for length in 0..<min(64, file.bytes.count) {
                 let kind = MediaKind(beginning: Array(file.bytes.prefix(length)))
@@ -59,7 +59,7 @@ import Testing
         }
     }
 
-    @Test func aTypeThatServersNameLeadsToItsKind() {
+    @Test func findsTheKindOfAMediaType() {
         #expect(MediaKind(mediaType: "image/jpg") == .jpeg)
         #expect(MediaKind(mediaType: "audio/x-wav") == .wav)
         #expect(MediaKind(mediaType: "audio/mp4") == .m4a)

@@ -2,7 +2,7 @@ import Foundation
 import SignalboxGateway
 import Testing
 
-/// Signatures are what `openssl dgst -sha256 -hmac` prints.
+/// `openssl dgst -sha256 -hmac` printed the expected signatures.
 @Suite struct MediaLinksTests {
     private static let name = "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824"
     /// 2026-11-20 21:29:00 UTC.
@@ -25,7 +25,7 @@ import Testing
         links.verdict(on: name, expires: expires, signature: signature, now: now)
     }
 
-    @Test func withoutASecretALinkIsTheFileBehindThePublicURL() {
+    @Test func unsignedLinksNeverExpire() {
         let bases = [
             ("https://gateway.example", "https://gateway.example"),
             ("https://a.example/push/", "https://a.example/push"),
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aSignedLinkBearsItsTimeAndTheCodeOverIt() {
+    @Test func signsLinks() {
         let href = Self.signed().href(Self.name, now: Self.now)
         #expect(
             href == "https://gateway.example/media/\(Self.name)?expires=\(Self.end)&signature=\(Self.signature)")
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    @Test func aLinkIsGoodUntilItsTime() {
+    @Test func linksExpire() {
         let links = Self.signed()
         #expect(Self.verdict(links) == .signed(secondsLeft: 606_660))
         let end = Date(timeIntervalSince1970: TimeInterval(Self.end))
@@ -66,7 +66,7 @@ import Testing
         #expect(Self.verdict(links, at: end) == .expired)
     }
 
-    @Test func whatIsNotSignedByUsIsWrongEvenWhenItsTimeIsOver() {
+    @Test func rejectsForeignSignatures() {
         let links = Self.signed()
         let other = String(Self.name.reversed())
         let later = Self.now + 30 * 86_400
@@ -84,14 +84,14 @@ import Testing
         }
     }
 
-    @Test func whatLacksTimeOrSignatureIsUnsigned() {
+    @Test func linksWithoutTimeOrSignatureAreUnsigned() {
         let links = Self.signed()
         #expect(Self.verdict(links, expires: nil, signature: nil) == .unsigned)
         #expect(Self.verdict(links, expires: nil) == .unsigned)
         #expect(Self.verdict(links, signature: nil) == .unsigned)
     }
 
-    @Test func whileASecretIsReplacedTheFirstSignsAndAllAreGood() {
+    @Test func acceptsEverySecretAndSignsWithTheFirst() {
         let links = Self.signed(["an example secret", "the older secret"])
         #expect(links.href(Self.name, now: Self.now).hasSuffix(Self.signature))
         #expect(Self.verdict(links) == .signed(secondsLeft: 606_660))

@@ -3,9 +3,9 @@ import SignalboxNotification
 import SignalboxServerTesting
 import Testing
 
-/// Where redirects lead, and where they must not.
+/// Redirects that are followed and redirects that are rejected.
 @Suite(.timeLimit(.minutes(2))) struct MediaRedirectTests {
-    @Test func threeRedirectsAreFollowedOfAnyKindAndForm() async throws {
+    @Test func followsThreeRedirects() async throws {
         let replies: [String: [ScriptedReply]] = [
             "/a/start": [.redirect(to: "../b/second?x=1#here", status: "301 Moved Permanently")],
             "/b/second?x=1": [.redirect(to: "//127.0.0.1:PORT/third", status: "303 See Other")],
@@ -28,13 +28,13 @@ import Testing
     @Test(arguments: [
         (1, "stored"), (2, "stored"), (3, "stored"), (4, "redirects!"), (5, "redirects!"),
     ])
-    func moreThanThreeAreTooMany(count: Int, word: String) async throws {
+    func rejectsMoreThanThreeRedirects(count: Int, word: String) async throws {
         var replies: [String: [ScriptedReply]] = ["/0": [.file(Sample.png)]]
         for number in 1...5 { replies["/\(number)"] = [.redirect(to: "/\(number - 1)")] }
         try await MediaServer.run(replies) { #expect(await $0.fetch("/\(count)").word == word) }
     }
 
-    @Test func aLoopEnds() async throws {
+    @Test func endsRedirectLoops() async throws {
         let replies: [String: [ScriptedReply]] = [
             "/self": [.redirect(to: "/self")], "/a": [.redirect(to: "/b")], "/b": [.redirect(to: "/a")],
         ]
@@ -53,7 +53,7 @@ import Testing
         "[::1]", "[fd00:ec2::254]", "0.0.0.0", "2852039166", "0xa9fea9fe", "0251.0376.0251.0376", "127.2",
         "１６９.２５４.１６９.２５４", "[64:ff9b::a9fe:a9fe]", "[2002:a9fe:a9fe::1]",
     ])
-    func noRedirectLeadsIntoTheNetwork(host: String) async throws {
+    func deniesRedirectsToSpecialAddresses(host: String) async throws {
         let replies: [String: [ScriptedReply]] = [
             "/http": [.redirect(to: "http://\(host)/latest/meta-data/")],
             "/https": [.redirect(to: "https://\(host)/latest/meta-data/")],
@@ -64,8 +64,8 @@ import Testing
         }
     }
 
-    /// The first address, too, is one that the policy has to allow.
-    @Test func noURLLeadsIntoTheNetwork() async throws {
+    /// The policy applies to the first address, too.
+    @Test func deniesAddressesOfThePrivateNetwork() async throws {
         try await MediaServer.run([:]) { server in
             for host in ["127.0.0.2", "169.254.169.254", "[::ffff:169.254.169.254]", "[::1]"] {
                 #expect(await server.fetcher.fetch("http://\(host):\(server.peer.port)/").word == "denied!")
@@ -74,8 +74,8 @@ import Testing
         }
     }
 
-    /// Not even where http may be asked for: somebody on the way could put another picture there.
-    @Test func fromHttpsNothingLeadsToHttpThatIsAllowed() async throws {
+    /// Even if http is allowed: an attacker on the path could replace the picture.
+    @Test func rejectsRedirectsToHttpEvenIfAllowed() async throws {
         let replies: [String: [ScriptedReply]] = ["/http": [.redirect(to: "http://127.0.0.1/a.png")]]
         try await MediaServer.run(replies, certificate: "good.pem", settings: { $0.rules.allowsHTTP = true }) {
             server in
@@ -83,7 +83,7 @@ import Testing
         }
     }
 
-    @Test func fromHttpsNothingLeadsToHttp() async throws {
+    @Test func rejectsRedirectsFromHttpsToHttp() async throws {
         let replies: [String: [ScriptedReply]] = [
             "/http": [.redirect(to: "http://127.0.0.1/a.png")], "/relative": [.redirect(to: "/file")],
             "/file": [.file(Sample.png)], "/ftp": [.redirect(to: "ftp://127.0.0.1/a.png")],
@@ -103,14 +103,14 @@ import Testing
         ("http://127.0.0.1:99999/", "redirects!"), ("http://[::1/", "redirects!"), ("", "redirects!"),
         ("http://127.0.0.1\\@example.com/", "url!"), ("https:///127.0.0.2/", "denied!"),
     ])
-    func aRedirectToNoPlaceEnds(place: String, word: String) async throws {
+    func rejectsInvalidLocations(place: String, word: String) async throws {
         try await MediaServer.run(["/": [.redirect(to: place)]]) { server in
             let outcome = await server.fetch("/")
             #expect(outcome.word == word, "\(outcome)")
         }
     }
 
-    @Test func aRedirectWithoutOrWithTooLongAPlaceEnds() async throws {
+    @Test func rejectsMissingAndLongLocations() async throws {
         let replies: [String: [ScriptedReply]] = [
             "/none": [.file([], status: "302 Found")],
             "/long": [.redirect(to: "/" + String(repeating: "a", count: 9000))],
@@ -134,7 +134,7 @@ import Testing
         ("https://host\0.example/a.png", "url!"), ("file:///etc/passwd", "scheme!"), ("ftp://host/a.png", "scheme!"),
         ("content://media/1", "scheme!"), ("https://host/" + String(repeating: "a", count: 9000), "url!"),
     ])
-    func whatIsNoURLOfTheWebIsNotAskedFor(url: String, word: String) async throws {
+    func rejectsOtherURLs(url: String, word: String) async throws {
         try await MediaServer.run([:]) { #expect(await $0.fetcher.fetch(url).word == word) }
     }
 }

@@ -6,7 +6,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// One server, a folder for media and a fetcher, for one test.
+/// A server, a media folder and a fetcher for one test.
 struct MediaServer {
     let peer: Peer
     let store: MediaStore
@@ -15,17 +15,17 @@ struct MediaServer {
     let fetcher: MediaFetcher
     let origin: String
 
-    /// What the tests set the clock to: 2026-11-20 21:29:00 UTC.
+    /// The time of the clock in tests: 2026-11-20 21:29:00 UTC.
     static let now = Date(timeIntervalSince1970: 1_795_210_140)
 
     func fetch(_ path: String, validators: MediaValidators? = nil) async -> MediaOutcome {
         await fetcher.fetch(origin + path, validators: validators)
     }
 
-    /// Names of files that were begun and not removed.
+    /// Names of unfinished files.
     var leftovers: [String] { names { $0.hasPrefix("unfinished/") } }
 
-    /// Every file that is kept, by its name.
+    /// Names of stored files.
     var kept: [String] {
         names { !$0.hasPrefix("unfinished") }.compactMap { $0.split(separator: "/").last.map { String($0) } }
             .filter { $0.utf8.count == 64 }
@@ -36,8 +36,8 @@ struct MediaServer {
         return names.filter(isWanted)
     }
 
-    /// Runs a server on 127.0.0.1, which alone may be connected to, for as long as `body` does. `certificate`: the file
-    /// of one of ``TestCertificates``; without, it speaks http.
+    /// Runs a server on 127.0.0.1, the only allowed address, while `body` runs. `certificate`: a file of
+    /// ``TestCertificates``; nil for http.
     static func run(
         _ replies: [String: [ScriptedReply]], certificate: String? = nil, host: String = "127.0.0.1",
         settings: (inout MediaFetcher.Settings) -> Void = { _ in },
@@ -74,7 +74,7 @@ struct MediaServer {
 }
 
 extension MediaOutcome {
-    /// The failure's code, with an exclamation mark when it is for good; else what it is.
+    /// The failure's code, with an exclamation mark for permanent ones; otherwise the outcome.
     var word: String {
         switch self {
         case .stored: "stored"
@@ -96,9 +96,9 @@ extension MediaOutcome {
     }
 }
 
-/// Beginnings of files, as their formats' specifications have them.
+/// Beginnings of files after the specifications of their formats.
 enum Sample {
-    /// One transparent pixel, whole; its digest is by `sha256sum`.
+    /// A whole file of one transparent pixel; `sha256sum` printed the digest.
     static let png: [UInt8] = Array(
         Data(
             base64Encoded:

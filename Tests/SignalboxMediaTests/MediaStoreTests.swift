@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// Which folders were synced. A class because the store and the test share it.
+    /// Records synced folders. A class because the store and the test share it.
     private final class Syncs: Sendable {
         private let state = Mutex((folders: [String](), failures: 0))
 
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func whereAFileIsKeptIsOnDiskFromTheDataDirectoryDown() async throws {
+    @Test func syncsEveryFolderOfThePath() async throws {
         try await withTemporaryDirectory { directory in
             let media = directory + "/media"
             let all = [directory, media, media + "/2c", media + "/2c/f2"]
@@ -65,13 +65,13 @@ import Testing
             #expect(syncs.take() == all)
             _ = try store.keep(Self.hello)
             #expect(syncs.take() == all.suffix(1), "each folder above is synced once")
-            // Who made the folders may have ended before they were on disk.
+            // The process that made the folders may have crashed before its sync.
             _ = try MediaStore(directory: media, sync: syncs.sync).keep(Self.hello)
             #expect(syncs.take() == all)
         }
     }
 
-    @Test func aFolderThatCannotBeSyncedIsTriedAgain() async throws {
+    @Test func retriesFailedFolderSyncs() async throws {
         try await withTemporaryDirectory { directory in
             let syncs = Syncs(failures: 1)
             let store = MediaStore(directory: directory + "/media", sync: syncs.sync)
@@ -82,11 +82,11 @@ import Testing
         }
     }
 
-    @Test func oldFilesLeaveUnlessTheyWereKeptAgain() async throws {
+    @Test func removesOldUnknownFiles() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory + "/media")
             let none: ([String]) async throws -> Set<String> = { _ in [] }
-            #expect(try await store.removeUnknown(olderThan: Date(), known: none) == 0, "nothing is there yet")
+            #expect(try await store.removeUnknown(olderThan: Date(), known: none) == 0, "the store is empty")
             let (old, again, young) = (try store.keep([1]), try store.keep([2]), try store.keep([3]))
             let foreign = directory + "/media/2c/README"
             try FileManager.default.createDirectory(
@@ -99,7 +99,7 @@ import Testing
             _ = try store.keep([2])
             let limit = Date(timeIntervalSinceNow: -500)
             let all: ([String]) async throws -> Set<String> = { Set($0) }
-            #expect(try await store.removeUnknown(olderThan: limit, known: all) == 0, "who is known stays")
+            #expect(try await store.removeUnknown(olderThan: limit, known: all) == 0, "known files stay")
             #expect(try await store.removeUnknown(olderThan: limit, known: none) == 1)
             #expect(store.find(old.sha256) == nil)
             #expect(store.find(again.sha256) == again && store.find(young.sha256) == young)
@@ -109,7 +109,7 @@ import Testing
         }
     }
 
-    @Test func namedFilesLeaveUnlessTheyWereKeptAgain() async throws {
+    @Test func removesOldNamedFiles() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory + "/media")
             let (old, again) = (try store.keep([1]), try store.keep([2]))
@@ -124,8 +124,8 @@ import Testing
         }
     }
 
-    /// Beside a gateway that writes there.
-    @Test func whoOnlyLooksLeavesWhatIsUnfinished() async throws {
+    /// While a gateway writes to the directory.
+    @Test func readersLeaveUnfinishedFiles() async throws {
         try await withTemporaryDirectory { directory in
             let unfinished = directory + "/unfinished"
             try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: true)
@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatLostItsEndIsReplaced() async throws {
+    @Test func replacesShortenedFiles() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory)
             let path = store.path(of: try store.keep(Self.hello))
@@ -145,7 +145,7 @@ import Testing
         }
     }
 
-    @Test func keepsAnEmptyAndALargeFile() async throws {
+    @Test func keepsEmptyAndLargeFiles() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory)
             for bytes in [[], [UInt8](repeating: 7, count: 3_000_000)] {
@@ -159,7 +159,7 @@ import Testing
         "", "..", "../../etc/passwd", "2cf24dba", name.uppercased(), name + "0", String(name.dropLast()) + "/",
         String(repeating: "0", count: 64), String(name.dropLast()) + "g",
     ])
-    func findsNothingElse(_ asked: String) async throws {
+    func findsOnlyItsOwnDigests(_ asked: String) async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory)
             _ = try store.keep(Self.hello)
@@ -167,7 +167,7 @@ import Testing
         }
     }
 
-    @Test func whatACrashLeftUnfinishedIsRemovedAndNeverFound() async throws {
+    @Test func removesUnfinishedFilesOfACrash() async throws {
         try await withTemporaryDirectory { directory in
             let unfinished = directory + "/unfinished"
             try FileManager.default.createDirectory(atPath: unfinished, withIntermediateDirectories: true)
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func saysWhyAFileCannotBeKept() async throws {
+    @Test func reportsStorageErrors() async throws {
         try await withTemporaryDirectory { directory in
             try Data().write(to: URL(fileURLWithPath: directory + "/media"))
             let store = MediaStore(directory: directory + "/media")
@@ -186,7 +186,7 @@ import Testing
         }
     }
 
-    @Test func manyAtOnceKeepOneFile() async throws {
+    @Test func concurrentWritersKeepOneFile() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory)
             try await withThrowingTaskGroup(of: StoredMedia.self) { group in

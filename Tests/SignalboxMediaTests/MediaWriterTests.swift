@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxGateway
+import SignalboxNotification
 import SignalboxTesting
 import Testing
 
@@ -12,21 +13,23 @@ import Testing
         try FileManager.default.contentsOfDirectory(atPath: directory + "/unfinished")
     }
 
-    @Test func piecesMakeOneFile() async throws {
+    @Test func joinsPiecesIntoOneFile() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory)
             let writer = try store.begin()
             for piece in ["he", "", "llo"] { try write(piece, to: writer) }
             #expect(store.find("2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824") == nil)
             #expect(try unfinished(directory).count == 1)
-            let media = try await store.keep(writer) { media in media }
-            #expect(media.sha256 == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
+            let file = try await store.keep(writer, as: .gif)
+            #expect(file.sha256 == "2cf24dba5fb0a30e26e83b2ac5b9e29e1b161e5c1fa7425e73043362938b9824")
+            #expect(file.bytes == 5 && file.contentType == "image/gif" && file.width == nil)
+            let media = try #require(store.find(file.sha256))
             #expect(try store.read(media) == Array("hello".utf8))
             #expect(try unfinished(directory).isEmpty)
         }
     }
 
-    @Test func whatNobodyKeepsIsGone() async throws {
+    @Test func removesFilesThatAreNotKept() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory)
             do {
@@ -40,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsThereIsNotWrittenAgain() async throws {
+    @Test func keepsTheExistingFile() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory)
             let media = try store.keep(Array("hello".utf8))
@@ -54,17 +57,17 @@ import Testing
         }
     }
 
-    @Test func whatCannotBeKeptLeavesNothing() async throws {
+    @Test func failedFilesAreRemoved() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory) { _ throws(MediaError) in throw MediaError(reason: "full") }
             let writer = try store.begin()
             try write("hello", to: writer)
-            await #expect(throws: MediaError.self) { try await store.keep(writer) { media in media } }
+            await #expect(throws: MediaError.self) { try await store.keep(writer, as: .other) }
             #expect(try unfinished(directory).isEmpty)
         }
     }
 
-    @Test func theFolderMayBeRemovedMeanwhile() async throws {
+    @Test func recreatesARemovedFolder() async throws {
         try await withTemporaryDirectory { directory in
             let store = MediaStore(directory: directory + "/media")
             _ = try store.keep([1])

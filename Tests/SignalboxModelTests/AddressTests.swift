@@ -1,6 +1,7 @@
-import SignalboxNotification
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxNotification
 
 @Suite struct AddressTests {
     @Test(arguments: [
@@ -22,7 +23,7 @@ import Testing
         "2130706433", "127.1", "localhost", "::1%eth0", "fe80::1%1", "[::1]", ":::", "1::2::3", "1:2:3:4:5:6:7",
         "1:2:3:4:5:6:7:8:9", "12345::", "::g", "127.0.0.1\n", "127.0.0.1\0", "::1\0x", "１.2.3.4",
     ])
-    func readsNothingElse(_ text: String) {
+    func rejectsOtherTexts(_ text: String) {
         #expect(IPAddress(text) == nil, "\(text.debugDescription)")
     }
 
@@ -54,7 +55,7 @@ import Testing
         // Bits behind the prefix.
         "10.0.0.1/8", "192.0.2.129/25", "0.0.0.1/0", "fd00::1/8", "::1/0", "128.0.0.0/0",
     ])
-    func readsNothingElseForARange(_ text: String) {
+    func rejectsOtherTextsAsRanges(_ text: String) {
         #expect(AddressRange(text) == nil, "\(text.debugDescription)")
     }
 

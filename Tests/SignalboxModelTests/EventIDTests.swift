@@ -1,7 +1,8 @@
 import Foundation
-import SignalboxNotification
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxNotification
 
 @Suite struct EventIDTests {
     private static let seed: UInt64 = 20_261_120

@@ -1,7 +1,8 @@
 import Foundation
-import SignalboxNotification
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxNotification
 
 @Suite struct TimestampTests {
     private static let seed: UInt64 = 20_261_120
@@ -30,7 +31,7 @@ import Testing
         "2012-04-23T18:25:43Zx", "2012-04-23T18:25:43+2:00", "2012-04-23T18:25:43+24:00",
         "0000-01-01T00:00:00+00:01", "9999-12-31T23:59:59-00:01", "+012-04-23T18:25:43Z",
     ])
-    func takesNothingElseForADate(_ written: String) {
+    func rejectsOtherTextsAsDates(_ written: String) {
         #expect(timestamp(written) == nil)
     }
 

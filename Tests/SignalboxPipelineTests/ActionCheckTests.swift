@@ -7,9 +7,9 @@ import SignalboxRouting
 import SignalboxTesting
 import Testing
 
-/// What is wrong with actions stands among the warnings of their events.
+/// Problems of actions become warnings of their events.
 @Suite struct ActionCheckTests {
-    @Test func whatIsWrongWithTheActionOfATapIsAWarning() throws {
+    @Test func warnsAboutAnInvalidTapAction() throws {
         #expect(
             try warnings(#""notification-action": {"type": "dial", "value": "1-800-FLOWERS"}"#) == [
                 "action.phone-invalid /action/value"
@@ -21,7 +21,7 @@ import Testing
         #expect(try warnings(#""notification-action": {"type": "url", "value": "https://air.example.com/a"}"#) == [])
     }
 
-    @Test func whatIsWrongWithAButtonIsAWarningWithItsPlace() throws {
+    @Test func warnsAboutAnInvalidButtonWithItsPath() throws {
         let buttons =
             #"[{"name": "A", "type": "url", "value": "https://a.example"}, {"name": "B", "type": "dial", "value": "+"}]"#
         #expect(try warnings(#""category-actions": "# + buttons) == ["action.phone-invalid /category/actions/1/value"])
@@ -36,7 +36,7 @@ import Testing
         (#"{"type": "snooze", "value": 0}"#, ["action.snooze-invalid /action/value"]),
         (#"{"type": "snooze", "value": "0"}"#, ["action.snooze-invalid /action/value"]),
     ])
-    func nothingIsSaidTwice(_ action: String, expected: [String]) throws {
+    func reportsEachProblemOnce(_ action: String, expected: [String]) throws {
         #expect(try warnings(#""notification-action": "# + action) == expected)
     }
 
@@ -62,7 +62,7 @@ import Testing
             ])
     }
 
-    @Test func thereAreNoMoreWarningsThanThereMayBe() throws {
+    @Test func limitsTheNumberOfWarnings() throws {
         let buttons = Array(repeating: #"{"name": "A", "type": "dial", "value": "+"}"#, count: 300).joined(
             separator: ",")
         #expect(try allWarnings(#""category-actions": ["# + buttons + "]").count == 100)

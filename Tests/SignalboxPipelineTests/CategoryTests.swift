@@ -7,10 +7,10 @@ import SignalboxRouting
 import SignalboxTesting
 import Testing
 
-/// Payloads with buttons, and what becomes of these: the event's category, its warnings, what the registry gets. What is
-/// expected was made by a program of its own, out of what the vendors' tests expect.
+/// Payloads with buttons, and the event's category, warnings and registry entry. A separate program derived the
+/// expected files from those of the vendors' tests.
 @Suite struct CategoryTests {
-    /// What the folder `static` relies on.
+    /// The assumptions of the fixture folder.
     private static let config = """
         { "categories": { "static": { "ORDER": { "actions": [
           { "identifier": "ACCEPT", "title": "Accept", "options": ["foreground"] },
@@ -39,7 +39,7 @@ import Testing
         #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
     }
 
-    /// The category, what this stage warns of, and what the registry gets.
+    /// The category, the warnings of this stage, and the registry entry.
     private static func summary(of event: Event) throws -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()

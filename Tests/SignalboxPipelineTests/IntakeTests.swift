@@ -4,6 +4,7 @@ import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing
@@ -69,11 +70,11 @@ import Testing
         arguments: [
             "", " ", "nope", "{", "[]", #"[{"aps":{}}]"#, "{}\n{}", "{} {}", "{},", "{}\u{0}", "42", "\u{FEFF}{}",
         ])
-    func whatIsNotOnePayloadIsNotReadAtOnce(body: String) async throws {
+    func readOneAcceptsOnePayloadOnly(body: String) async throws {
         try await withIntake { intake, _ in #expect(readOne(body, by: intake) == nil) }
     }
 
-    @Test func whatWasReadAtOnceIsOnDiskWhenItIsSaid() async throws {
+    @Test func readOneIsDurableWhenDone() async throws {
         try await withIntake { intake, queue in
             let read = try #require(readOne(good, by: intake))
             let report = try await withCheckedContinuation { done in
@@ -104,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func ofAMixedBatchTheGoodPayloadsAreKept() async throws {
+    @Test func storesTheValidPayloadsOfAMixedBatch() async throws {
         try await withIntake { intake, queue in
             let report = try await accept("\(good)\nnope\n\(good)\n{\"a\":\n", by: intake)
             #expect(report.isBatch)
@@ -119,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func onePayloadThatIsBadLeavesNothing() async throws {
+    @Test func storesNoEventForAnInvalidPayload() async throws {
         try await withIntake { intake, queue in
             let report = try await accept("{\"aps\":", by: intake)
             #expect(!report.isBatch)
@@ -142,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func anEmptyBodyAndAnEmptyArrayHoldNothing() async throws {
+    @Test func rejectsAnEmptyBodyAndAnEmptyArray() async throws {
         try await withIntake { intake, queue in
             for (body, isBatch) in [("", false), (" \n", false), ("[]", true), ("[ ]\n", true)] {
                 let report = try await accept(body, by: intake)

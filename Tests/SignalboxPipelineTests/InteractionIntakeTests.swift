@@ -3,6 +3,7 @@ import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing
@@ -12,7 +13,7 @@ import Testing
     private let shop = DestinationName("shop")
     private let source = SourceName("mobile")
 
-    @Test func whoNamesATypeGetsItsTapsAndHandlesIt() async throws {
+    @Test func leavesConfiguredTypesToTheirDestination() async throws {
         var types = ActionTypes()
         types.custom["snooze"] = .init()
         types.custom["snooze"]?.destinations = [shop, crm]
@@ -88,7 +89,7 @@ import Testing
         }
     }
 
-    @Test func whatWasTypedGoesAlong() async throws {
+    @Test func includesTheTypedText() async throws {
         try await InteractionSetting.run(of: payload(#"{"type":"openApp"}"#)) { setting in
             let receipt = try await setting.receipt("default", more: #","text":"Gr\u00fc\u00dfe","activity":"banner""#)
             let parser = JSONParser()
@@ -112,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func whoeverReportsItItIsOneTap() async throws {
+    @Test func recognisesARepeatFromAnotherSource() async throws {
         try await InteractionSetting.run(of: payload(#"{"type":"snooze","value":5}"#)) { setting in
             let first = try #require(try await setting.report("default", from: "app").items.first).get()
             let again = try #require(try await setting.report("default", from: "vendor").items.first).get()

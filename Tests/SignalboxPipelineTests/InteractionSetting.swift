@@ -3,11 +3,12 @@ import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing
 
-/// A queue that holds the event of one payload, and the intake of what is reported about it.
+/// A queue with the event of one payload, and the intake of reports about it.
 struct InteractionSetting {
     let queue: SQLiteQueue
     let interactions: InteractionIntake
@@ -56,7 +57,7 @@ struct InteractionSetting {
             }
             let interactions = InteractionIntake(
                 gateway: "demo", routes: routes, decider: decider, queue: queue,
-                shaping: EventShaping(tokens: TokenHash(key: TestPipeline.key)), now: { clock.now })
+                variants: EventVariants(tokens: TokenHash(key: TestPipeline.key)), now: { clock.now })
             try await body(
                 InteractionSetting(
                     queue: queue, interactions: interactions, clock: clock, directory: directory,

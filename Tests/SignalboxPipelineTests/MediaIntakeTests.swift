@@ -27,13 +27,13 @@ import Testing
             mediaStatus: .skipped)
         let event = pipeline.event(payload)
         return try ParserPool.forEvents().withParser {
-            try routes.route(event, with: $0, shaping: EventShaping(tokens: TokenHash(key: TestPipeline.key))).get()
+            try routes.route(event, with: $0, variants: EventVariants(tokens: TokenHash(key: TestPipeline.key))).get()
         }
     }
 
     private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
-    @Test func whoWantsStoredMediaWaitsForThem() throws {
+    @Test func holdsDeliveriesForStoredMedia() throws {
         let event = try routed([("a", .stored(wait: .seconds(30))), ("b", .link), ("c", .stored(wait: .zero))])
         #expect(event.media == MediaWait(urls: ["https://a.example/i.png"]))
         #expect(
@@ -43,7 +43,7 @@ import Testing
         #expect(event.variants.isEmpty && event.deliveries.allSatisfy { $0.variant == nil })
     }
 
-    @Test func whoWantsLinksHearsThatNothingWasDownloaded() throws {
+    @Test func marksMediaSkippedForLinks() throws {
         let event = try routed([("a", .link)])
         #expect(event.media == nil && event.deliveries.map(\.mediaUntil) == [nil])
         #expect(
@@ -51,7 +51,7 @@ import Testing
                 #""media":[{"url":"https://a.example/i.png","role":"attachment","status":"skipped"}]"#))
     }
 
-    @Test func whoWantsNoMediaGetsTheEventWithout() throws {
+    @Test func removesMediaIfTheRouteSaysSo() throws {
         let event = try routed([("a", .none), ("b", .link), ("c", .none)])
         #expect(event.deliveries.map(\.variant) == [0, nil, 0] && event.variants.count == 1)
         EventRecorder.record(event.variants[0])
@@ -66,7 +66,7 @@ import Testing
         #expect(text(event.variants[1]).contains(#""apns":{"#) && text(event.variants[1]).contains(#""media":["#))
     }
 
-    @Test func anEventWithoutMediaWaitsForNothing() throws {
+    @Test func doesNotHoldAnEventWithoutMedia() throws {
         let event = try routed([("a", .stored(wait: .seconds(30)))], payload: #"{"aps":{"alert":"x"}}"#)
         #expect(event.media == nil && event.deliveries.map(\.mediaUntil) == [nil])
         #expect(try routed([("a", .none)], payload: #"{"aps":{"alert":"x"}}"#).variants.isEmpty)

@@ -36,8 +36,8 @@ import Testing
             #expect(data["platform"]?.isString == true)
             #expect(data["warnings"].map { $0.elements.map { $0["code"]?.string } } ?? [] == event.warnings)
             guard let expected = fixture.data else { return }
-            // What the gateway itself finds wrong with actions is no part of what vendors' readers say, nor are the names
-            // of categories and what is wrong with those: CategoryTests.
+            // The gateway's own action warnings, and the names of categories, are not part of the vendor readers'
+            // expectations.
             var found = try JSONDifference.lines(
                 expected: expected, actual: JSONText(data).bytes,
                 optional: ["message", "target", "token", "identifier"]
@@ -55,12 +55,11 @@ import Testing
     private static let ofActions = [
         // The plug-in for Android wants a time.
         "SignalboxVendorsTests/mce/keys-of-android.json": ["action.calendar-invalid"],
-        // A button whose address is no text.
+        // A button whose address is not a string.
         "SignalboxVendorsTests/synerise/wrong-types.json": ["action.value-missing"],
     ]
 
-    /// Values of a fixture replaced by others of any type: what comes out still has the schema's form, which the
-    /// recorded events are checked against.
+    /// Replaces values of a fixture by values of other types: the event still matches its schema.
     @Test(arguments: try PayloadFixture.all())
     func strangeValuesBecomeEventsToo(_ fixture: PayloadFixture) throws {
         var random = SeededGenerator(seed: Self.seed)
@@ -93,7 +92,7 @@ import Testing
             ("{\"a\":\"x", .truncated), ("{\"a\":[{}]", .truncated), ("{", .truncated), ("[]", .notAnObject),
             ("\"aps\"", .notAnObject), ("1", .notAnObject), ("null", .notAnObject),
         ] as [(String, Rejection.Code)])
-    func whatCannotBeReadIsRefusedWithOneClearError(_ payload: String, _ code: Rejection.Code) throws {
+    func rejectsUnreadablePayloadsWithOneError(_ payload: String, _ code: Rejection.Code) throws {
         let rejection = try #require(pipeline.event(payload).rejection)
         #expect(rejection.code == code)
         #expect(rejection.place == Place(line: 3, offset: 40))

@@ -71,13 +71,13 @@ import Testing
         #expect(
             messages == [
                 "This is not JSON at line 3, column 7: correct it there.",
-                "No payload can begin here: look for a bracket or comma too many before it.",
+                "This is not JSON: send a JSON object.",
                 "This is not JSON at line 1, column 9: correct it there.",
             ])
     }
 
     /// Sound and damaged lines in random order: sound ones all come out, and none that are not.
-    @Test func soundLinesComeOutWhateverStandsBetween() {
+    @Test func readsValidLinesBetweenInvalidOnes() {
         let seed: UInt64 = 20_261_120
         var random = SeededGenerator(seed: seed)
         let damaged = [

@@ -5,7 +5,7 @@ import SignalboxNotification
 struct PayloadFixture: Sendable, CustomStringConvertible {
     let description: String
     let input: [UInt8]
-    /// What the vendors' tests expect as an event's `data`; nil for fixtures of other targets.
+    /// The `data` that the vendors' tests expect; nil for fixtures of other targets.
     let data: [UInt8]?
     /// For whom the source has to be configured, because the payload does not say whose it is.
     let vendor: VendorID?

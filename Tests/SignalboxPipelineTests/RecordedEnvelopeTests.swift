@@ -10,7 +10,7 @@ import Testing
 
     private func pointer(_ text: String) throws -> JSONPointer { try #require(JSONPointer(text)) }
 
-    /// What stands in each recorded text of an input: the payload and the time in milliseconds, or the code.
+    /// The result of each recorded text: the payload and the time in milliseconds, or the code of the rejection.
     private func read(
         _ input: String, _ envelope: RecordedEnvelope, from first: Int = 0
     ) -> [(payload: String, time: Int64?, token: String?)] {
@@ -82,7 +82,7 @@ import Testing
             ])
     }
 
-    @Test func whatBeginsBeforeAPositionIsPassedOver() throws {
+    @Test func skipsTextsBeforeAPosition() throws {
         let envelope = RecordedEnvelope(token: try pointer("/token"))
         let input = "{\"a\":1}\n{\"a\":2} {\"a\":3}\n{\"a\":4}\n"
         func from(_ first: Int) -> [String] { read(input, envelope, from: first).map(\.payload) }

@@ -4,7 +4,7 @@ import SignalboxNotification
 import Testing
 
 @Suite struct ShownPayloadTests {
-    /// What the event of a payload includes, as text; nil for nothing.
+    /// The payload that an event includes, as text; nil for none.
     private func shown(_ payload: String) throws -> String? {
         let normalizer = Normalizer(
             chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), showsPayloads: true)
@@ -25,7 +25,7 @@ import Testing
         )
     }
 
-    @Test func whatHasNeitherButtonsNorMediaStaysAsItIs() throws {
+    @Test func leavesPlainPayloadsUnchanged() throws {
         let payload = #"{"aps":{"alert":"x","category":"app-made","mutable-content":1},"mine":[1,{"a":null}]}"#
         #expect(
             try shown(payload)
@@ -47,7 +47,7 @@ import Testing
         #expect(text == #"{"aps":{"alert":"x"},"k":1}"#)
     }
 
-    @Test func whatNoAppleDeviceGetsHasNone() throws {
+    @Test func hasNoShownPayloadForOtherPlatforms() throws {
         #expect(try shown(#"{"message":{"token":"t","notification":{"title":"t"}}}"#) == nil)
         #expect(try shown(#"{"wzrk_pn":"true","nm":"x","nt":"y"}"#) == nil)
     }

@@ -4,11 +4,12 @@ import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing
 
-/// Notifications that were put off, and come again.
+/// Snoozed notifications, which are redelivered.
 @Suite struct SnoozeTests {
     private let crm = DestinationName("crm")
     private let shop = DestinationName("shop")
@@ -46,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func aRepeatPutsNothingOffTwice() async throws {
+    @Test func aRepeatedReportSnoozesOnce() async throws {
         try await InteractionSetting.run(of: payload(#"{"type":"snooze","value":5}"#)) { setting in
             let first = try await setting.receipt("default")
             let again = try await setting.receipt("default")
@@ -80,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func itHoldsUpNobodyInALine() async throws {
+    @Test func aSnoozedEventIsNotOrdered() async throws {
         var routes = RouteTable(routes: [Route(name: "all", match: .everything, destinations: [crm])])
         routes.orderings[crm] = Destination.Ordering()
         try await InteractionSetting.run(of: payload(later), routes: routes) { setting in
@@ -117,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func whatIsOverByThenIsNotPutOff() async throws {
+    @Test func rejectsASnoozeBeyondTheExpiry() async throws {
         try await InteractionSetting.run(of: payload(later)) { setting in
             let end = Timestamp(setting.clock.now.addingTimeInterval(299)).text
             let decided = try await event(of: setting, endingAt: end).receipt("default").decided
@@ -126,7 +127,7 @@ import Testing
         }
     }
 
-    @Test func whoWantsPayloadsGetsNoTaps() async throws {
+    @Test func tapsHaveNoPayload() async throws {
         var routes = RouteTable(routes: [Route(name: "all", match: .everything, destinations: [crm, shop])])
         routes.payloadTakers = [shop]
         try await InteractionSetting.run(of: payload(later), routes: routes) { setting in

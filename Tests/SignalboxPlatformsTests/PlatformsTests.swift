@@ -1,8 +1,9 @@
 import Foundation
 import SignalboxJSON
-import SignalboxNotification
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxNotification
 
 @Suite struct PlatformsTests {
     @Test(arguments: try Fixture.all(in: .module))
@@ -14,21 +15,21 @@ import Testing
     }
 
     @Test func registryAndFixturesNameTheSameEnvelopes() throws {
-        #expect(Platforms.envelopes.map(\.rawValue).sorted() == (try Fixture.folders(in: .module)))
+        #expect(Platforms.formats.map(\.envelope).map(\.rawValue).sorted() == (try Fixture.folders(in: .module)))
     }
 
     @Test func everyEnvelopeHasOneFormat() {
-        #expect(Set(Platforms.envelopes) == Set(Envelope.allCases))
-        #expect(Platforms.envelopes.count == Envelope.allCases.count)
+        #expect(Set(Platforms.formats.map(\.envelope)) == Set(Envelope.allCases))
+        #expect(Platforms.formats.map(\.envelope).count == Envelope.allCases.count)
     }
 
     @Test(arguments: ["[]", "1", "\"aps\"", "null"])
-    func refusesWhatIsNoObject(_ text: String) throws {
+    func rejectsValuesThatAreNotObjects(_ text: String) throws {
         let parser = JSONParser()
         let root = try parser.parse(Array(text.utf8))
         do {
             _ = try Platforms.recognise(root, size: text.utf8.count, parser: parser)
-            Issue.record("\(text) was taken for a payload")
+            Issue.record("\(text) was accepted as a payload")
         } catch {
             #expect(error == .notAnObject)
         }
@@ -42,7 +43,7 @@ import Testing
     }
 }
 
-/// A payload recognised, spelled as the expected files spell it.
+/// A recognised payload in the form of the expected files.
 private struct Opened {
     let json: [UInt8]
     let warnings: [Warning]

@@ -1,6 +1,7 @@
-import SignalboxNotification
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxNotification
 
 @Suite struct TopicConditionTests {
     @Test(arguments: [
@@ -14,7 +15,7 @@ import Testing
         ("!!('a' in topics)", "!!('a' in topics)"),
         ("'a-_.~%9' in topics", "'a-_.~%9' in topics"),
     ])
-    func readsWhatGoogleTakes(_ text: String, _ shortest: String) throws {
+    func readsConditionsThatGoogleAccepts(_ text: String, _ shortest: String) throws {
         #expect(try parse(text).text == shortest)
     }
 
@@ -44,45 +45,45 @@ import Testing
         ("'a' in topics && 'b in topics", .quoteMissing, 17),
         ("'a", .quoteMissing, 0),
     ])
-    func saysWhatGoogleRefusesAndWhere(_ text: String, _ reason: InvalidCondition.Reason, _ offset: Int) {
+    func reportsThePositionOfAMistake(_ text: String, _ reason: InvalidCondition.Reason, _ offset: Int) {
         do {
             _ = try parse(text)
-            Issue.record("\(text) was taken")
+            Issue.record("\(text) was accepted")
         } catch {
             #expect(error == InvalidCondition(reason: reason, offset: offset))
             #expect(error.message.contains("character \(offset + 1)") && error.message.hasSuffix("."))
         }
     }
 
-    @Test func takesFiveTopicsAndNoMore() throws {
+    @Test func rejectsASixthTopic() throws {
         let five = Array(repeating: "'a' in topics", count: 5).joined(separator: " && ")
         #expect(try parse(five).text == five)
         do {
             _ = try parse(five + " || 'b' in topics")
-            Issue.record("six topics were taken")
+            Issue.record("six topics were accepted")
         } catch {
             #expect(error == InvalidCondition(reason: .tooManyTopics, offset: five.utf8.count + 4))
         }
     }
 
     @Test(arguments: ["(", "!"])
-    func aMillionLevelsAreRefusedAtTheFirstFew(_ opening: String) {
+    func rejectsAMillionLevels(_ opening: String) {
         do {
             _ = try parse(String(repeating: opening, count: 1_000_000))
-            Issue.record("the condition was taken")
+            Issue.record("the condition was accepted")
         } catch {
             #expect(error.reason == .tooDeep)
         }
     }
 
     @Test func aTopicIsLeftOutUnderAnOddNumberOfNegations() throws {
-        #expect(try parse("'n' in topics && !('x' in topics)").leavesOut("x"))
-        #expect(try parse("!('n' in topics || 'x' in topics)").leavesOut("x"))
-        #expect(try !parse("'n' in topics && !('x' in topics)").leavesOut("n"))
-        #expect(try !parse("!!('x' in topics)").leavesOut("x"))
+        #expect(try parse("'n' in topics && !('x' in topics)").excludes("x"))
+        #expect(try parse("!('n' in topics || 'x' in topics)").excludes("x"))
+        #expect(try !parse("'n' in topics && !('x' in topics)").excludes("n"))
+        #expect(try !parse("!!('x' in topics)").excludes("x"))
     }
 
-    @Test func whatIsWrittenIsReadAsTheSameTree() throws {
+    @Test func readsAWrittenConditionAsTheSameTree() throws {
         var random = SeededGenerator(seed: 20_260_118)
         for _ in 0..<5000 {
             let tree = TopicCondition.random(topics: Int.random(in: 1...5, using: &random), using: &random)
@@ -99,6 +100,29 @@ import Testing
 }
 
 extension TopicCondition {
+    /// The shortest text that FCM reads as this tree.
+    fileprivate var text: String {
+        switch self {
+        case .topic(let name): "'\(name)' in topics"
+        case .not(let inner): "!" + inner.grouped
+        case .all(let left, let right): left.text + " && " + right.operand
+        case .any(let left, let right): left.text + " || " + right.operand
+        }
+    }
+
+    /// The text of a right side, which needs parentheses; the left side does not.
+    private var operand: String {
+        switch self {
+        case .topic, .not: text
+        case .all, .any: "(" + text + ")"
+        }
+    }
+
+    /// The text after a `!`, which Google writes before a group only.
+    private var grouped: String {
+        if case .not = self { text } else { "(" + text + ")" }
+    }
+
     fileprivate static func random(topics: Int, using random: inout SeededGenerator) -> TopicCondition {
         let isNegated = Int.random(in: 0...3, using: &random) == 0
         let inner: TopicCondition

@@ -13,10 +13,10 @@ import Testing
         "HTTP/1.1 \(status) x\\r\\n\(headers)content-length: \(body.utf8.count)\\r\\n\\r\\n\(body)"
     }
 
-    /// Sends one payload to a server with these replies. Returns what came of it, with the keys of the requests.
+    /// Returns the result, with the keys of the requests.
     private func send(
         _ replies: [String], requests: Int
-    ) async throws -> (result: Result<[UploadAnswer.Item], GatewayClient.Failure>, keys: [String]) {
+    ) async throws -> (result: Result<[UploadAnswer.Item], ReplayError>, keys: [String]) {
         let http = OutboundHTTP(
             policy: AddressPolicy(allow: [AddressRange("127.0.0.0/8")].compactMap { $0 }))
         defer { http.stop() }
@@ -25,8 +25,8 @@ import Testing
             let client = GatewayClient(
                 address, token: "secret", http: http, clock: clock, elapsed: { [clock] in clock.elapsed },
                 now: { Date() })
-            let result: Result<[UploadAnswer.Item], GatewayClient.Failure>
-            do throws(GatewayClient.Failure) {
+            let result: Result<[UploadAnswer.Item], ReplayError>
+            do throws(ReplayError) {
                 result = .success(try await client.send(Array("{}".utf8), of: 1, key: "replay-1"))
             } catch {
                 result = .failure(error)
@@ -54,7 +54,7 @@ import Testing
         #expect(clock.elapsed == .seconds(47))
     }
 
-    @Test func waitsLongerAndLongerWhenNobodySaysHowLong() async throws {
+    @Test func backsOffWithoutRetryAfter() async throws {
         let (result, _) = try await send(
             [reply(503), reply(500), reply(502), reply(202, "", Self.receipt)], requests: 4)
         #expect(try result.get() == [taken])
@@ -69,11 +69,11 @@ import Testing
         #expect(keys == ["replay-1", "replay-1", "replay-1"])
     }
 
-    @Test func givesUpWhenNothingHelpsForLong() async throws {
+    @Test func givesUpAfterTenMinutes() async throws {
         let (result, _) = try await send([reply(503)], requests: 1)
         #expect(
             result
-                == .failure(.refused("The gateway has taken nothing for 10 minutes: the gateway answered 503.")))
+                == .failure(.refused("The gateway has accepted no payload for 10 minutes: the gateway answered 503.")))
         #expect(clock.elapsed > .seconds(600) && clock.elapsed < .seconds(700))
     }
 
@@ -83,14 +83,14 @@ import Testing
         #expect(result == .failure(.refused("The gateway answered 401: No source has this token.")))
     }
 
-    @Test func anAddressWhereNobodyListensIsToldAtOnce() async throws {
+    @Test func failsAtOnceIfNoServerListens() async throws {
         let http = OutboundHTTP(
             policy: AddressPolicy(allow: [AddressRange("127.0.0.0/8")].compactMap { $0 }))
         defer { http.stop() }
         let address = try #require(GatewayAddress("http://127.0.0.1:1", source: nil))
         let client = GatewayClient(
             address, token: nil, http: http, clock: clock, elapsed: { [clock] in clock.elapsed }, now: { Date() })
-        do throws(GatewayClient.Failure) {
+        do throws(ReplayError) {
             _ = try await client.send([], of: 1, key: "k")
             Issue.record("nobody listens there")
         } catch {
@@ -98,18 +98,18 @@ import Testing
                 Issue.record("\(error)")
                 return
             }
-            #expect(sentence.hasPrefix("http://127.0.0.1:1/v1/notifications cannot be reached: not connected"))
+            #expect(sentence.hasPrefix("Cannot reach http://127.0.0.1:1/v1/notifications: not connected"))
         }
         #expect(clock.elapsed == .zero)
     }
 
-    @Test func whatWaitsEndsWhenItIsClosed() async throws {
+    @Test func closeEndsWaitingRequests() async throws {
         let http = OutboundHTTP(policy: AddressPolicy())
         defer { http.stop() }
         let address = try #require(GatewayAddress("http://127.0.0.1:1", source: nil))
         let client = GatewayClient(
             address, token: nil, http: http, clock: clock, elapsed: { [clock] in clock.elapsed }, now: { Date() })
         client.close()
-        await #expect(throws: GatewayClient.Failure.stopped) { try await client.send([], of: 1, key: "k") }
+        await #expect(throws: ReplayError.interrupted) { try await client.send([], of: 1, key: "k") }
     }
 }

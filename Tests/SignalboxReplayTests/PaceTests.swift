@@ -5,7 +5,7 @@ import Testing
 @Suite struct PaceTests {
     private func time(_ milliseconds: Int64) throws -> Timestamp { try #require(Timestamp(milliseconds: milliseconds)) }
 
-    @Test func withoutAPaceNothingWaits() {
+    @Test func doesNotWaitWithoutAPace() {
         var pace = Pace()
         #expect(!pace.isBounded)
         #expect(pace.delay(of: 1_000_000, recorded: nil, at: .seconds(1)) == .zero)
@@ -18,7 +18,7 @@ import Testing
         #expect(pace.delay(of: 10, recorded: nil, at: .zero) == .zero)
         #expect(pace.delay(of: 10, recorded: nil, at: .zero) == .milliseconds(100))
         #expect(pace.delay(of: 5, recorded: nil, at: .milliseconds(150)) == .milliseconds(50))
-        // What was not used is not made up for.
+        // Unused time is not made up for.
         #expect(pace.delay(of: 10, recorded: nil, at: .seconds(60)) == .zero)
         #expect(pace.delay(of: 10, recorded: nil, at: .seconds(60)) == .milliseconds(100))
         #expect(Pace(perSecond: 0.5).mostTogether == 1)

@@ -11,7 +11,7 @@ import Testing
             options: options, inputs: inputs)
     }
 
-    @Test func whatWasSavedIsFoundAgain() async throws {
+    @Test func loadsTheSavedState() async throws {
         try await withTemporaryDirectory { directory in
             let file = ResumeFile(path: directory + "/resume.json")
             #expect(try file.load() == nil)
@@ -34,9 +34,9 @@ import Testing
         try await withTemporaryDirectory { directory in
             for text in ["", "{}", #"{"version":2}"#, "not JSON"] {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: directory + "/resume"))
-                #expect(throws: ResumeFile.Failure.self) { try ResumeFile(path: directory + "/resume").load() }
+                #expect(throws: ReplayError.self) { try ResumeFile(path: directory + "/resume").load() }
             }
-            #expect(throws: ResumeFile.Failure.self) {
+            #expect(throws: ReplayError.self) {
                 try ResumeFile(path: directory + "/no/such/directory").save(state())
             }
         }
@@ -55,7 +55,7 @@ import Testing
                 == "--limit was not given when this replay began")
         #expect(
             begun.difference(options: options, inputs: [inputs[0]])
-                == "it was begun with 2 inputs, and now there are 1")
+                == "it began with 2 inputs, and now there are 1")
         #expect(
             begun.difference(options: options, inputs: [inputs[0], InputIdentity(name: "b", size: 21, head: "y")])
                 == "an input has changed since: b had 20 bytes and has 21 now")
@@ -75,8 +75,8 @@ import Testing
             #expect(identity.size == 6)
             // printf 'hello\n' | sha256sum
             #expect(identity.head == "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03")
-            #expect(throws: InputIdentity.Unreadable.self) { try InputIdentity(ofFile: directory) }
-            #expect(throws: InputIdentity.Unreadable.self) { try InputIdentity(ofFile: path + "x") }
+            #expect(throws: ReplayError.self) { try InputIdentity(ofFile: directory) }
+            #expect(throws: ReplayError.self) { try InputIdentity(ofFile: path + "x") }
         }
     }
 }

@@ -7,9 +7,10 @@ import Testing
     private let started = Date(timeIntervalSince1970: 1_795_210_140.123)
     private let key = [UInt8](repeating: 7, count: 32)
 
-    /// The digest is OpenSSL's: `printf 'event:0:40' | openssl dgst -sha256 -mac HMAC -macopt hexkey:0707…` begins with
-    /// 064107b17010bd96cb90968b74e49ffb, whose second half is taken as a number of the machine's order. The first 48 bits are the time,
-    /// 1795210140123, then stands the version, and 10 are the first bits of the fourth group.
+    /// The digest is OpenSSL's: `printf 'event:0:40' | openssl dgst -sha256 -mac HMAC -macopt hexkey:0707…` begins
+    /// with 064107b17010bd96cb90968b74e49ffb, whose second half is taken as a number of the machine's order. The
+    /// first 48 bits are the time, 1795210140123, then stands the version, and 10 are the first bits of the fourth
+    /// group.
     @Test func idsAreVersion7WithADigestOfThePosition() {
         let identity = RunIdentity(key: key, started: started)
         let id = identity.eventID(input: 0, offset: 40, recorded: nil).description

@@ -4,7 +4,7 @@ import Testing
 @Suite struct SettledBytesTests {
     private func position(_ input: Int, _ offset: Int) -> InputPosition { InputPosition(input: input, offset: offset) }
 
-    @Test func whatIsOnlyReadIsNotSettled() {
+    @Test func blocksOnlyReadAreNotSettled() {
         var bytes = SettledBytes()
         bytes.read(upTo: position(0, 1000), bytes: 1000)
         #expect(bytes.settle(upTo: position(0, 0)) == 0)
@@ -13,7 +13,7 @@ import Testing
     }
 
     /// 4,000 bytes of text lie there as 1,000.
-    @Test func ofACompressedBlockItsShareCounts() {
+    @Test func countsACompressedBlockInProportion() {
         var bytes = SettledBytes()
         bytes.read(upTo: position(0, 4000), bytes: 1000)
         bytes.read(upTo: position(0, 6000), bytes: 1500)
@@ -37,7 +37,7 @@ import Testing
         #expect(bytes.settle(upTo: position(1, 500)) == 800)
         bytes.read(upTo: position(1, 1500), bytes: 1800)
         #expect(bytes.settle(upTo: position(1, 600)) == 900)
-        // What was settled before is told again, and takes nothing back.
+        // A position settled before does not move the result back.
         #expect(bytes.settle(upTo: position(0, 10)) == 800)
         #expect(bytes.settle(upTo: position(1, 1500)) == 1800)
     }

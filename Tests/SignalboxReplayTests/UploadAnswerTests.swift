@@ -47,7 +47,7 @@ import Testing
                 == .refused("The gateway answered 413: Too large."))
     }
 
-    @Test func whatIsNoGatewaysReplySettlesNothing() {
+    @Test func otherServersRepliesSettleNoPayload() {
         for (status, body) in [(202, ""), (202, "{}"), (202, #"{"items":[]}"#), (207, "<html>"), (200, receipt)] {
             guard case .refused = answer(status, body) else {
                 Issue.record("\(status) \(body)")

@@ -10,7 +10,7 @@ import Testing
         let time: Timestamp?
     }
 
-    /// Cuts texts as they stand in an input; `from` passes over those before it.
+    /// Cuts texts as an input contains them; `from` skips the texts before it.
     private func cut(_ texts: [Text], most: Int = 100, span: Int64 = .max, from first: Int = 0) -> [UploadBatch] {
         var batches = UploadBatches(most: most, span: span)
         var all: [UploadBatch] = []
@@ -44,7 +44,7 @@ import Testing
         #expect(cut(timed, span: 100).map { $0.places.map(\.offset) } == [[0, 10], [20, 30], [40]])
     }
 
-    /// However much of the input is passed over up to the end of a request, what follows is cut as before.
+    /// The cuts are the same if any part of the input up to the end of a request is skipped.
     @Test func requestsAreTheSameWhereverARunGoesOn() {
         let seed: UInt64 = 20_261_123
         var random = SeededGenerator(seed: seed)
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func whatIsRejectedGoesWithItsNeighboursAndCutsNothing() {
+    @Test func rejectionsDoNotChangeTheCuts() {
         var batches = UploadBatches()
         batches.add(Rejection(.notJSON, at: Place(line: 1, offset: 5), "x"), input: 0)
         #expect(batches.add([1], at: Place(line: 2, offset: 9), recorded: nil, input: 0) == nil)
@@ -76,7 +76,7 @@ import Testing
         #expect(batch?.first == InputPosition(input: 0, offset: 9))
     }
 
-    @Test func whatNothingCanComeIntoAnyMoreGoes() {
+    @Test func returnsABatchThatCannotGrow() {
         func position(_ offset: Int) -> InputPosition { InputPosition(input: 0, offset: offset) }
         var batches = UploadBatches()
         #expect(batches.reached(position(90))?.end == position(90))

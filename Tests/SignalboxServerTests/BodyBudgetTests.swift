@@ -14,7 +14,7 @@ import Testing
     /// Takes pieces of one byte until there is no room; returns how many.
     private static func fill(_ shares: inout BodyShares, for holder: BodyHolder) -> Int {
         var count = 0
-        while shares.take(1, for: holder) { count += 1 }
+        while shares.reserve(1, for: holder) { count += 1 }
         return count
     }
 
@@ -42,38 +42,26 @@ import Testing
         #expect(Self.fill(&shares, for: try Self.holder(nil, at: 2)) == 266)
     }
 
-    @Test func whatIsCommittedHasNoShare() {
+    @Test func bodiesInACommitCountForNoHolder() {
         var shares = BodyShares(bytes: 10)
-        let (isTaken, isTakenTwice) = (shares.take(10, for: nil), shares.take(1, for: nil))
+        let (isTaken, isTakenTwice) = (shares.reserve(10, for: nil), shares.reserve(1, for: nil))
         #expect(isTaken && !isTakenTwice)
-        shares.giveBack(10, of: nil)
+        shares.release(10, of: nil)
         #expect(shares.left == 10)
     }
 
-    @Test func getsBackWhatAFailureHeld() async throws {
+    @Test func aReservationEndsWithItsScope() throws {
         struct Broken: Error {}
-        let budget = BodyBudget(bytes: 2)
+        let budget = BodyBudget(bytes: 6)
         let holder = try Self.holder("a")
-        await #expect(throws: Broken.self) {
-            try await budget.withPurse(for: holder) { purse in
-                try purse.take(1)
-                throw Broken()
-            }
+        func fail() throws {
+            var reservation = BodyReservation(in: budget, for: holder)
+            try reservation.grow(by: 3)
+            #expect(throws: Problem.self) { try reservation.grow(by: 1) }
+            #expect(!budget.reserve(4))
+            throw Broken()
         }
-        try await budget.withPurse(for: holder) { purse in
-            try purse.take(1)
-            let isRefused = refuses(1, from: purse)
-            #expect(isRefused)
-        }
-        #expect(budget.take(2))
-    }
-
-    private func refuses(_ count: Int, from purse: borrowing BodyBudget.Purse) -> Bool {
-        do throws(Problem) {
-            try purse.take(count)
-            return false
-        } catch {
-            return true
-        }
+        #expect(throws: Broken.self) { try fail() }
+        #expect(budget.reserve(6))
     }
 }

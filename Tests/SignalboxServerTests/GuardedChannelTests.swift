@@ -3,6 +3,7 @@ import HTTPTypes
 import Hummingbird
 import Logging
 import NIOCore
+import NIOHTTP1
 import SignalboxEgress
 import SignalboxNotification
 import SignalboxServerTesting
@@ -13,11 +14,13 @@ import Testing
 
 /// Tests on real connections.
 @Suite(.timeLimit(.minutes(1))) struct GuardedChannelTests {
-    private static let direct = DirectResponder(bodyLimit: 10) {
-        $0.path == "/direct" ? DirectSender(source: .default, config: 1) : nil
-    } respond: { request, eventLoop in
-        guard String(buffer: request.body) != "refused" else { return nil }
-        return eventLoop.makeSucceededFuture(DirectAnswer(StoredAnswer(status: 202, body: Array("at once".utf8))))
+    private static let direct = DirectResponder { head in
+        guard head.head.uri == "/direct", head.bodyLength ?? 11 <= 10 else { return nil }
+        return { body, eventLoop, done in
+            guard String(buffer: body) != "refused" else { return false }
+            eventLoop.execute { done(Reply(status: .accepted, body: Array("at once".utf8))) }
+            return true
+        }
     }
 
     /// Answers from a task, after the whole body, or with a large body of its own for `/large`.
@@ -29,10 +32,9 @@ import Testing
             Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(repeating: 0x20, count: 1_000_000)))
         }
         router.post("/**") { request, context in
-            try await budget.withPurse(for: BodyHolder(source: nil, peer: context.peer)) { purse in
-                _ = try await request.wholeBody(upTo: 100_000, from: purse)
-                return "by a task"
-            }
+            var reservation = BodyReservation(in: budget, for: BodyHolder(source: nil, peer: context.peer))
+            _ = try await request.wholeBody(upTo: 100_000, reserving: &reservation)
+            return "by a task"
         }
         return router.buildResponder()
     }
@@ -52,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func eachRequestIsAnsweredByWhoItIsFor() async throws {
+    @Test func answersEachRequestByItsResponder() async throws {
         let http = OutboundHTTP(policy: AddressPolicy(allow: [AddressRange("127.0.0.0/8")].compactMap { $0 }))
         defer { http.stop() }
         try await Self.serve { url in

@@ -17,7 +17,7 @@ import Testing
         }
         #expect(Problem(.store(unknown)).detail.contains("idempotency-key"))
         let stalled = Problem(.store(.stalled(for: .seconds(20))))
-        #expect(stalled.code == "queue-unavailable" && stalled.title == "Nothing was accepted")
+        #expect(stalled.code == "queue-unavailable" && stalled.title == "No event was accepted")
         #expect(stalled.detail.contains("has not completed a commit for 20 s"))
     }
 }

@@ -13,7 +13,7 @@ import Testing
             delayed: DelayedCall { [timer] in timer.schedule(after: $0, $1) }, now: { [timer] in timer.now }, probe)
     }
 
-    @Test func isNotReadyForAsLongAsAProbeHangs() async {
+    @Test func isNotReadyWhileAProbeHangs() async {
         let (disk, end) = AsyncStream<Void>.makeStream()
         let readiness = readiness {
             for await _ in disk { break }
@@ -21,7 +21,7 @@ import Testing
         }
         async let first = readiness.verdict()
         async let second = readiness.verdict()
-        while timer.count == 0 { await Task.yield() }
+        while timer.count < 2 { await Task.yield() }
         timer.pass(.seconds(5))
         let verdicts = await [first, second]
         #expect(verdicts == Array(repeating: .notReady(.stalled(for: .seconds(5))), count: 2))
@@ -32,7 +32,7 @@ import Testing
         while await readiness.verdict() != .ready { await Task.yield() }
     }
 
-    @Test func oneProbeAnswersAllWhoAskMeanwhile() async {
+    @Test func oneProbeAnswersAllConcurrentRequests() async {
         let count = Counter()
         let (disk, end) = AsyncStream<Void>.makeStream()
         let readiness = readiness {
@@ -49,7 +49,7 @@ import Testing
         #expect(count.value == 1)
     }
 
-    @Test func asksAgainOnceAnAnswerIsASecondOld() async {
+    @Test func probesAgainAfterASecond() async {
         let count = Counter()
         let readiness = readiness {
             count.add()

@@ -6,26 +6,33 @@ import Testing
 @Suite struct SourceAccessTests {
     private let access = SourceAccess([SourceName("ios"): ["first", "second"], SourceName("android"): ["third"]])
 
+    private static func credentials(_ authorization: String?, host: String = "127.0.0.1") -> Credentials {
+        Credentials(authority: host, origin: nil, authorization: authorization)
+    }
+
     @Test(arguments: ["Bearer first", "bearer first", "BEARER  first ", "Bearer second"])
     func knowsASourceByItsToken(header: String) throws {
-        #expect(try access.source(named: nil, authorization: header) == SourceName("ios"))
-        #expect(try access.source(named: "ios", authorization: header) == SourceName("ios"))
+        #expect(try access.source(named: nil, of: Self.credentials(header)) == SourceName("ios"))
+        #expect(try access.source(named: "ios", of: Self.credentials(header)) == SourceName("ios"))
     }
 
     @Test(arguments: [nil, "", "first", "Bearer", "Bearer ", "Bearer firs", "Bearer firstx", "Basic first"])
-    func refusesEverybodyElse(header: String?) {
-        #expect(throws: Problem.self) { try access.source(named: nil, authorization: header) }
+    func rejectsOtherTokens(header: String?) {
+        #expect(throws: Problem.self) { try access.source(named: nil, of: Self.credentials(header)) }
     }
 
-    @Test func aTokenIsGoodForItsOwnSourceOnly() {
-        #expect(throws: Problem.self) { try access.source(named: "android", authorization: "Bearer first") }
-        #expect(throws: Problem.self) { try access.source(named: "web", authorization: "Bearer first") }
+    @Test func aTokenGrantsItsOwnSourceOnly() {
+        #expect(throws: Problem.self) { try access.source(named: "android", of: Self.credentials("Bearer first")) }
+        #expect(throws: Problem.self) { try access.source(named: "web", of: Self.credentials("Bearer first")) }
     }
 
-    @Test func openAccessTakesAnyName() throws {
-        #expect(try SourceAccess.open.source(named: nil, authorization: nil) == .default)
-        #expect(try SourceAccess.open.source(named: "ios", authorization: nil) == SourceName("ios"))
-        #expect(throws: Problem.self) { try SourceAccess.open.source(named: "a/b", authorization: nil) }
+    @Test func openAccessAcceptsAnyName() throws {
+        #expect(try SourceAccess.open.source(named: nil, of: Self.credentials(nil)) == .default)
+        #expect(try SourceAccess.open.source(named: "ios", of: Self.credentials(nil)) == SourceName("ios"))
+        #expect(throws: Problem.self) { try SourceAccess.open.source(named: "a/b", of: Self.credentials(nil)) }
+        #expect(throws: Problem.self) {
+            try SourceAccess.open.source(named: nil, of: Self.credentials(nil, host: "evil.example"))
+        }
     }
 
     @Test func showsNoTokenHoweverItIsPrinted() {

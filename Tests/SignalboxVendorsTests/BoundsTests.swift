@@ -1,11 +1,12 @@
 import SignalboxJSON
-import SignalboxNotification
 import SignalboxTesting
 import Testing
 
-/// Hostile sizes: what is read and noted stays bounded.
+@testable import SignalboxNotification
+
+/// Hostile sizes: the number of elements read and of warnings is bounded.
 @Suite struct BoundsTests {
-    @Test func ofTenThousandSyneriseButtonsAThousandAreRead() throws {
+    @Test func readsAThousandOfTenThousandSyneriseButtons() throws {
         let buttons = list(of: #"{"text":"x","action":{"type":"OPEN_URL"}}"#)
         let read = try Normalised(
             #"{"aps":{},"issuer":"Synerise","message-type":"m","content-type":"simple-push","content":{"buttons":\#(buttons)}}"#
@@ -15,7 +16,7 @@ import Testing
         #expect(read.warnings.count == 100)
     }
 
-    @Test func ofTenThousandMCEActionsAThousandAreReadWithIdentifiersOfTheirOwn() throws {
+    @Test func readsAThousandOfTenThousandMCEActionsWithDistinctIdentifiers() throws {
         let actions = list(of: #"{"name":"x","type":"url","value":"https://a.example"}"#)
         let read = try Normalised(#"{"aps":{"mutable-content":1},"category-actions":\#(actions)}"#).notification
         let identifiers = read.category?.actions.map(\.identifier) ?? []
@@ -24,7 +25,7 @@ import Testing
         #expect(read.warnings.map(\.code) == ["apns.payload-too-large", "mce.too-many-actions"])
     }
 
-    @Test func ofTenThousandBrazeButtonsAThousandAreRead() throws {
+    @Test func readsAThousandOfTenThousandBrazeButtons() throws {
         let keys = (0..<10_000).map { #""ab_a\#($0)_a":"ab_open""# }.joined(separator: ",")
         let read = try Normalised(#"{"_ab":"true","t":"T","a":"A",\#(keys)}"#).notification
         #expect(read.category?.actions.count == 1000)
@@ -50,7 +51,7 @@ import Testing
         #expect(custom.contains(#""9999":{"#))
     }
 
-    /// Whatever is long stands in the event as often as it is read or kept, and no more.
+    /// The event contains a long string once for each field that it fills.
     @Test(arguments: try Fixture.all(in: .module))
     func megabyteStringsStayBounded(_ fixture: Fixture) throws {
         let input = try Self.withMegabyte(fixture.input)
@@ -81,7 +82,7 @@ import Testing
         #expect(try Normalised(text).notification.vendor == .unknown)
     }
 
-    /// A payload whose last string is a megabyte long; without a string in it, as it is.
+    /// The payload with a megabyte as its last string; unchanged if it contains no string.
     private static func withMegabyte(_ payload: [UInt8]) throws -> [UInt8] {
         let mark = "a-megabyte-stands-here"
         var tree = try Tree(payload)

@@ -1,8 +1,9 @@
 import SignalboxJSON
-import SignalboxNotification
 import Testing
 
-/// What is said of a user's entries when they are wrong.
+@testable import SignalboxNotification
+
+/// Messages about mistakes in a user's entries.
 @Suite struct CatalogueFormTests {
     @Test(arguments: [
         (#"{}"#, "", "this must be an array, in brackets"),
@@ -13,13 +14,13 @@ import Testing
         ),
         (
             #"[{"vendor":"a b","markers":[{"strength":"hint","at":"/a"}]}]"#, "/0/vendor",
-            #""a b" is no name: a name is 1 to 64 letters, digits, '-', '_' or '.'"#
+            #""a b" is not a name: a name is 1 to 64 letters, digits, '-', '_' or '.'"#
         ),
         (
             #"[{"vendor":"braze","markers":[{"strength":"hint","at":"/a"}]}]"#, "/0/vendor",
             #""braze" is the name of a detector that is built in; take another"#
         ),
-        (#"[{"vendor":"a"}]"#, "/0", #""markers" is missing; it says by what the vendor is recognised"#),
+        (#"[{"vendor":"a"}]"#, "/0", #""markers" is missing; it lists the evidence of the vendor"#),
         (#"[{"vendor":"a","markers":[]}]"#, "/0/markers", "there is no marker here; without one nothing is recognised"),
         (
             #"[{"vendor":"a","markers":["/a"]}]"#, "/0/markers/0",
@@ -35,7 +36,7 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"a"}]}]"#, "/0/markers/0/at",
-            #""a" is no path; write it like "/acme/id", with "apns:", "fcm:" or "payload:" in front where it holds only there"#
+            #""a" is not a path; write it like "/acme/id", with "apns:", "fcm:" or "payload:" in front to search only there"#
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint"}]}]"#, "/0/markers/0",
@@ -63,7 +64,7 @@ import Testing
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"titel":"/t"}}]"#, "/0/fields/titel",
-            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, channel, category, tag, vendorKind, link, webView, word, types, arguments, media, buttons, carousel, campaign, schedule, silent, control, liveActivity, ignored, secrets, tokens, custom"#
+            #"there is no "titel" here; known here: title, subtitle, body, sound, badge, channel, category, tag, vendorKind, link, webView, word, arguments, secrets, tokens, custom, types, media, buttons, carousel, campaign, schedule, silent, control, liveActivity, ignored"#
         ),
         (
             #"[{"vendor":"a","markers":[{"strength":"hint","at":"/a"}],"fields":{"title":"/*/*"}}]"#, "/0/fields/title",
@@ -136,14 +137,14 @@ import Testing
             "/0/fields/schedule", #"a schedule has a "notBefore", a "notAfter" or both"#
         ),
     ])
-    func saysWhatIsWrongAndWhere(_ entries: String, _ pointer: String, _ message: String) throws {
+    func reportsAMistakeAndItsPosition(_ entries: String, _ pointer: String, _ message: String) throws {
         let parser = JSONParser()
         let mistakes = Catalogue.mistakes(in: try parser.parse(Array(entries.utf8)), with: parser)
         #expect(mistakes.contains { $0.pointer == pointer && $0.message == message }, "\(mistakes)")
         #expect(mistakes.allSatisfy { !$0.message.hasSuffix(".") })
     }
 
-    @Test func saysThatANameIsTakenTwice() throws {
+    @Test func reportsANameThatIsUsedTwice() throws {
         let one = #"{"vendor":"a","markers":[{"strength":"hint","at":"/a"}]}"#
         let parser = JSONParser()
         let mistakes = Catalogue.mistakes(in: try parser.parse(Array("[\(one),\(one)]".utf8)), with: parser)

@@ -17,9 +17,9 @@ import Testing
         try VendorChain(named: nil, custom: Catalogue(JSONText(parsing: entries)))
     }
 
-    // MARK: The built-in one
+    // MARK: The built-in catalogue
 
-    @Test func theCatalogueInTheBinaryIsRight() {
+    @Test func theBuiltInCatalogueHasNoMistakes() {
         let entries = Catalogue.builtIn.entries
         #expect(entries.count == 53)
         #expect(Set(entries.map(\.vendor)).count == entries.count)
@@ -27,7 +27,7 @@ import Testing
         #expect(entries.filter(\.markers.isEmpty).map(\.vendor.name) == ["azure-notification-hubs"])
     }
 
-    @Test func theIndexAsksOnlyWhoseKeysAreThere() throws {
+    @Test func checksOnlyVendorsWithAKeyInThePayload() throws {
         #expect(try asked(by: #"{"aps":{"alert":"x"},"order":{"id":1},"wzrk":"1","custo":1,"customs":1}"#) == [])
         #expect(try asked(by: #"{"wzrk_pn":"true"}"#) == ["clevertap"])
         #expect(try asked(by: #"{"aps":{},"source":"x"}"#) == ["bloomreach", "webengage"])
@@ -41,7 +41,7 @@ import Testing
             try parser.parse(Array(payload.utf8)), size: payload.utf8.count, parser: parser)
         var names: Set<String> = []
         let catalogue = Catalogue.builtIn
-        catalogue.forEachMarker(askedBy: opened) {
+        catalogue.forEachMarker(indexedFor: opened) {
             let (entry, marker) = catalogue.markers[$0]
             guard marker.conditions.first?.path?.firstKey != Array("aps".utf8) else { return }
             names.insert(catalogue.entries[entry].vendor.name)
@@ -49,7 +49,7 @@ import Testing
         return names
     }
 
-    // MARK: A user's own
+    // MARK: A user's entries
 
     @Test func aUsersEntryIsReadLikeTheOthers() throws {
         let payload = #"""
@@ -166,19 +166,19 @@ import Testing
 
     // MARK: Hostile payloads
 
-    @Test func manyKeysWithAPrefixAskOnce() throws {
+    @Test func checksAMarkerOnceForManyKeysWithItsPrefix() throws {
         let keys = (0..<20_000).map { #""wzrk_\#($0)":"x""# }.joined(separator: ",")
         let read = try Normalised(#"{"aps":{},\#(keys)}"#).notification
         #expect(read.vendor.name == "clevertap")
         #expect(read.detection.evidence == ["/wzrk_0"])
     }
 
-    @Test func manyRepeatedMarkersAskOnce() throws {
+    @Test func checksAMarkerOnceForManyRepeatedKeys() throws {
         let keys = Array(repeating: #""custom":{"i":7}"#, count: 20_000).joined(separator: ",")
         #expect(try Normalised(#"{"aps":{},\#(keys)}"#).notification.vendor == .unknown)
     }
 
-    @Test func ofTenThousandButtonsAThousandAreRead() throws {
+    @Test func readsAThousandOfTenThousandButtons() throws {
         let buttons = Array(repeating: #"{"n":"x"}"#, count: 10_000).joined(separator: ",")
         let read = try Normalised(
             #"{"aps":{},"custom":{"i":"7d3a2c5e-1f0b-4a6d-9c8e-2b1a0f9e8d7c"},"buttons":[\#(buttons)]}"#
@@ -194,7 +194,7 @@ import Testing
         #expect(read.vendor.name == "onesignal")
     }
 
-    // MARK: Words
+    // MARK: Explanations
 
     @Test(arguments: [
         (#"{"aps":{},"body":"text"}"#, #"klaviyo: no; /body is "text", an object with _k is needed"#),
@@ -207,7 +207,7 @@ import Testing
         (#"{"aps":{},"CIO-Delivery-ID":"1"}"#, "customerio: no; there is no /CIO-Delivery-Token"),
         (#"{"aps":{},"custom":{"i":7}}"#, "onesignal: no; /custom/i is the number 7, a text is needed"),
     ])
-    func saysWhoNearlyMatchedAndWhyNot(_ payload: String, _ line: String) throws {
+    func explainsWhyAVendorDoesNotMatch(_ payload: String, _ line: String) throws {
         let parser = JSONParser()
         let opened = try Platforms.recognise(
             try parser.parse(Array(payload.utf8)), size: payload.utf8.count, parser: parser)

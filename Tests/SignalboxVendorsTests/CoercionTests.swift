@@ -39,7 +39,7 @@ import Testing
             ("1.5", "1.5"), ("true", "true"), ("\"\"", nil), ("null", nil), ("{}", nil),
         ] as [(String, String?)])
     func identifiersAreTextOrNumbers(_ json: String, _ text: String?) throws {
-        #expect(try with(json) { $0.spelled } == text)
+        #expect(try with(json) { $0.scalarText } == text)
     }
 
     @Test(

@@ -1,8 +1,9 @@
 import SignalboxJSON
-import SignalboxNotification
 import Testing
 
-/// The table of collisions in the reference, section 3: who is meant when vendors use the same keys.
+@testable import SignalboxNotification
+
+/// The table of collisions in the reference, section 3: the vendor that wins when several use the same keys.
 @Suite struct CollisionTests {
     @Test(arguments: [
         // MCE's SDK accepts any `alert`. Other apps put text or their own object there.
@@ -36,7 +37,7 @@ import Testing
         (#"{"aps":{},"c":{"i":"65f0c1a2b3c4d5e6f7a8b9c0"}}"#, "countly"),
         (#"{"aps":{},"ab":{"c":"x"}}"#, "braze"),
         (#"{"aps":{},"c":{"l":"https://a.example"}}"#, "unknown"),
-        // Tiny keys and common words say nothing.
+        // Tiny keys and common words are not evidence.
         (#"{"t":"x","a":"x","s":"x","p":"x","n":"x","l":"x","u":"x","b":"x","m":"x","o":"x"}"#, "unknown"),
         (#"{"url":"x","link":"x","image":"x","title":"x","message":"x","body":"x"}"#, "unknown"),
     ])

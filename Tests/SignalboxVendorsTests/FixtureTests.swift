@@ -1,11 +1,12 @@
 import Foundation
 import SignalboxJSON
-import SignalboxNotification
 import SignalboxTesting
 import Testing
 
+@testable import SignalboxNotification
+
 @Suite struct FixtureTests {
-    /// What a warning's message says is for people and may change; its code and path may not.
+    /// The message of a warning is for people and may change; its code and path may not.
     @Test(arguments: try Fixture.all(in: .module))
     func readsEveryFixtureAsExpected(_ fixture: Fixture) throws {
         let read = try Normalised(fixture)
@@ -15,7 +16,7 @@ import Testing
     }
 
     @Test func registryAndFixturesNameTheSameVendors() throws {
-        // Those that are known by hints alone, or by nothing, are never named.
+        // Vendors with hints only, or without evidence, never win.
         let nameless = ["firebase-campaigns", "azure-notification-hubs"]
         let vendors = (Vendors.profiles.map(\.vendor.name) + [VendorID.unknown.name]).filter { !nameless.contains($0) }
         #expect(vendors.sorted() == (try Fixture.folders(in: .module)))
@@ -43,7 +44,7 @@ import Testing
         }
     }
 
-    /// Whoever is asked first: the strongest evidence wins.
+    /// The strongest evidence wins in every order of the chain.
     @Test(arguments: try Fixture.all(in: .module))
     func theOrderOfTheChainDoesNotMatterForFixtures(_ fixture: Fixture) throws {
         let reversed = try VendorChain(named: Vendors.names.reversed())

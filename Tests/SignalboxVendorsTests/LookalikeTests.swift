@@ -1,10 +1,11 @@
-import SignalboxNotification
 import Testing
+
+@testable import SignalboxNotification
 
 /// Payloads of ordinary apps with a vendor's key names, and values of another type or form.
 @Suite struct LookalikeTests {
     @Test(arguments: alerts + mceKeys + brazeKeys + brazeMessages + synerise + sourse + granify)
-    func namesNobody(_ payload: String) throws {
+    func namesNoVendor(_ payload: String) throws {
         #expect(try Normalised(payload).notification.vendor == .unknown)
     }
 

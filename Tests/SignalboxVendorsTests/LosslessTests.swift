@@ -1,10 +1,11 @@
 import Foundation
 import SignalboxJSON
-import SignalboxNotification
 import SignalboxTesting
 import Testing
 
-/// What a payload says and nobody reads is in the event all the same, under `custom`.
+@testable import SignalboxNotification
+
+/// The event contains the unread parts of a payload under `custom`.
 @Suite struct LosslessTests {
     @Test(arguments: try Fixture.all(in: .module))
     func everyTextOfAFixtureIsInItsEvent(_ fixture: Fixture) throws {
@@ -20,8 +21,8 @@ import Testing
         #expect(lost.isEmpty, "\(lost)")
     }
 
-    /// Of texts that override each other the event has the one that is shown, of repeated keys the last; a topic stands
-    /// there without what comes before its name.
+    /// If texts override each other, the event contains the shown one; if a key is repeated, the last value. It
+    /// contains a topic without the prefix of its name.
     private static let overridden: Set<String> = [
         "braze/android-override", "synerise/unknown-keys", "unknown/repeated-keys",
         "unknown/fcm-android-first",
@@ -37,7 +38,7 @@ import Testing
             .map { "\($0.key): \($0.text)" }
     }
 
-    /// Words that the event says in others: who the vendor is, whether something is so, of which kind it is.
+    /// Words that the event expresses in other fields: the vendor, flags, kinds.
     private static let saidOtherwise: Set<String> = [
         "", "0", "1", "true", "TRUE", "false", "null", "no", "0.0", "-1",
         "Synerise", "com.sourse.notification", "xnpe_platform", "DENGAGE", "intercom_sdk", "SFMC", "sfmc", "Sfmc",
@@ -45,10 +46,10 @@ import Testing
         "d", "jpg", "png", "gif", "mp3", "mp4", "image", "text", "none", "custom", "textInput", "silent_push",
     ]
 
-    /// What keys of times contain, which the event writes as RFC 3339, and of numbers that it spells in its own way.
+    /// Parts of keys for times, which the event writes as RFC 3339, and for numbers, which it writes in its own form.
     private static let times = ["date", "timestamp", "expir", "ttl", "relevance-score", "_lpm"]
 
-    /// Keys of what never leaves the gateway as it came.
+    /// Keys of values that never leave the gateway in clear text.
     private static let secrets: Set<String> = [
         "token", "to", "fid", "live_activity_token", "registration_ids", "authorization", "Authorization",
         "accessToken",

@@ -14,9 +14,9 @@ struct MarkerPayload {
     /// `position`, `other`: the condition whose value is replaced, and the replacement.
     init(_ marker: CatalogueMarker, replacing position: Int? = nil, by other: String = "null") {
         var root = Node.object([:])
-        let isFCM = marker.conditions.contains { $0.place == .fcm }
-        let isRoot = marker.conditions.contains { $0.place == .payload }
-        for (index, condition) in marker.conditions.enumerated() where !condition.test.holdsOfNothing {
+        let isFCM = marker.conditions.contains { $0.scope == .fcm }
+        let isRoot = marker.conditions.contains { $0.scope == .payload }
+        for (index, condition) in marker.conditions.enumerated() where !condition.test.acceptsAbsence {
             let value = index == position ? other : condition.test.sample
             root.set(condition.steps[...], to: value)
         }

@@ -9,14 +9,14 @@ import Testing
 @Suite struct MarkerTests {
     @Test func everyMarkerMeetsTheRule() {
         for (entry, marker) in Self.certain {
-            #expect(marker.isSpecific(to: entry.vendor), "\(entry.vendor): \(marker.words)")
+            #expect(marker.isSpecific(to: entry.vendor), "\(entry.vendor): \(marker.summary)")
         }
     }
 
     @Test func everyMarkerRecognisesItsOwnForm() throws {
         for (entry, marker) in Self.certain {
             let matches = try Normalised.strengths(MarkerPayload(marker).bytes)
-            #expect(matches[entry.vendor] ?? .hint >= marker.strength, "\(entry.vendor): \(marker.words)")
+            #expect(matches[entry.vendor] ?? .hint >= marker.strength, "\(entry.vendor): \(marker.summary)")
         }
     }
 
@@ -28,7 +28,7 @@ import Testing
                 let condition = marker.conditions[position]
                 guard try !condition.test.holds(ofJSON: other) else { continue }
                 let matches = try Normalised.strengths(MarkerPayload(marker, replacing: position, by: other).bytes)
-                #expect(matches[entry.vendor] ?? .hint == .hint, "\(entry.vendor): \(condition.words) by \(other)")
+                #expect(matches[entry.vendor] ?? .hint == .hint, "\(entry.vendor): \(condition.summary) by \(other)")
             }
         }
     }
@@ -42,7 +42,7 @@ import Testing
                     conditions: marker.conditions.enumerated().filter { $0.offset != position }.map(\.element))
                 guard !rest.hasSpecificName else { continue }
                 let matches = try Normalised.strengths(MarkerPayload(rest).bytes)
-                #expect(matches[entry.vendor] ?? .hint == .hint, "\(entry.vendor): \(rest.words)")
+                #expect(matches[entry.vendor] ?? .hint == .hint, "\(entry.vendor): \(rest.summary)")
             }
         }
     }

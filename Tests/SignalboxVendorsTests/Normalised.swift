@@ -1,6 +1,7 @@
 import SignalboxJSON
-import SignalboxNotification
 import SignalboxTesting
+
+@testable import SignalboxNotification
 
 /// A payload through platform and chain, as far as an event's `data`.
 struct Normalised {

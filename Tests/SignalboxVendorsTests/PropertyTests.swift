@@ -1,15 +1,17 @@
 import Foundation
 import SignalboxJSON
-import SignalboxNotification
 import SignalboxTesting
 import Testing
 
-/// What holds for every payload, tried on many. The seed is in each failure's message: put it into `Seeded` to repeat.
+@testable import SignalboxNotification
+
+/// Properties of every payload, tested with many. The seed is in each failure's message: put it into `Seeded` to
+/// repeat.
 @Suite struct PropertyTests {
     private static let seed: UInt64 = 20_260_117
 
     @Test(arguments: try Fixture.all(in: .module))
-    func keysNobodyKnowsChangeNothingButCustom(_ fixture: Fixture) throws {
+    func unknownKeysChangeOnlyCustom(_ fixture: Fixture) throws {
         var random = Seeded(Self.seed)
         let plain = try Normalised(fixture).notification
         for _ in 0..<8 {
@@ -24,7 +26,7 @@ import Testing
     /// As above, within every object that a vendor or a service reads. In some, any key is something: a button
     /// in Braze's `ab_cat` and Klaviyo's `actions`, a picture in OneSignal's `att`.
     @Test(arguments: try Fixture.all(in: .module))
-    func keysNobodyKnowsWithinAnythingChangeNothingThatIsRead(_ fixture: Fixture) throws {
+    func unknownNestedKeysDoNotChangeOtherFields(_ fixture: Fixture) throws {
         let plain = Unordered(try Normalised(fixture).notification, keepsCustom: false)
         var tree = try Tree(fixture.input)
         var maps: Set<String> = ["ab_cat", "actions"]
@@ -34,7 +36,7 @@ import Testing
         #expect(Unordered(other, keepsCustom: false) == plain)
     }
 
-    /// Repeated keys excepted: of those the last counts. Lists that the payload orders by its keys follow them.
+    /// Except for repeated keys, of which the last counts. Lists that the payload orders by its keys follow them.
     @Test(
         arguments: try Fixture.all(in: .module).filter { $0.name != "repeated-keys" && $0.name != "apple-own-category" }
     )
@@ -94,7 +96,7 @@ import Testing
     }
 }
 
-/// A notification whose warnings and custom keys may stand in any order.
+/// A notification whose warnings and custom keys may have any order.
 private struct Unordered: Equatable {
     let notification: PushNotification
     let warnings: [String]

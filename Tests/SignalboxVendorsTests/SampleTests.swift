@@ -1,8 +1,9 @@
 import Foundation
 import SignalboxJSON
-import SignalboxNotification
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxNotification
 
 /// The reference's sample payloads, read as its index says.
 @Suite struct SampleTests {
@@ -38,7 +39,7 @@ import Testing
     }
 }
 
-/// One payload of the reference and what its index expects of it.
+/// One payload of the reference and the expectations of its index.
 struct Sample: Sendable, CustomStringConvertible {
     let file: String
     let vendor: String
@@ -76,7 +77,7 @@ extension Sample {
         var description: String { "\(field): expected \(expected), found \(found)" }
     }
 
-    /// What the index says and the notification does not.
+    /// Differences between the index and the notification.
     func differences(from read: PushNotification) -> [Difference] {
         var found: [Difference] = []
         func compare(_ field: String, _ expected: String?, _ actual: String?) {
@@ -102,7 +103,7 @@ extension Sample {
 extension PushNotification {
     fileprivate typealias Answer = (field: String, expected: String?, actual: String?)
 
-    /// What is read for a field of the index, beside what that says. A field that nobody knows here is a difference.
+    /// The values of the notification and of the index for a field. An unknown field counts as a difference.
     fileprivate func answers(to field: String, _ value: JSONValue) -> [Answer] {
         switch field {
         case "title": [(field, value.string, content.title)]
@@ -121,7 +122,7 @@ extension PushNotification {
                 ("schedule.start", Self.instant(value["start"]), schedule?.notBefore),
                 ("schedule.end", Self.instant(value["end"]), schedule?.notAfter),
             ]
-        case "channel": [(field, value.string, content.channelId)]
+        case "channel": [(field, value.string, content.presentation.channelId)]
         case "openInWebView": [(field, value.bool == true ? "webView" : "a browser", action?.type.rawValue)]
         case "inboxMessageId": [(field, value.string, text(at: ["inboxMessageId"], in: action?.arguments))]
         case "richContentId": [(field, value.string, action?.type == .richContent ? action?.value : nil)]

@@ -2,7 +2,7 @@
 
 /// Decides which key names identify their vendor.
 enum SpecificName {
-    /// Names that any app may use, whatever their length. Names of up to three characters are common too.
+    /// Names that any app may use, of every length. Names of up to three characters are common too.
     static let common: Set<String> = [
         "action", "actions", "alert", "aps", "attachments", "attributes", "body", "buttons", "campaign", "category",
         "channel", "content", "custom", "customPayload", "data", "deeplink", "ems", "handler", "image", "imageUrl",

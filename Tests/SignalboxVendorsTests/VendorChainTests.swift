@@ -1,6 +1,7 @@
 import SignalboxJSON
-import SignalboxNotification
 import Testing
+
+@testable import SignalboxNotification
 
 @Suite struct VendorChainTests {
     @Test func aChainHasTheVendorsNamedInTheirOrder() throws {
@@ -41,7 +42,7 @@ import Testing
         #expect(try Normalised(Array(payload.utf8), by: reversed).notification.vendor.name == "braze")
     }
 
-    @Test func nobodyIsNamedOnAHintAlone() throws {
+    @Test func aHintAloneNamesNoVendor() throws {
         let read = try Normalised(#"{"aps":{"alert":"x"},"ab_uri":"https://a.example","category-name":"c"}"#)
             .notification
         #expect(read.vendor == .unknown)

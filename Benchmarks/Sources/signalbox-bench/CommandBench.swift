@@ -1,6 +1,6 @@
 import Foundation
 
-/// `normalize` and `replay` as whole processes, beside what people would write instead.
+/// `normalize` and `replay` as whole processes, compared with the scripts that people would write instead.
 struct CommandBench {
     let binary: String
     let workspace: Workspace
@@ -81,13 +81,13 @@ struct CommandBench {
     }
 }
 
-/// What a process took, by the kernel's account.
+/// Time and memory of one process, as the kernel reports them.
 struct Usage {
     let wall: Double
     let cpu: Double
     let peakMB: Double
 
-    /// Runs a command to its end, its output and what it says thrown away. `code`: the exit code that it must end with.
+    /// Runs a command to its end and discards its output. `code`: the exit code that it must end with.
     static func of(_ command: [String], endingWith code: Int32 = 0) throws -> Usage {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)

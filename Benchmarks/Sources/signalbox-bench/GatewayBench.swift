@@ -10,7 +10,7 @@ struct GatewayBench {
     let table: Table
 
     private static let seconds = 8
-    /// As many as the gateway answers fastest with: more senders at once share a commit, and too many stand in each other's way.
+    /// The numbers of connections at which the gateway is fastest: more senders share a commit, too many compete.
     private static let (single, batched, delivered) = (128, 48, 80)
     private static let concurrency = 128
 
@@ -23,7 +23,7 @@ struct GatewayBench {
         for hanging in [1, 10] {
             let beside = try await deliver(besideHanging: hanging)
             table.row(
-                "beside a dead and \(hanging) hanging to alone",
+                "with a dead and \(hanging) hanging destinations, to alone",
                 "\((beside / alone).readable) times" + (hanging == 1 ? " (at least 0.9)" : ""))
         }
     }
@@ -50,8 +50,8 @@ struct GatewayBench {
 
     // MARK: In and out
 
-    /// Returns how many events arrived in a second. `hanging`: beside so many destinations that never answer and one that
-    /// refuses, with a backlog for each.
+    /// Returns how many events arrived in a second. `hanging`: the number of destinations that never answer; one
+    /// more refuses. Each of them has a backlog.
     private func deliver(besideHanging hanging: Int = 0) async throws -> Double {
         let receiver = ReceiverMeasure()
         let script = try generatorScript()
@@ -76,7 +76,7 @@ struct GatewayBench {
             gateway.stop()
             guard hanging == 0 else {
                 table.row(
-                    "delivered beside a dead and \(hanging) hanging",
+                    "delivered with a dead and \(hanging) hanging",
                     "\(rate.readable) events a second, \(Int(peak)) MB")
                 return rate
             }
@@ -95,8 +95,8 @@ struct GatewayBench {
 
     // MARK: For long
 
-    /// Load with pauses, to a destination that works, one that refuses and one that never answers, all of which get every
-    /// event. Returns how the memory of the last quarter compares with that of the second.
+    /// Load with pauses, to a destination that works, one that refuses and one that never answers. Each receives every
+    /// event. Returns the memory of the last quarter divided by that of the second.
     func soak(seconds: Int) async throws -> Double {
         table.section("Soak: \(seconds) s of good, refusing and hanging destinations")
         let receiver = ReceiverMeasure()
@@ -127,7 +127,7 @@ struct GatewayBench {
         }
     }
 
-    /// What comes from the source `backlog` goes to the destinations that do not work, all else to `crm`.
+    /// Events of the source `backlog` go to the destinations that do not work, all others to `crm`.
     private func config(
         crm: String, silent: String? = nil, hanging: Int = 1, everythingTo names: [String] = ["crm"]
     ) -> String {
@@ -225,7 +225,7 @@ final class GatewayProcess {
     /// The most memory it has had so far, by the kernel's account.
     var peakMB: Double { kernelsAccount("VmHWM:") }
 
-    /// What it has now.
+    /// The resident memory now.
     var memoryMB: Double { kernelsAccount("VmRSS:") }
 
     private func kernelsAccount(_ name: String) -> Double {
@@ -240,7 +240,7 @@ final class GatewayProcess {
     }
 }
 
-/// What the load generator saw.
+/// The results of the load generator.
 struct Load {
     let accepted: Int
     let p50: String

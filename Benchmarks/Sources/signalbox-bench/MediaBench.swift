@@ -1,8 +1,8 @@
 import Foundation
 import SignalboxMeasures
 
-/// A gateway that downloads the pictures of events before it delivers them, with the server that has them and the receiver
-/// on the same machine.
+/// A gateway that downloads the pictures of events before it delivers them. The server of the pictures and the receiver
+/// run on the same machine.
 struct MediaBench {
     let binary: String
     let workspace: Workspace

@@ -2,7 +2,7 @@ import Foundation
 
 /// Payloads shaped like those that vendors send, from a fixed seed: every run measures the same bytes.
 struct Payloads {
-    /// The mix: what share of it each shape has is what a team with four vendors sees.
+    /// The mix: each kind of payload has the share that a team with four vendors sees.
     let mixed: [[UInt8]]
 
     init(count: Int = 20_000) {
@@ -34,7 +34,7 @@ struct Payloads {
         }
     }
 
-    /// What differs from payload to payload.
+    /// The values that differ from payload to payload.
     private struct Words {
         let title: String
         let body: String

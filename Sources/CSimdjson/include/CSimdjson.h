@@ -44,7 +44,7 @@ void sb_json_parser_reset(sb_json_parser *parser);
 // Capacity of all buffers, in bytes.
 size_t sb_json_parser_retained_bytes(const sb_json_parser *parser);
 
-// Parses one document beside those parsed since the last reset. The text is copied: the caller may free it at once.
+// Parses one document and keeps those parsed since the last reset. The text is copied: the caller may free it at once.
 sb_json_status sb_json_parse(sb_json_parser *parser, const uint8_t *bytes, size_t length, sb_json_tape *out);
 
 // About where the text stops being JSON, as a byte offset; its length when it ends too early, -1 when simdjson cannot
@@ -52,8 +52,8 @@ sb_json_status sb_json_parse(sb_json_parser *parser, const uint8_t *bytes, size_
 // which knows where it stands.
 ptrdiff_t sb_json_error_offset(const uint8_t *bytes, size_t length, size_t max_depth);
 
-// Where the value that a JSON Pointer names begins, as a byte offset, the last one where keys repeat; -1 when there is
-// none. For messages about configuration files.
+// The byte offset of the value that a JSON Pointer names. The last one if keys repeat; -1 if there is none.
+// For messages about configuration files.
 ptrdiff_t sb_json_value_offset(const uint8_t *bytes, size_t length, const char *pointer, size_t pointer_length);
 
 #ifdef __cplusplus

@@ -4,12 +4,8 @@ package import SignalboxJSON
 extension ConfigMistake {
     package init(_ error: JSONError, file: Int, in text: [UInt8]) {
         guard Self.isMisspelled(error.reason), let fault = JSONFault(in: text) else {
-            // The finder gives up on deep nesting, and may then miss the parser's error.
-            let mayBeDeep = error.reason == .tooDeep || Self.isMisspelled(error.reason)
-            let deep = mayBeDeep ? JSONNesting.offset(deeperThan: Self.levels, in: text) : nil
-            let place = (deep ?? error.offset).map { $0..<min($0 + 1, text.count) }
-            let words = Self.words(for: deep == nil ? error.reason : .tooDeep)
-            self.init(file: file, pointer: "", place: place, in: text, message: words)
+            let place = error.offset.map { $0..<min($0 + 1, text.count) }
+            self.init(file: file, pointer: "", place: place, in: text, message: Self.words(for: error.reason))
             return
         }
         self.init(file: file, pointer: "", place: fault.range, in: text, message: Self.words(for: fault, in: text))
@@ -45,7 +41,7 @@ extension ConfigMistake {
     /// Whether the place of what is wrong is to be looked for; otherwise it is not the spelling.
     private static func isMisspelled(_ reason: JSONError.Reason) -> Bool {
         switch reason {
-        case .empty, .invalidUTF8, .tooDeep, .tooLarge, .tooManyDocuments, .outOfMemory: false
+        case .empty, .invalidUTF8, .tooLarge, .tooManyDocuments, .outOfMemory: false
         default: true
         }
     }
@@ -87,6 +83,7 @@ extension ConfigMistake {
         case .wrongClosing: Self.words(forClosing: text[fault.range.lowerBound], of: fault.opening.map { text[$0] })
         case .unclosed:
             "the file ends too early; a closing \(Self.closing(fault.opening.map { text[$0] })) is missing"
+        case .tooDeep: Self.words(for: JSONError.Reason.tooDeep)
         case .unexpected(let character): "\(character) has no meaning here; look for a missing quote, comma or bracket"
         }
     }

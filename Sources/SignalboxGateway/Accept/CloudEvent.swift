@@ -1,8 +1,23 @@
+package import Foundation
 import SignalboxJSON
-import SignalboxNotification
+package import SignalboxNotification
 
-/// The CloudEvents 1.0 envelope, in structured JSON, of all notifications that came from one source at one time: what
-/// they have in common is written once.
+/// The source and the time of received payloads.
+package struct Reception: Sendable {
+    package let source: SourceName
+    package let receivedAt: Date
+    /// The vendor of all payloads of this source, if the config names one.
+    package let vendor: VendorID?
+
+    package init(from source: SourceName, at receivedAt: Date, vendor: VendorID? = nil) {
+        self.source = source
+        self.receivedAt = receivedAt
+        self.vendor = vendor
+    }
+}
+
+/// The CloudEvents 1.0 envelope, in structured JSON, of all notifications of one reception. Their common attributes
+/// are written once.
 /// Source: github.com/cloudevents/spec, v1.0.2, spec.md and formats/json-format.md
 package struct CloudEventEnvelope: Sendable {
     let reception: Reception
@@ -40,7 +55,7 @@ package struct CloudEventEnvelope: Sendable {
         untilSubject = json.bytes
     }
 
-    /// Writes a whole event, as it is stored, signed and sent.
+    /// Writes a complete event, as it is stored, signed and sent.
     func write(_ notification: borrowing PushNotification, id: EventID, into json: inout JSONWriter) {
         json.fragment(Self.untilID)
         json.id(id)

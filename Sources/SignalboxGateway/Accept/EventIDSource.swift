@@ -3,7 +3,9 @@ import SignalboxEgress
 package import SignalboxNotification
 import Synchronization
 
-/// Makes event ids; callable from anywhere at once. A class because the random bytes fetched ahead are shared.
+/// Makes event ids. Callable from any thread.
+///
+/// A class because callers share the random bytes that it fetches in advance.
 package final class EventIDSource: Sendable {
     private struct Stock {
         var bytes: [UInt8] = []

@@ -7,10 +7,10 @@ package import SignalboxRouting
 import SignalboxStore
 
 extension RouteTable {
-    /// Gives an event the destinations that the routes name, deciding over its bytes as they will be delivered; a
-    /// rejection stays one. `parser`: from ``ParserPool/forEvents()``.
+    /// Assigns an event its deliveries. Routes match its bytes as they will be delivered. A rejection is returned
+    /// unchanged. `parser`: from ``ParserPool/forEvents()``.
     package func route(
-        _ result: Result<Event, Rejection>, with parser: JSONParser, shaping: EventShaping,
+        _ result: Result<Event, Rejection>, with parser: JSONParser, variants: EventVariants,
         dedupe: GatewayConfig.Dedupe? = nil
     ) -> Result<RoutedEvent, Rejection> {
         result.flatMap { event in
@@ -18,24 +18,24 @@ extension RouteTable {
                 let body = try parser.read(event, at: Place())
                 let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
                 return RoutedEvent(
-                    event, try decision(on: body, at: Place()), in: body, shaping: shaping, dedupe: dedupe)
+                    event, try decision(on: body, at: Place()), in: body, variants: variants, dedupe: dedupe)
             }
         }
     }
 
-    /// As above, for an event of a recording; nil when `filter` does not match it. `hasLastingID`: whether the same payload
-    /// of the same recording gets the same id every time.
+    /// Assigns an event of a recording its deliveries; nil if `filter` does not match. `hasLastingID`: the same
+    /// payload of the same recording always gets the same id.
     package func route(
         _ event: Event, at place: Place, matching filter: Pattern?, hasLastingID: Bool, with parser: JSONParser,
-        shaping: EventShaping
+        variants: EventVariants
     ) throws(Rejection) -> RoutedEvent? {
         let body = try parser.read(event, at: place)
         guard try filter?.selects(body, at: place) ?? true else { return nil }
         return RoutedEvent(
-            event, try decision(on: body, at: place), in: body, shaping: shaping, hasLastingID: hasLastingID)
+            event, try decision(on: body, at: place), in: body, variants: variants, hasLastingID: hasLastingID)
     }
 
-    /// The routes' decision on an event. `place`: of the payload it was made from, for a rejection.
+    /// The routing decision on an event. `place`: of its payload, for a rejection.
     package func decision(on event: JSONValue, at place: Place) throws(Rejection) -> Decision {
         do throws(RoutingTooCostly) {
             return try decide(event)
@@ -46,7 +46,7 @@ extension RouteTable {
 }
 
 extension Pattern {
-    /// Whether the pattern matches the event. `place`: of the payload it was made from, for a rejection.
+    /// True if the pattern matches the event. `place`: of its payload, for a rejection.
     package func selects(_ event: JSONValue, at place: Place) throws(Rejection) -> Bool {
         do throws(RoutingTooCostly) {
             return try matches(event)
@@ -57,14 +57,14 @@ extension Pattern {
 }
 
 extension RoutedEvent {
-    /// An event with the deliveries that a decision gives it. `body`: the event, as it was read for the decision.
+    /// An event with the deliveries of a decision. `body`: the parsed event.
     convenience init(
-        _ event: Event, _ decision: RouteTable.Decision, in body: JSONValue, shaping: EventShaping,
+        _ event: Event, _ decision: RouteTable.Decision, in body: JSONValue, variants: EventVariants,
         files: [MediaFile] = [], dedupe: Dedupe? = nil, hasLastingID: Bool = false, followers: [RoutedEvent] = []
     ) {
         var orders: [DeliveryOrder] = []
         orders.reserveCapacity(decision.targets.count)
-        var forms = EventForms(event, body, shaping: shaping)
+        var list = VariantList(event, body, by: variants)
         let hasMedia = !decision.media.isEmpty
         for target in decision.targets {
             var order = DeliveryOrder(of: event, to: target)
@@ -72,21 +72,21 @@ extension RoutedEvent {
                 order.mediaUntil = event.acceptedAt.addingTimeInterval(wait / .seconds(1))
                 if target.shape?.transform != nil { order.shape = target.route }
             }
-            order.variant = forms.variant(for: target, awaitsMedia: order.mediaUntil != nil)
+            order.variant = list.variant(for: target, awaitsMedia: order.mediaUntil != nil)
             orders.append(order)
         }
         self.init(
             event: event, routes: decision.routes, deliveries: orders,
-            payload: decision.wantsPayload ? event.payload : nil, variants: forms.variants,
+            payload: decision.wantsPayload ? event.payload : nil, variants: list.variants,
             media: hasMedia ? MediaWait(urls: decision.media) : nil, files: files, dedupe: dedupe,
             hasLastingID: hasLastingID, followers: followers)
     }
 }
 
-/// A decision that is the same for every event.
+/// A routing decision that is the same for every event.
 struct UniformRouting: Sendable {
     private let decision: RouteTable.Decision
-    /// Of an event with no schedule.
+    /// The deliveries of an event without a schedule.
     private let orders: [DeliveryOrder]
 
     init(_ decision: RouteTable.Decision) {
@@ -94,7 +94,7 @@ struct UniformRouting: Sendable {
         orders = decision.targets.map { DeliveryOrder(to: $0.destination) }
     }
 
-    /// Gives an event its destinations; a rejection stays one.
+    /// Assigns an event its deliveries; a rejection is returned unchanged.
     func route(_ result: consuming Result<Event, Rejection>) -> Result<RoutedEvent, Rejection> {
         switch consume result {
         case .failure(let rejection): return .failure(rejection)
@@ -122,11 +122,11 @@ extension DeliveryOrder {
 }
 
 extension RoutedEvent.Dedupe {
-    /// Nil for an event that has nothing under the key: it repeats none.
+    /// Nil if the event has no value at the key: it is not a repeat.
     fileprivate init?(_ dedupe: GatewayConfig.Dedupe, of event: Event, _ body: JSONValue) {
         guard let value = dedupe.key.value(in: body), !value.isNull else { return nil }
         self.init(
-            // A digest: what stands there may be long, or nobody's business.
+            // A digest, because the value may be long or private.
             key: hexadecimal(sha256(Array((value.string ?? JSONText(value).string).utf8))),
             since: event.acceptedAt.addingTimeInterval(-(dedupe.window / .seconds(1))))
     }

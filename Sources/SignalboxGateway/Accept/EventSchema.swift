@@ -1,6 +1,6 @@
-/// The JSON Schemas of what the gateway sends.
+/// The JSON Schemas of events.
 package enum EventSchema {
-    /// Names as `signalbox schema` takes them.
+    /// Names for `signalbox schema`.
     package static let names = ["notification", "interaction"]
 
     /// The schema's text; nil for an unknown name.

@@ -5,28 +5,37 @@ import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxRouting
 package import SignalboxStore
+import Synchronization
 
-/// Takes what senders hand in: every payload becomes an event, gets its destinations, and is on disk before anyone is
-/// told that it was accepted.
+/// Accepts payloads: each becomes an event with its deliveries, and is on disk before the sender gets a reply.
+///
+/// The flow: ``PayloadBlocks`` cuts the body into payloads, ``Normalizer`` turns each into an event, `RouteTable`
+/// assigns its deliveries (`EventRouting.swift`, ``EventVariants``), and the queue commits the events of a request
+/// together. Both ways in, the router's ``accept(_:from:as:)`` and the direct path's ``readOne(_:from:)`` with
+/// ``accept(_:whenDone:)``, read a single payload and complete the report by the same two functions.
 package struct Intake: Sendable {
-    /// The most payloads in one batch.
+    /// Maximum number of payloads in one batch.
     package static let batchLimit = 10_000
 
     private let normalizer: Normalizer
     private let routes: RouteTable
-    /// Where the routes decide the same about every event, none needs to be read again.
+    /// Set if the routes decide the same for every event: events then need not be parsed again.
     private let uniform: UniformRouting?
-    private let queue: SQLiteQueue
+    private let queue: any IntakeStore
     private let sources: [SourceName: GatewayConfig.Source]
-    private let shaping: EventShaping
+    private let variants: EventVariants
     private let payloadParsers = ParserPool.forPayloads()
     private let eventParsers = ParserPool.forEvents()
     private let spareWriter = SpareWriter()
     private let now: @Sendable () -> Date
 
-    /// `sources`: what the config says of who hands payloads in. `counts`: counts what routes took.
+    /// True if one payload takes microseconds and may be read on an event loop. False if routes make variants, which
+    /// may be large.
+    package let readsAtOnce: Bool
+
+    /// `sources`: settings by source. `counts`: receives the matches of routes.
     package init(
-        normalizer: Normalizer, routes: RouteTable, queue: SQLiteQueue,
+        normalizer: Normalizer, routes: RouteTable, queue: any IntakeStore,
         sources: [SourceName: GatewayConfig.Source] = [:], counts: RouteCounts = RouteCounts(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -36,48 +45,42 @@ package struct Intake: Sendable {
         uniform = routes.uniformDecision.map { UniformRouting($0) }
         self.queue = queue
         self.sources = sources
-        shaping = EventShaping(tokens: normalizer.tokens, counts: counts)
+        variants = EventVariants(tokens: normalizer.tokens, counts: counts)
         self.now = now
     }
 
-    /// What became of the payloads of one request, in their order.
+    /// The results of one request's payloads, in their order.
     package struct Report: Sendable {
         package let items: [Result<RoutedEvent, Rejection>]
-        /// By position, the id of the earlier event that an item repeats: those were not taken again.
+        /// The id of the earlier event that an item repeats, by position. Such items were not stored again.
         package var duplicates: [Int: String] = [:]
-        /// False when the body was one payload and nothing else.
+        /// False if the body was exactly one payload.
         package let isBatch: Bool
 
-        /// Of the items that are no rejections.
-        fileprivate var acceptedPositions: [Int] {
-            items.enumerated().compactMap { position, item in
-                if case .success = item { position } else { nil }
-            }
-        }
+        fileprivate var events: [RoutedEvent] { items.compactMap { try? $0.get() } }
     }
 
-    /// Why a request was not taken at all; nothing of it was.
+    /// Why a request was rejected as a whole; none of its payloads was stored.
     package enum Failure: Error, Sendable {
         case tooManyPayloads
         case tooManyInteractions
         case interactionsTooLarge
-        /// The key of the request was used for one with another body.
+        /// The idempotency key was used for another body.
         case keyReused
         case store(StoreError)
     }
 
-    /// What became of a request.
     package enum Answer: Sendable {
         case report(Report)
-        /// It repeats an earlier one, which was answered so; nothing was taken now.
+        /// The request repeats an earlier one with this answer; nothing was stored.
         case repeated(StoredAnswer)
     }
 
-    /// How a request that its sender may repeat is told from others.
+    /// A request that its sender may repeat.
     package struct Repeatable: Sendable {
         /// `Idempotency-Key`.
         package let key: String
-        /// The answer that is kept for repeats.
+        /// The answer to store for repeats.
         package let answer: @Sendable (Report) -> StoredAnswer
 
         package init(key: String, answer: @escaping @Sendable (Report) -> StoredAnswer) {
@@ -86,44 +89,76 @@ package struct Intake: Sendable {
         }
     }
 
-    /// Takes a body that holds one payload, a JSON array of them, or NDJSON. When it returns, what was accepted is
-    /// durable. `repeatable`: for a request whose sender may repeat it.
+    // MARK: Accepting
+
+    /// Accepts a body: one payload, a JSON array of payloads, or NDJSON. Accepted events are durable when this
+    /// returns. `repeatable`: set for a request with an idempotency key.
     package func accept(
         _ body: [UInt8], from source: SourceName, as repeatable: Repeatable? = nil
     ) async throws(Failure) -> Answer {
-        let read = try payloadParsers.withParser { (parser) throws(Failure) -> Report in
-            try self.read(body, from: source, with: parser)
+        let read = try body.withUnsafeBufferPointer { (bytes) throws(Failure) -> Report in
+            // A line end means several payloads, or one that is formatted: the splitter decides.
+            if !bytes.hasLineEnd, let one = readSingle(bytes, from: source) { return one }
+            return try readAll(bytes, from: source)
         }
-        let positions = read.acceptedPositions
-        let request = repeatable.map { self.request($0, body, source, read, positions) }
-        let events = read.items.compactMap { try? $0.get() }
+        let request = repeatable.map { self.request($0, body, source, read) }
         let result: AppendResult
         do throws(StoreError) {
-            result = try await queue.append(events, of: request)
+            result = try await queue.append(read.events, of: request)
         } catch {
             throw .store(error)
         }
         switch result {
-        case .appended(let duplicates):
-            shaping.count(events, without: duplicates)
-            var report = read
-            report.duplicates = Self.moved(duplicates, to: positions)
-            return .report(report)
+        case .appended(let duplicates): return .report(committed(read, duplicates))
         case .repeated(let answer): return .repeated(answer)
         case .conflicting: throw .keyReused
         }
     }
 
-    /// Whether one payload is read in microseconds, and may be on a thread that others wait for: what routes make of an
-    /// event may be large.
-    package let readsAtOnce: Bool
+    /// Accepts a report of ``readOne(_:from:)``. Calls `done` once, when the event is durable or was not stored, on a
+    /// thread of the queue that must not block.
+    package func accept(_ read: Report, whenDone done: @escaping @Sendable (Result<Report, StoreError>) -> Void) {
+        queue.append(read.events) { [self] result in done(result.map { committed(read, $0) }) }
+    }
 
-    /// Returns when everything that was handed to ``accept(_:whenDone:)`` before has ended.
+    /// Returns after every event passed to ``accept(_:whenDone:)`` before has been committed or has failed.
     package func finish() async { await queue.finish() }
 
-    /// Reads a body that is one payload, on the thread that calls; nil where it is anything else, or is to be refused: of
-    /// those ``accept(_:from:as:)`` says what becomes of them.
+    /// Counts the committed events and completes the report. `duplicates`: by position among the events.
+    private func committed(_ read: Report, _ duplicates: [Int: String]) -> Report {
+        variants.count(read.events, without: duplicates)
+        return Self.completed(read, duplicates)
+    }
+
+    /// Moves duplicates from positions among the events to positions among the items.
+    private static func completed(_ read: Report, _ duplicates: [Int: String]) -> Report {
+        guard !duplicates.isEmpty else { return read }
+        let positions = read.items.indices.filter { if case .success = read.items[$0] { true } else { false } }
+        var report = read
+        report.duplicates = Dictionary(uniqueKeysWithValues: duplicates.map { (positions[$0.key], $0.value) })
+        return report
+    }
+
+    private func request(
+        _ repeatable: Repeatable, _ body: [UInt8], _ source: SourceName, _ read: Report
+    ) -> IdempotentRequest {
+        IdempotentRequest(
+            from: source, key: repeatable.key, digest: sha256(body),
+            since: now().addingTimeInterval(-(StoreLimits.requestMemory / .seconds(1)))
+        ) { repeatable.answer(Self.completed(read, $0)) }
+    }
+
+    // MARK: Reading
+
+    /// Reads a body of exactly one valid payload, on the calling thread; nil for any other body, which
+    /// ``accept(_:from:as:)`` handles.
     package func readOne(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) -> Report? {
+        readSingle(body, from: source).flatMap { $0.events.isEmpty ? nil : $0 }
+    }
+
+    /// Reads a body of exactly one payload that becomes an event; nil for any other body. Rejects an event whose routes
+    /// cannot be evaluated, so that they are not evaluated again.
+    private func readSingle(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) -> Report? {
         let payload = body.trimmed
         guard payload.first == UInt8(ascii: "{") else { return nil }
         let envelope = normalizer.envelope(of: reception(from: source))
@@ -136,57 +171,25 @@ package struct Intake: Sendable {
         let item = eventParsers.withParser {
             route(.success(event), dedupe: sources[source]?.dedupe, with: $0)
         }
-        guard case .success = item else { return nil }
         return Report(items: [item], isBatch: false)
     }
 
-    /// Takes what ``readOne(_:from:)`` has read. `done` is called once: when it is durable, or when nothing was taken, on a
-    /// thread of the queue's, which must not be blocked.
-    package func accept(_ read: Report, whenDone done: @escaping @Sendable (Result<Report, StoreError>) -> Void) {
-        let events = read.items.compactMap { try? $0.get() }
-        queue.append(events) { [shaping] result in
-            done(
-                result.map { duplicates in
-                    shaping.count(events, without: duplicates)
-                    var report = read
-                    report.duplicates = duplicates
-                    return report
-                })
-        }
-    }
-
-    private func request(
-        _ repeatable: Repeatable, _ body: [UInt8], _ source: SourceName, _ report: Report, _ positions: [Int]
-    ) -> IdempotentRequest {
-        IdempotentRequest(
-            from: source, key: repeatable.key, digest: sha256(body),
-            since: now().addingTimeInterval(-(SQLiteQueue.requestMemory / .seconds(1)))
-        ) { duplicates in
-            var report = report
-            report.duplicates = Self.moved(duplicates, to: positions)
-            return repeatable.answer(report)
-        }
-    }
-
-    /// The queue counts what it was given, the report what was handed in.
-    private static func moved(_ duplicates: [Int: String], to positions: [Int]) -> [Int: String] {
-        Dictionary(uniqueKeysWithValues: duplicates.map { (positions[$0.key], $0.value) })
-    }
-
-    private func read(_ body: [UInt8], from source: SourceName, with parser: JSONParser) throws(Failure) -> Report {
+    private func readAll(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) throws(Failure) -> Report {
         var blocks = PayloadBlocks()
-        body.withUnsafeBytes { blocks.append($0) }
+        blocks.append(UnsafeRawBufferPointer(body))
         blocks.finish()
         let dedupe = sources[source]?.dedupe
         var items: [Result<RoutedEvent, Rejection>] = []
         var isTooLong = false
-        eventParsers.withParser { eventParser in
-            // Counted as they come: how many payloads a line holds shows only when it is read.
-            blocks.take().read(by: normalizer, as: reception(from: source), with: parser) { item in
-                isTooLong = items.count == Self.batchLimit
-                guard !isTooLong else { return false }
-                items.append(route(item, dedupe: dedupe, with: eventParser))
-                return true
+        payloadParsers.withParser { parser in
+            eventParsers.withParser { eventParser in
+                // Counted during the reading: the number of payloads in a line is known only after it was read.
+                blocks.take().read(by: normalizer, as: reception(from: source), with: parser) { item in
+                    isTooLong = items.count == Self.batchLimit
+                    guard !isTooLong else { return false }
+                    items.append(route(item, dedupe: dedupe, with: eventParser))
+                    return true
+                }
             }
         }
         if isTooLong { throw .tooManyPayloads }
@@ -201,14 +204,35 @@ package struct Intake: Sendable {
         _ item: consuming Result<Event, Rejection>, dedupe: GatewayConfig.Dedupe?, with parser: JSONParser
     ) -> Result<RoutedEvent, Rejection> {
         guard let uniform, dedupe == nil else {
-            return routes.route(item, with: parser, shaping: shaping, dedupe: dedupe)
+            return routes.route(item, with: parser, variants: variants, dedupe: dedupe)
         }
         return uniform.route(item)
     }
 }
 
+/// Lends a writer and keeps its memory, for callers that write one event at a time.
+///
+/// A class because all callers share it.
+private final class SpareWriter: Sendable {
+    private let spare = Mutex<JSONWriter?>(nil)
+    /// Larger buffers are freed.
+    private static let largest = 64 * 1024
+
+    /// Lends `body` an empty writer for the duration of the call.
+    func withWriter<R>(_ body: (inout JSONWriter) -> R) -> R {
+        var writer = spare.withLock { $0.take() } ?? JSONWriter()
+        let result = body(&writer)
+        writer.removeAll(keepingAtMost: Self.largest)
+        var back: JSONWriter? = consume writer
+        spare.withLock { $0 = back.take() }
+        return result
+    }
+}
+
 extension UnsafeBufferPointer<UInt8> {
-    /// Without JSON's white space at both ends.
+    fileprivate var hasLineEnd: Bool { baseAddress.map { memchr($0, 0x0A, count) != nil } ?? false }
+
+    /// The bytes without JSON whitespace at both ends.
     fileprivate var trimmed: UnsafeBufferPointer<UInt8> {
         func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0A).contains(byte) || byte == 0x0D }
         guard let start = firstIndex(where: { !isSpace($0) }), let end = lastIndex(where: { !isSpace($0) }) else {

@@ -3,17 +3,18 @@ import SignalboxEgress
 package import SignalboxJSON
 package import SignalboxNotification
 
-/// One payload through every stage that needs no network and no disk: parse, recognise, read, write as an event.
+/// Turns one payload into an event, without network or disk: parse, recognise the platform and the vendor, read,
+/// write.
 package struct Normalizer: Sendable {
-    /// Largest payload in bytes. The services themselves take 4 to 5 KiB; in-app content and dumps are larger.
+    /// Maximum size of a payload in bytes. Push services accept 4 to 5 KiB; in-app content and dumps are larger.
     package static let payloadLimit = 4 * 1024 * 1024
-    /// Deepest nesting of a payload.
+    /// Maximum nesting of a payload.
     package static let depthLimit = 128
 
-    /// Bytes of the digest that names a category: enough that no two sets of buttons share a name.
+    /// Bytes of the digest that names a category: enough to avoid collisions.
     private static let categoryDigest = 16
 
-    /// The key of a request's own token. Vendor data may hold a copy of that token.
+    /// The key of a request's own token. Vendor data may contain a copy of that token.
     private static let targetKey = Array("token".utf8)
 
     private let chain: VendorChain
@@ -26,9 +27,9 @@ package struct Normalizer: Sendable {
     private let actions: ActionTypes
     private let categories: CategoryResolution
 
-    /// `gateway`: the name that stands in every event's `source`. `keepsPayloads`: whether events carry their payloads as
-    /// they came. `showsPayloads`: whether they carry APNs payloads as they should be shown. `mediaStatus`: what events say of
-    /// files that nobody has downloaded. `actions`: what the config says of them. `categories`: those that the app compiled in.
+    /// `gateway`: the name in every event's `source`. `keepsPayloads`: events carry their unchanged payloads.
+    /// `showsPayloads`: events carry APNs payloads as apps should show them. `mediaStatus`: the status of files that
+    /// are not downloaded. `actions`: settings of the config. `categories`: categories that the app contains.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
         keepsPayloads: Bool = false, showsPayloads: Bool = false, mediaStatus: Media.Status = .pending,
@@ -54,7 +55,7 @@ package struct Normalizer: Sendable {
         return limits
     }
 
-    /// A parser that keeps to the limits of payloads.
+    /// A parser with the limits of payloads.
     package static func makeParser() -> JSONParser { JSONParser(limits: payloadLimits) }
 
     /// The event of one payload.
@@ -65,42 +66,35 @@ package struct Normalizer: Sendable {
         return try event(payload, in: envelope(of: reception), at: place, with: parser, by: &json)
     }
 
-    /// The event of a payload of a recording. `id`: the one it shall have; nil for a new one. `json`: one for many events,
-    /// whose memory is used again.
+    /// The event of a recorded payload. `id`: the event's id; nil for a new one. `json`: a writer whose memory is
+    /// reused.
     package func event(
         _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID?, with parser: JSONParser,
         by json: inout JSONWriter
     ) throws(Rejection) -> Event {
         try event(
             payload.text, in: envelope, at: payload.place, with: parser, by: &json,
-            knowing: Facts(id: id ?? payload.time.map { ids.next(at: $0.date) }, token: payload.token))
+            id: id ?? payload.time.map { ids.next(at: $0.date) }, token: payload.token)
     }
 
-    /// What is known of a payload that it does not say itself.
-    struct Facts {
-        /// Of its event.
-        var id: EventID?
-        /// Of the device that it is for.
-        var token: [UInt8]?
-    }
-
-    /// What all events of one reception have in common, made once for many of them.
+    /// The common attributes of all events of one reception.
     package func envelope(of reception: Reception) -> CloudEventEnvelope {
         CloudEventEnvelope(gateway: gateway, reception: reception)
     }
 
-    /// The event of one payload. `json`: one for many events, whose memory is used again.
+    /// The event of one payload. `json`: a writer whose memory is reused. `id`: the event's id; nil for a new one.
+    /// `token`: of the device, instead of the one in the payload.
     func event(
         _ payload: UnsafeBufferPointer<UInt8>, in envelope: CloudEventEnvelope, at place: Place,
-        with parser: JSONParser, by json: inout JSONWriter, knowing facts: Facts = Facts()
+        with parser: JSONParser, by json: inout JSONWriter, id: EventID? = nil, token: [UInt8]? = nil
     ) throws(Rejection) -> Event {
         var notification = PushNotification(platform: .unknown)
         let reception = envelope.reception
         let recognised = try read(
-            payload, of: reception, at: place, with: parser, token: facts.token, into: &notification)
+            payload, of: reception, at: place, with: parser, token: token, into: &notification)
         for position in notification.media.indices { notification.media[position].status = mediaStatus }
         let expiry = recognised.expiry(receivedAt: reception.receivedAt)
-        let id = facts.id ?? ids.next(at: reception.receivedAt)
+        let id = id ?? ids.next(at: reception.receivedAt)
         json.removeAll()
         json.reserve(2000)
         envelope.write(notification, id: id, into: &json)
@@ -127,8 +121,8 @@ package struct Normalizer: Sendable {
         return time.date
     }
 
-    /// Reads one payload of a recording into an empty notification and writes its event, and nothing that only a queue asks
-    /// for. Writes nothing when it throws. `id`: the one that it shall have; nil for a new one.
+    /// Reads a recorded payload into an empty notification and writes its event, without the values that only a queue
+    /// needs. Does not write if it throws. `id`: the event's id; nil for a new one.
     package func write(
         _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID? = nil, with parser: JSONParser,
         as notification: inout PushNotification, into json: inout JSONWriter
@@ -141,8 +135,8 @@ package struct Normalizer: Sendable {
         envelope.write(notification, id: id ?? ids.next(at: time), into: &json)
     }
 
-    /// Returns the payload, in which stands what a notification does not say. It lasts until the parser's next one.
-    /// `token`: of the device, which wins over the one in the payload.
+    /// Reads a payload into a notification. Returns the platform payload, valid until the parser's next text. `token`:
+    /// of the device, instead of the one in the payload.
     private func read(
         _ payload: UnsafeBufferPointer<UInt8>, of reception: Reception, at place: Place, with parser: JSONParser,
         token: [UInt8]?, into notification: inout PushNotification
@@ -156,7 +150,7 @@ package struct Normalizer: Sendable {
         let token = token ?? recognised.target.token?.utf8.map({ Array($0) })
         if let token, !token.isEmpty { notification.deviceTokens.append(.init(key: Self.targetKey, text: token)) }
         if let mask = TokenMask(notification.deviceTokens, hashedBy: tokens) { notification.maskTokens(with: mask) }
-        // First, because it may put buttons into another order.
+        // Before the actions are checked, because it may reorder buttons.
         if notification.category != nil { categories.resolve(&notification) }
         notification.checkActions(with: actions)
         if let token, !token.isEmpty {
@@ -165,7 +159,7 @@ package struct Normalizer: Sendable {
         return recognised
     }
 
-    /// Says which push service a payload is for. The result lasts until the parser's next payload.
+    /// Recognises the push service of a payload. The result is valid until the parser's next text.
     package func recognise(
         _ payload: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser
     ) throws(Rejection) -> PlatformPayload {
@@ -193,18 +187,18 @@ extension PushNotification.Target {
 }
 
 extension Rejection {
-    /// A JSON error in words, with the place inside the payload where it is known.
+    /// Describes a JSON error, with the position inside the payload if it is known.
     package init(_ error: JSONError, in payload: UnsafeBufferPointer<UInt8>, at place: Place) {
         let position = error.offset.map { TextPosition(offset: $0, in: Array(payload)) }
         let where_ = position.map { " at line \($0.line), column \($0.column)" } ?? ""
         switch error.reason {
-        case .empty: self.init(.empty, at: place, "There is nothing here: send a JSON object.")
+        case .empty: self.init(.empty, at: place, "The payload is empty: send a JSON object.")
         case .invalidUTF8:
             self.init(.invalidUTF8, at: place, "The payload is not valid UTF-8\(where_): encode it as UTF-8.")
         case .invalidNumber:
             self.init(
                 .invalidNumber, at: place,
-                "A number\(where_) is malformed or does not fit 64 bits: send it as a string.")
+                "A number\(where_) is malformed or does not fit in 64 bits: send it as a string.")
         case .tooDeep:
             self.init(
                 .tooDeep, at: place, "The payload is nested more than \(Normalizer.depthLimit) levels deep: flatten it."
@@ -212,12 +206,13 @@ extension Rejection {
         case .tooLarge:
             self.init(
                 .tooLarge, at: place,
-                "The payload is larger than \(Normalizer.payloadLimit) bytes, which no push service takes.")
-        case .unclosedString: self.init(.truncated, at: place, "The payload ends within a string: send all of it.")
+                "The payload is larger than \(Normalizer.payloadLimit) bytes, which no push service accepts.")
+        case .unclosedString: self.init(.truncated, at: place, "The payload ends inside a string: send all of it.")
         case .incomplete: self.init(.truncated, at: place, "The payload ends before it is complete: send all of it.")
         case .invalidString:
             self.init(
-                .notJSON, at: place, "A string\(where_) holds a raw control character or a wrong escape: escape it.")
+                .notJSON, at: place,
+                "A string\(where_) contains a raw control character or an invalid escape: escape it.")
         case .syntax, .tooManyDocuments, .outOfMemory:
             self.init(
                 .notJSON, at: place,

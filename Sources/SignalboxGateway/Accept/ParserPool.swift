@@ -2,9 +2,9 @@ package import SignalboxJSON
 package import SignalboxNotification
 import Synchronization
 
-/// Lends parsers, whose buffers are worth keeping, to whoever has something to parse.
+/// Lends parsers and keeps their buffers for the next borrower. Callable from any thread.
 package final class ParserPool: Sendable {
-    // A parser is used by one borrower at a time, which the pool sees to; the compiler cannot.
+    // A parser has one borrower at a time. The pool guarantees it; the compiler cannot check it.
     private struct Idle: @unchecked Sendable {
         var parsers: [JSONParser] = []
     }
@@ -15,25 +15,18 @@ package final class ParserPool: Sendable {
 
     private init(limits: JSONParser.Limits) { self.limits = limits }
 
-    /// For payloads, as large and as deep as we take them.
+    /// Parsers with the limits of payloads.
     package static func forPayloads() -> ParserPool { ParserPool(limits: Normalizer.payloadLimits) }
 
-    /// For events of our own making, which are deeper than their payloads and may be longer.
-    package static func forEvents() -> ParserPool { ParserPool(limits: eventLimits) }
+    /// Parsers with the limits of events.
+    package static func forEvents() -> ParserPool { ParserPool(limits: .events) }
 
-    /// Throws where an event of so many bytes is larger than such a parser takes, for those who need not read it.
+    /// Throws if an event of so many bytes exceeds the limits of events, for callers that do not parse it.
     package static func check(eventOf bytes: Int, at place: Place) throws(Rejection) {
-        guard bytes <= eventLimits.bytes else { throw .eventTooLarge(at: place) }
+        guard bytes <= JSONParser.Limits.events.bytes else { throw .eventTooLarge(at: place) }
     }
 
-    private static let eventLimits: JSONParser.Limits = {
-        var limits = Normalizer.payloadLimits
-        limits.bytes *= 16
-        limits.depth += 16
-        return limits
-    }()
-
-    /// Hands `body` a parser that nobody else uses meanwhile.
+    /// Lends `body` a parser for the duration of the call.
     package func withParser<R, E: Error>(_ body: (JSONParser) throws(E) -> R) throws(E) -> R {
         let parser = idle.withLock { $0.parsers.popLast() } ?? JSONParser(limits: limits)
         defer {
@@ -41,5 +34,50 @@ package final class ParserPool: Sendable {
             idle.withLock { if $0.parsers.count < Self.kept { $0.parsers.append(parser) } }
         }
         return try body(parser)
+    }
+}
+
+extension JSONParser.Limits {
+    /// The limits of events: they may be longer than their payloads, and are a few levels deeper.
+    static let events: Self = {
+        var limits = Self()
+        limits.bytes = 16 * Normalizer.payloadLimit
+        return limits
+    }()
+}
+
+extension JSONParser {
+    /// A parser with the limits of events, for every event that the gateway stores.
+    static func forEvents() -> JSONParser { JSONParser(limits: .events) }
+
+    /// Parses an event as it will be delivered and invalidates values parsed before. Throws if the event is too large.
+    package func read(event: UnsafeBufferPointer<UInt8>, at place: Place) throws(Rejection) -> JSONValue {
+        reset()
+        do throws(JSONError) {
+            return try parse(event)
+        } catch {
+            // The gateway wrote the event, so the only possible error is its size.
+            throw .eventTooLarge(at: place)
+        }
+    }
+
+    /// Parses the body of an event, as ``read(event:at:)`` does.
+    func read(_ event: Event, at place: Place) throws(Rejection) -> JSONValue {
+        let result = event.body.withUnsafeBufferPointer { bytes in
+            Result { () throws(Rejection) in try read(event: bytes, at: place) }
+        }
+        return try result.get()
+    }
+}
+
+extension Rejection {
+    static func eventTooLarge(at place: Place) -> Rejection {
+        Rejection(.tooLarge, at: place, "The event made from this payload is too large: send a smaller payload.")
+    }
+
+    static func tooCostly(at place: Place) -> Rejection {
+        Rejection(
+            .tooCostly, at: place,
+            "Routing this payload takes too much work: shorten its arrays and strings.")
     }
 }

@@ -1,18 +1,17 @@
 package import SignalboxJSON
 package import SignalboxNotification
 
-/// A stretch of input that holds whole payloads: what one worker takes at a time.
+/// A part of the input with complete payloads, for one worker.
 package struct PayloadBlock: Sendable {
     private let bytes: [UInt8]
     private let pieces: [JSONSplitter.Piece]
-    /// A place right behind the block where reading may begin anew, as if nothing stood before it; nil where that is not
-    /// known.
+    /// A place right behind the block from which reading may begin without the input before it; nil if there is none.
     package let restart: Place?
 
-    /// True when there is nothing in it.
+    /// True if there is no payload in it.
     package var isEmpty: Bool { pieces.isEmpty }
 
-    /// Position in the input, in bytes, before which all payloads of the block begin, and those of later ones do not.
+    /// Byte offset in the input: payloads of this block begin before it, payloads of later blocks do not.
     package var end: Int { pieces.last.map { $0.offset + max(1, $0.range.count) } ?? 0 }
 
     fileprivate init(_ taken: (bytes: [UInt8], pieces: [JSONSplitter.Piece]), restart: Place? = nil) {
@@ -21,8 +20,9 @@ package struct PayloadBlock: Sendable {
         self.restart = restart
     }
 
-    /// Reads the payloads: `each` gets an event or a rejection, in the order of the input, and says whether to go on. A
-    /// bad payload costs none of its neighbours. `parser`: from ``Normalizer/makeParser()``, nobody else's meanwhile.
+    /// Reads the payloads. `each` receives an event or a rejection, in the order of the input; false stops. One
+    /// invalid payload does not affect the others. `parser`: from ``Normalizer/makeParser()``, not shared during the
+    /// call.
     package func read(
         by normalizer: Normalizer, as reception: Reception, with parser: JSONParser,
         _ each: (consuming Result<Event, Rejection>) -> Bool
@@ -36,7 +36,7 @@ package struct PayloadBlock: Sendable {
         }
     }
 
-    /// Writes the events of all payloads of a recording as NDJSON.
+    /// Writes the events of all recorded payloads as NDJSON.
     package func read(
         by normalizer: Normalizer, as reception: Reception, in recorded: RecordedEnvelope = RecordedEnvelope(),
         with parser: JSONParser, into lines: inout JSONWriter, rejected: (Rejection) -> Void
@@ -53,8 +53,9 @@ package struct PayloadBlock: Sendable {
         }
     }
 
-    /// Hands `read` every payload of a recording that begins at `first` or later, and `rejected` what is none, until one
-    /// of them says false. Each lasts as long as the call; `read` may use `parser` meanwhile, and throw what is wrong.
+    /// Passes every recorded payload that begins at `first` or later to `read`, and every rejection to `rejected`,
+    /// until one of them returns false. A payload is valid for the duration of the call. `read` may use `parser`, and
+    /// may throw a rejection.
     package func forEachPayload(
         in envelope: RecordedEnvelope, from first: Int = 0, with parser: JSONParser,
         _ read: (RecordedPayload) throws(Rejection) -> Bool, rejected: (Rejection) -> Bool
@@ -66,8 +67,8 @@ package struct PayloadBlock: Sendable {
         }
     }
 
-    /// Hands every text to `read`, and what that or the cutting rejects to `rejected`, until one of them says false.
-    /// `first`: position in the input before which texts are passed over.
+    /// Passes every text to `read`, and the rejections of `read` and of the splitter to `rejected`, until one of them
+    /// returns false. `first`: texts that begin before this offset are skipped.
     @discardableResult
     func forEachText(
         from first: Int = 0, _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Bool,
@@ -78,7 +79,7 @@ package struct PayloadBlock: Sendable {
                 let place = Place(line: piece.line, offset: piece.offset)
                 if place.offset < first {
                     // Of a line with several texts some may have been read.
-                    guard piece.isGuess, piece.offset + piece.range.count > first else { return true }
+                    guard piece.isLine, piece.offset + piece.range.count > first else { return true }
                     let line = UnsafeBufferPointer(rebasing: all[piece.range])
                     return PayloadBlock(cutting: line, at: place)?.forEachText(from: first, read, rejected: rejected)
                         ?? true
@@ -88,7 +89,7 @@ package struct PayloadBlock: Sendable {
                 do throws(Rejection) {
                     return try read(text, place)
                 } catch {
-                    guard piece.isGuess, let parts = PayloadBlock(cutting: text, at: place) else {
+                    guard piece.isLine, let parts = PayloadBlock(cutting: text, at: place) else {
                         return rejected(error)
                     }
                     return parts.forEachText(read, rejected: rejected)
@@ -97,39 +98,39 @@ package struct PayloadBlock: Sendable {
         }
     }
 
-    /// Cuts a line that is no single payload by its brackets; nil when that finds no more than the line itself.
+    /// Cuts a line that is not one payload at its brackets; nil when it holds one text.
     private init?(cutting line: UnsafeBufferPointer<UInt8>, at place: Place) {
         var splitter = JSONSplitter(
-            limit: Normalizer.payloadLimit, guesses: false, line: place.line, offset: place.offset)
+            limit: Normalizer.payloadLimit, takesLines: false, line: place.line, offset: place.offset)
         splitter.append(UnsafeRawBufferPointer(line))
         splitter.finish()
         let taken = splitter.takeAll()
-        guard taken.pieces.count > 1 || taken.pieces.contains(where: { $0.fault != nil }) else { return nil }
+        guard taken.pieces.count > 1 else { return nil }
         self.init(taken)
     }
 }
 
-/// Cuts input into blocks as it comes: NDJSON, a JSON array, or texts that follow one another.
+/// Cuts input into blocks as it arrives: NDJSON, a JSON array, or concatenated texts.
 package struct PayloadBlocks {
     private var splitter = JSONSplitter(limit: Normalizer.payloadLimit)
 
     package init() {}
 
-    /// For input from a ``PayloadBlock/restart`` on.
+    /// Continues at a ``PayloadBlock/restart``.
     package init(from restart: Place) {
         splitter = JSONSplitter(
             limit: Normalizer.payloadLimit, line: restart.line, offset: restart.offset, isWithin: true)
     }
 
-    /// True when the input turned out to be a JSON array.
+    /// True if the input is a JSON array.
     package var isArray: Bool { splitter.isArray }
 
     package mutating func append(_ bytes: UnsafeRawBufferPointer) { splitter.append(bytes) }
 
-    /// Says that no more input comes.
+    /// Ends the input.
     package mutating func finish() { splitter.finish() }
 
-    /// Whatever whole payloads are there.
+    /// All complete payloads since the last call.
     package mutating func take() -> PayloadBlock {
         let taken = splitter.takeAll()
         return PayloadBlock(taken, restart: splitter.restart.map { Place(line: $0.line, offset: $0.offset) })
@@ -140,14 +141,12 @@ extension Rejection {
     fileprivate init(_ fault: JSONSplitter.Fault, at place: Place) {
         switch fault {
         case .truncated:
-            self.init(.truncated, at: place, "The payload that begins here is not closed: send all of it.")
+            self.init(.truncated, at: place, "The payload that begins here is incomplete: send all of it.")
         case .tooLong:
             self.init(
                 .tooLarge, at: place,
-                "The payload that begins here is larger than \(Normalizer.payloadLimit) bytes, which no push service takes."
+                "The payload that begins here is larger than \(Normalizer.payloadLimit) bytes, which no push service accepts."
             )
-        case .misplaced:
-            self.init(.notJSON, at: place, "No payload can begin here: look for a bracket or comma too many before it.")
         }
     }
 }

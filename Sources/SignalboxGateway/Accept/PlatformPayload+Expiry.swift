@@ -3,11 +3,11 @@ import SignalboxJSON
 import SignalboxNotification
 
 extension PlatformPayload {
-    /// When the push service itself would give this message up; nil when it would keep it as long as it can.
+    /// When the push service would discard this message; nil if it would keep it as long as possible.
     ///
-    /// A request to FCM says so for each platform: the message is over when it is over for all that it is for.
-    /// `apns-expiration` is a time in Unix seconds, `ttl` and `time_to_live` count from when the service gets the message,
-    /// which is taken to be now. Zero asks for one attempt at once, which is what a fresh event gets anyway.
+    /// A request to FCM has an expiry for each platform: the message expires with the last of them. `apns-expiration`
+    /// is a time in Unix seconds. `ttl` and `time_to_live` count from the time the service receives the message,
+    /// assumed to be now. Zero requests one immediate attempt, which every new event gets.
     /// Source: developer.apple.com, "Sending notification requests to APNs"; firebase.google.com, "REST Resource:
     /// projects.messages", AndroidConfig, WebpushConfig and ApnsConfig
     func expiry(receivedAt: Date) -> Date? {
@@ -49,7 +49,7 @@ extension PlatformPayload {
         return Int64(whole)
     }
 
-    /// Nil for what no calendar has a date for, which is as long as it can be kept.
+    /// Nil for a time beyond the calendar, which means as long as possible.
     private static func after(_ seconds: Int64, _ start: Date) -> Date? {
         guard seconds > 0 else { return nil }
         let (end, overflows) = Int64(start.timeIntervalSince1970.rounded(.down)).addingReportingOverflow(seconds)

@@ -1,8 +1,9 @@
 import SignalboxNotification
 
 extension PushNotification {
-    /// Adds a warning for what is wrong with each action, its own and its buttons', unless the vendor's reader has said
-    /// so. Paths are those of the event's `data`: an action may come from several places of a payload.
+    /// Adds a warning for each problem of the notification's action and of its buttons' actions, unless the vendor's
+    /// reader has reported it. Paths point into the event's `data`: an action may be read from several positions of a
+    /// payload.
     mutating func checkActions(with types: ActionTypes) {
         if let action {
             warn(of: types.problems(with: action, options: nil), with: action, at: "/action")
@@ -18,13 +19,13 @@ extension PushNotification {
     }
 
     private mutating func warn(of problems: [ActionProblem], with action: Action, at place: String) {
-        for problem in problems where warnings.count < Self.mostWarnings && !isSaid(problem, of: action) {
+        for problem in problems where warnings.count < Self.mostWarnings && !isReported(problem, of: action) {
             warnings.append(Warning(problem.code.rawValue, at: place + problem.path, problem.message))
         }
     }
 
-    /// MCE has rules of its own that say the same.
-    private func isSaid(_ problem: ActionProblem, of action: Action) -> Bool {
+    /// MCE's reader has rules of its own that report the same problems.
+    private func isReported(_ problem: ActionProblem, of action: Action) -> Bool {
         let code: String
         switch problem.code {
         case .valueMissing: code = "mce.action-value-missing"

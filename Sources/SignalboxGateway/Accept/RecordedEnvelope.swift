@@ -1,13 +1,13 @@
 package import SignalboxJSON
 package import SignalboxNotification
 
-/// Where a recording by another tool keeps the payload, when it was sent and whose token it was sent to.
+/// Positions of payload, time and device token in a recording of another tool.
 package struct RecordedEnvelope: Sendable, Equatable {
-    /// Of the payload: an object, or a string that holds its JSON. Nil where the recorded text itself is the payload.
+    /// The payload: an object, or a string that contains its JSON. Nil if the recorded text itself is the payload.
     package var payload: JSONPointer?
-    /// Of the time: RFC 3339, or seconds or milliseconds since 1970. Nil where nobody asks.
+    /// The time it was sent: RFC 3339, or seconds or milliseconds since 1970. Nil if not read.
     package var time: JSONPointer?
-    /// Of the device token, a string. Nil where nobody asks.
+    /// The device token, a string. Nil if not read.
     package var token: JSONPointer?
 
     package init(payload: JSONPointer? = nil, time: JSONPointer? = nil, token: JSONPointer? = nil) {
@@ -16,10 +16,10 @@ package struct RecordedEnvelope: Sendable, Equatable {
         self.token = token
     }
 
-    /// Whether texts are payloads and nothing else is asked of them.
+    /// True if texts are payloads and have no further values to read.
     var isNone: Bool { payload == nil && time == nil && token == nil }
 
-    /// Hands `body` the payload of a recorded text, for as long as the call lasts. `parser` is free to be used by it.
+    /// Passes the payload of a recorded text to `body`, for the duration of the call. `body` may use `parser`.
     func open<R>(
         _ text: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser,
         _ body: (RecordedPayload) throws(Rejection) -> R
@@ -37,7 +37,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
         guard let payload else {
             return try body(RecordedPayload(text: text, place: place, time: time, token: token))
         }
-        // A copy, because the parser will be asked to read it.
+        // A copy, because the same parser reads it next.
         let copy = try bytes(of: payload, in: root, at: place)
         return try copy.withUnsafeBufferPointer { (bytes) throws(Rejection) in
             try body(RecordedPayload(text: bytes, place: place, time: time, token: token))
@@ -46,13 +46,13 @@ package struct RecordedEnvelope: Sendable, Equatable {
 
     private func bytes(of pointer: JSONPointer, in root: JSONValue, at place: Place) throws(Rejection) -> [UInt8] {
         guard let value = pointer.value(in: root) else {
-            throw Rejection(.envelope, at: place, "There is nothing at \(pointer.text), where payloads should be.")
+            throw Rejection(.envelope, at: place, "There is no payload at \(pointer.text).")
         }
         if let text = value.utf8 { return Array(text) }
         guard value.isObject else {
             throw Rejection(
                 .envelope, at: place,
-                "What is at \(pointer.text) is no payload: that is an object, or a string that holds one.")
+                "The value at \(pointer.text) is not a payload: expected an object, or a string that contains one.")
         }
         return JSONText(value).bytes
     }
@@ -63,31 +63,32 @@ package struct RecordedEnvelope: Sendable, Equatable {
         guard let value = pointer.value(in: root), let time = Timestamp(recorded: value) else {
             throw Rejection(
                 .envelope, at: place,
-                "There is no time at \(pointer.text): it is RFC 3339, or seconds or milliseconds since 1970.")
+                "There is no time at \(pointer.text): expected RFC 3339, or seconds or milliseconds since 1970.")
         }
         return time
     }
 
-    /// Nil where the recording has none.
+    /// Nil if the recording has no token.
     private func recordedToken(
         _ pointer: JSONPointer, in root: JSONValue, at place: Place
     ) throws(Rejection) -> [UInt8]? {
         guard let value = pointer.value(in: root), !value.isNull else { return nil }
         guard let text = value.utf8 else {
-            throw Rejection(.envelope, at: place, "What is at \(pointer.text) is no device token: that is a string.")
+            throw Rejection(
+                .envelope, at: place, "The value at \(pointer.text) is not a device token: expected a string.")
         }
         return text.isEmpty ? nil : Array(text)
     }
 }
 
-/// A payload as a recording has it; its text lasts as long as the call that it is handed to.
+/// A recorded payload. Its text is valid for the duration of the call that receives it.
 package struct RecordedPayload {
     package let text: UnsafeBufferPointer<UInt8>
-    /// Of the recorded text in its input.
+    /// The place of the recorded text in its input.
     package let place: Place
-    /// When it was sent, where the recording was asked.
+    /// When it was sent, if the envelope names a position.
     package let time: Timestamp?
-    /// Of the device, where the recording was asked and says it.
+    /// The device token, if the envelope names a position and the recording has one.
     package let token: [UInt8]?
 
     init(text: UnsafeBufferPointer<UInt8>, place: Place, time: Timestamp? = nil, token: [UInt8]? = nil) {
@@ -99,8 +100,8 @@ package struct RecordedPayload {
 }
 
 extension Timestamp {
-    /// Reads RFC 3339, or a number or its text: from 100,000,000,000 on those are milliseconds since 1970, below it
-    /// seconds. Nil for anything else, and outside of the calendar.
+    /// Reads RFC 3339, or a number as such or as a string: seconds since 1970 below 100,000,000,000, milliseconds from
+    /// there on. Nil for any other value, and outside of the calendar.
     fileprivate init?(recorded value: JSONValue) {
         if let text = value.utf8 {
             if let time = Timestamp(iso8601: text) {
@@ -118,7 +119,7 @@ extension Timestamp {
     }
 
     private init?(sinceEpoch number: Double) {
-        // As seconds that would be the year 5138, as milliseconds it is 1973.
+        // The limit is the year 5138 in seconds, and 1973 in milliseconds.
         let milliseconds = number.magnitude < 100_000_000_000 ? number * 1000 : number
         guard let whole = Int64(exactly: milliseconds.rounded(.down)) else { return nil }
         self.init(milliseconds: whole)

@@ -1,14 +1,14 @@
 import SignalboxJSON
 import SignalboxNotification
 
-/// The APNs payload of a notification as an app would have it shown: with the category that its buttons make, and with
-/// `mutable-content` where a service extension has something to do.
+/// The APNs payload of a notification as an app should show it: with the category of its buttons, and with
+/// `mutable-content` if a service extension has work to do.
 struct ShownPayload {
     private let userInfo: JSONValue
     private let category: String?
     private let needsExtension: Bool
 
-    /// Nil for what no iOS app gets. The payload of FCM's HTTP v1 API has the APNs one within it.
+    /// Nil for a payload that no iOS app receives. A payload of FCM's HTTP v1 API contains the APNs payload.
     init?(_ payload: borrowing PlatformPayload, of notification: PushNotification) {
         let root = payload.root
         let candidates = [root, (root["message"] ?? root)["apns"]?["payload"]]
@@ -57,7 +57,7 @@ struct ShownPayload {
 extension JSONText {
     /// An event with this payload as the last member of its data.
     func asMember(ofEvent event: [UInt8]) -> [UInt8] {
-        // Of our own writing: the data is the last member, and no empty object.
+        // The gateway wrote the event: `data` is its last member and is not empty.
         precondition(event.suffix(2) == Array("}}".utf8), "An event does not end with its data.")
         var bytes: [UInt8] = []
         bytes.reserveCapacity(event.count + self.bytes.count + 10)

@@ -1,5 +1,17 @@
+import SignalboxEgress
 import SignalboxJSON
 import SignalboxNotification
+
+/// Hashes device tokens with HMAC-SHA256 under the gateway's own key.
+package struct TokenHash: Sendable {
+    private let authentication: MessageAuthentication
+
+    /// `key`: 32 random bytes, stored in the data directory so that a token keeps its hash.
+    package init(key: [UInt8]) { authentication = MessageAuthentication(key: key) }
+
+    /// `sha256:` and 64 hexadecimal digits.
+    package func name(of token: [UInt8]) -> String { "sha256:" + hexadecimal(authentication.authenticate(token)) }
+}
 
 /// Replaces device tokens inside JSON texts by their keyed hashes.
 struct TokenMask {

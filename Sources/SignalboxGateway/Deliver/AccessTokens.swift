@@ -6,8 +6,8 @@ package import SignalboxNotification
 
 /// Access tokens of one client, by OAuth 2.0's client credentials grant (RFC 6749, 4.4).
 ///
-/// A token is kept until shortly before it expires. However many wait for one, one request is under way; what it brings,
-/// a token or a failure, is for all of them.
+/// A token is cached until shortly before it expires. All callers that wait for one share a single request and its
+/// result, a token or a failure.
 package actor AccessTokens {
     private let credentials: Destination.ClientCredentials
     private let secret: String
@@ -23,7 +23,7 @@ package actor AccessTokens {
         let end: ContinuousClock.Instant
     }
 
-    /// `transport`: the webhook's. The token's server is another one, so that its pins do not count there.
+    /// `transport`: of the webhook. Its certificate pins do not apply, because the token server is another server.
     package init(
         _ credentials: Destination.ClientCredentials, secret: String, transport: TransportOptions, timeout: Duration,
         http: OutboundHTTP, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }
@@ -36,7 +36,7 @@ package actor AccessTokens {
         self.now = now
     }
 
-    /// A token to send. `refused`: one that was not taken, so that another is asked for.
+    /// A token to send. `refused`: a token that the destination rejected; requests a new one.
     package func token(insteadOf refused: String? = nil) async throws(TransportError) -> String {
         if let current, current.text != refused, current.end > now() { return current.text }
         return try await fetched().get().text
@@ -44,7 +44,7 @@ package actor AccessTokens {
 
     private func fetched() async -> Result<Token, TransportError> {
         if let fetching { return await fetching.value }
-        // Not structured: it belongs to all who wait for it, not to the first of them.
+        // Unstructured: the request belongs to all callers, not to the first one.
         let task = Task { await fetch() }
         fetching = task
         let result = await task.value
@@ -101,7 +101,7 @@ package actor AccessTokens {
     private static let longestReply = 64 * 1024
     private static let longestToken = 16 * 1024
     private static let longestUse = 24 * 3600
-    /// For a server that does not say how long its tokens are good.
+    /// Used if the server does not name an expiry.
     private static let usualUse = 300
 
     private static func token(
@@ -113,15 +113,15 @@ package actor AccessTokens {
         guard reply.status == 200 else {
             throw .token("\(answered(reply.status))\(json.map(code) ?? "")")
         }
-        guard let json, json.isObject else { throw .token("the reply is not JSON, or no object") }
+        guard let json, json.isObject else { throw .token("the reply is not a JSON object") }
         guard let text = json["access_token"]?.string, (1...longestToken).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
-        else { throw .token("the reply has no \"access_token\" that a header can bear") }
+        else { throw .token("the reply has no \"access_token\" that is valid in a header") }
         if let type = json["token_type"]?.string, type.lowercased() != "bearer" {
             throw .token("the reply's \"token_type\" is not Bearer")
         }
         let seconds = min(max(json["expires_in"].flatMap(seconds) ?? usualUse, 0), longestUse)
-        // A token that expires on its way is refused; a tenth of a short life is enough.
+        // Reserves time for the request: a minute, or a tenth of a short life.
         return Token(text: text, end: asked + .seconds(seconds) - .seconds(min(60, seconds / 10)))
     }
 
@@ -131,9 +131,9 @@ package actor AccessTokens {
             ?? value.string.flatMap { Int($0) }
     }
 
-    private static func answered(_ status: Int) -> String { "the token's server answered \(status)" }
+    private static func answered(_ status: Int) -> String { "the token server answered \(status)" }
 
-    /// The error code of RFC 6749, 5.2, when there is one; nothing else of the reply is repeated.
+    /// The error code of RFC 6749, 5.2, if there is one. Other text of the reply is not repeated.
     private static func code(_ json: JSONValue) -> String {
         guard let code = json["error"]?.string, (1...64).contains(code.utf8.count),
             code.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) })

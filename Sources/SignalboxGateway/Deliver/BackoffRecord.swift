@@ -38,7 +38,7 @@ struct BackoffRecord: Sendable {
         return .record(present)
     }
 
-    /// The record could not be written, so the next attempt retries. True for the first failure in a row.
+    /// Records a failed write; the next attempt retries it. True for the first failure in a row.
     mutating func fail(before former: Backoff?) -> Bool {
         (recorded, isRecording) = (former, false)
         defer { hasFailed = true }

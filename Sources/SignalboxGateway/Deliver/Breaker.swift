@@ -1,7 +1,7 @@
-/// Decides whether a destination that keeps failing is left alone. Pure: the time comes in, counted from any start.
+/// A circuit breaker for a destination that keeps failing. Pure: the caller passes the time, measured from any start.
 ///
-/// Closed, it lets everything through. After so many failures in a row it opens: nothing is begun until the probe time
-/// is over. Then it is half open: one attempt is let through, whose end closes it or opens it again.
+/// Closed, it permits every attempt. After a number of failures in a row it opens and permits none until the probe
+/// time is over. Then it is half open: it permits one attempt, whose result closes or reopens it.
 struct Breaker: Sendable, Equatable {
     private enum State: Equatable {
         case closed(failures: Int)
@@ -13,7 +13,7 @@ struct Breaker: Sendable, Equatable {
     private let probe: Duration
     private var state = State.closed(failures: 0)
 
-    /// `failures`: how many in a row open it.
+    /// `failures`: number of failures in a row that open it.
     init(failures: Int, probe: Duration) {
         self.failures = failures
         self.probe = probe
@@ -21,10 +21,10 @@ struct Breaker: Sendable, Equatable {
 
     enum Permission: Equatable {
         case any
-        /// Only this one; whoever begins it calls ``beginProbe()``.
+        /// One attempt. The caller calls ``beginProbe()`` when it starts.
         case probe
         case none(until: Duration)
-        /// Until the probe has ended.
+        /// None until the probe has ended.
         case noneYet
     }
 
@@ -38,19 +38,19 @@ struct Breaker: Sendable, Equatable {
 
     mutating func beginProbe() { state = .halfOpen }
 
-    /// No attempt was made after all.
+    /// Records that the probe was not sent.
     mutating func abandonProbe(at now: Duration) {
         if state == .halfOpen { state = .open(until: now) }
     }
 
-    /// True when this closes it.
+    /// True if this closes it.
     mutating func succeeded() -> Bool {
         defer { state = .closed(failures: 0) }
         if case .closed = state { return false }
         return true
     }
 
-    /// True when this opens it for the first time since it was closed.
+    /// True if this opens a closed breaker.
     mutating func failed(at now: Duration) -> Bool {
         switch state {
         case .closed(let count) where count + 1 < failures: state = .closed(failures: count + 1)
@@ -58,13 +58,13 @@ struct Breaker: Sendable, Equatable {
             state = .open(until: now + probe)
             return true
         case .halfOpen: state = .open(until: now + probe)
-        // What was under way when it opened says nothing new.
+        // An attempt that was in flight when it opened.
         case .open: break
         }
         return false
     }
 
-    /// When the next attempt may begin; nil unless the breaker is open.
+    /// When the next attempt may start; nil unless the breaker is open.
     var openUntil: Duration? { if case .open(let until) = state { until } else { nil } }
 
     var isClosed: Bool { if case .closed = state { true } else { false } }

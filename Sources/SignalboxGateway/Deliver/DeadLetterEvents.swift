@@ -1,28 +1,29 @@
 import Foundation
+import SignalboxConfig
 import SignalboxJSON
 import SignalboxNotification
 package import SignalboxRouting
 import SignalboxStore
 
-/// Makes an event of every delivery that dies, for the routes that ask for such events by `type`.
+/// Makes an event about every delivery that is moved to dead letters, for routes that match such events by `type`.
 ///
-/// Never in a loop: of a delivery that carried such an event none is made.
+/// A dead delivery of such an event makes no further event, so there is no loop.
 package struct DeadLetterEvents: Sendable {
     private let events: OperationalEvent
     private let routes: RouteTable
     private let shaper: EventShaper
 
-    /// `shaper`: makes what routes ask for of events.
+    /// `shaper`: makes the variants of events that routes define.
     package init(gateway: String, routes: RouteTable, shaper: EventShaper) {
         events = OperationalEvent(gateway: gateway)
         self.routes = routes
         self.shaper = shaper
     }
 
-    /// Nil when no route wants it.
+    /// Nil if no route matches.
     func event(about lease: Lease, status: Int?, reason: String, at now: Date) -> RoutedEvent? {
         let parser = JSONParser.forEvents()
-        // An unreadable body is not an event of the gateway's own, and it has no subject.
+        // A body that cannot be parsed is not such an event, and has no subject.
         let body = try? parser.parse(lease.body)
         if let body, isOperational(body) { return nil }
         let event = events.event(.deliveryDead, subject: "destination/\(lease.destination)", at: now) { json in

@@ -4,23 +4,24 @@ import SignalboxConfig
 import SignalboxNotification
 import SignalboxStore
 
-/// Brings the deliveries of one destination from the queue to their outcome. Lanes share nothing but the queue and the
-/// HTTP client, so one that hangs holds up no other.
+/// Delivers the events of one destination. Lanes share only the queue and the HTTP clients, so a destination that
+/// hangs does not delay the others.
 struct DestinationLane: Sendable {
     let destination: Destination
     let sender: any Sender
-    let queue: SQLiteQueue
+    let queue: any LaneStore
     private let deadLetters: Replaceable<DeadLetterEvents?>
     let logger: Logger
     private let clock: any Clock<Duration>
     let elapsed: @Sendable () -> Duration
     let gate: LaneGate
-    private let signals: AsyncStream<Void>
-    private let signal: AsyncStream<Void>.Continuation
+    private let wakeUp = WakeUp()
+    private let settling = Outage()
 
-    /// `clock` and `elapsed` tell the same time: one is for waiting, the other counts from any start.
+    /// `clock` and `elapsed` show the same time: `clock` sleeps, `elapsed` is measured from any start.
     init(
-        _ destination: Destination, sender: any Sender, queue: SQLiteQueue, deadLetters: Replaceable<DeadLetterEvents?>,
+        _ destination: Destination, sender: any Sender, queue: any LaneStore,
+        deadLetters: Replaceable<DeadLetterEvents?>,
         logger: Logger, clock: any Clock<Duration>, elapsed: @escaping @Sendable () -> Duration
     ) {
         self.destination = destination
@@ -35,26 +36,24 @@ struct DestinationLane: Sendable {
             breaker: Breaker(failures: destination.breaker.failures, probe: destination.breaker.probe),
             perSecond: destination.perSecond,
             handshake: destination.handshake.map { Handshake(age: $0.age, retry: destination.retry) }, at: elapsed())
-        (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     }
 
-    /// Runs until the lane is drained or closed and all that was begun has ended.
+    /// Runs until the lane is drained, retired or closed and every attempt has ended.
     func run() async {
-        queue.openLane(destination.name, isOrdered: destination.ordering != nil) { [signal] in signal.yield() }
-        if destination.handshake == nil { await forgetThatItWithheld() }
+        queue.openLane(name, isOrdered: isOrdered) { [wakeUp] in wakeUp.wake() }
+        if destination.handshake == nil { await forgetWithheld() }
         var batches = LaneBatches(destination.batch)
-        await withDiscardingTaskGroup { timers in
-            await withDiscardingTaskGroup { attempts in
-                for await _ in signals {
-                    // Asked first: what was appended while the queue was being read is for another turn.
-                    let isDraining = gate.isDraining
-                    let foundAll = await begin(
-                        &batches, { batch, asks in attempts.addTask { await attempt(batch, asking: asks) } },
-                        wakingAt: { time in timers.addTask { await wake(at: time) } })
-                    if gate.isClosed || gate.isRetired || (isDraining && foundAll) { break }
+        await withDiscardingTaskGroup { attempts in
+            var pause: Duration?
+            while await wakeUp.wait(atMost: pause, by: clock) {
+                // Read before the queue: deliveries appended during the read wake the lane again.
+                let isDraining = gate.isDraining
+                let next = await begin(&batches) { batch, asks in
+                    attempts.addTask { await attempt(batch, asking: asks) }
                 }
+                if gate.isClosed || gate.isRetired || (isDraining && next.isExhausted) { break }
+                pause = next.wake.map { max(.zero, $0 - elapsed()) }
             }
-            timers.cancelAll()
         }
         await giveBack(&batches)
         await forgetBackoff()
@@ -63,50 +62,55 @@ struct DestinationLane: Sendable {
 
     var name: DestinationName { destination.name }
 
-    /// Where one holds up those behind it, what is due says little.
+    /// True if a delivery may block later ones, so that overdue deliveries do not prove a stalled lane.
     var isOrdered: Bool { destination.ordering != nil }
 
-    /// True when it may begin attempts and none is under way.
-    var isIdle: Bool { queue.isActive(destination.name) && gate.isIdle(at: elapsed()) }
+    /// True if the lane may start attempts and none is in flight.
+    var isIdle: Bool { queue.isActive(name) && gate.isIdle(at: elapsed()) }
 
-    /// Looks at the queue again.
-    func wake() { signal.yield() }
+    /// Makes the lane read the queue.
+    func wake() { wakeUp.wake() }
 
-    /// Ends the lane once nothing is due; for a stop, also when its rate allows nothing yet.
+    /// Ends the lane once no delivery is due. `isStop`: do not wait for rate limits and backoffs.
     func drain(isStop: Bool) {
         gate.drain(isStop: isStop)
-        signal.yield()
+        wake()
     }
 
-    /// Ends the lane now, but for what is under way, which is brought to its end: others go on.
+    /// Ends the lane because the config changed. Attempts in flight continue to their end.
     func retire() {
         gate.retire()
-        signal.yield()
+        wake()
     }
 
     var isRetired: Bool { gate.isRetired }
 
-    /// Ends the lane now, but for what is under way.
+    /// Ends the lane for a stop. Attempts in flight continue, but outcomes that cannot be recorded are given up.
     func close() {
         gate.close()
-        signal.yield()
+        wake()
     }
 
-    /// Begins attempts as long as there are places and deliveries. True when there were more places than deliveries, or
-    /// when the destination is to be left alone.
-    private func begin(
-        _ batches: inout LaneBatches, _ start: ([Lease], _ asks: Bool) -> Void, wakingAt: (Duration) -> Void
-    ) async -> Bool {
-        guard queue.isActive(destination.name) else {
+    /// The result of one pass over the queue.
+    private struct Pass {
+        /// True if no delivery is due, or the destination must not receive attempts for a longer time.
+        var isExhausted = false
+        /// When the next attempt may start without a signal; nil for never.
+        var wake: Duration?
+    }
+
+    /// Starts attempts while the gate permits and deliveries are due.
+    private func begin(_ batches: inout LaneBatches, _ start: ([Lease], _ asks: Bool) -> Void) async -> Pass {
+        guard queue.isActive(name) else {
             await giveBack(&batches)
-            return true
+            return Pass(isExhausted: true)
         }
-        // An operator resumed it.
+        // An operator resumed the destination: request permission at once.
         if destination.handshake != nil, !queue.isWithheld(by: name) { gate.askAgain() }
         while true {
             let places = gate.takePlaces(at: elapsed())
             switch places {
-            case .free(0): return false
+            case .free(0): return Pass()
             case .free, .question:
                 let free = places.count
                 let room = batches.room(for: free)
@@ -115,60 +119,45 @@ struct DestinationLane: Sendable {
                 gate.giveBack(free - ready.count, at: elapsed())
                 for batch in ready { start(batch, places == .question) }
                 guard leases.isEmpty, ready.isEmpty else { continue }
-                guard let due = batches.due else { return true }
-                if gate.setTimer(due) { wakingAt(due) }
-                return false
-            case .later(let wait, let isLong):
-                let time = elapsed() + wait
-                if gate.setTimer(time) { wakingAt(time) }
-                return isLong
+                return Pass(isExhausted: batches.due == nil, wake: batches.due)
+            case .later(let wait, let isLong): return Pass(isExhausted: isLong, wake: elapsed() + wait)
             }
         }
     }
 
-    /// What was gathered for a request and is not to be sent now.
+    /// Returns deliveries that were collected for a request and not sent.
     private func giveBack(_ batches: inout LaneBatches) async {
         guard !batches.isEmpty else { return }
-        let leases = batches.takeAll()
-        await withDiscardingTaskGroup { group in
-            for lease in leases { group.addTask { await settle(Settlement(lease, .returned)) } }
-        }
+        await settle(batches.takeAll().map { Settlement($0, .returned) })
     }
 
-    /// Until it is closed nobody may open it again: what is in memory would be nobody's.
+    /// Retries until the queue has closed the lane: deliveries that it holds in memory would otherwise be lost to its
+    /// successor.
     private func closeLane() async {
         let outage = Outage()
         while !gate.isClosed {
             do throws(StoreError) {
-                return try await queue.closeLane(destination.name)
+                return try await queue.closeLane(name)
             } catch {
                 if outage.begins() {
                     logger.error(
-                        "A destination's deliveries cannot be returned to the queue; trying again.",
-                        metadata: ["destination": "\(destination.name)", "error": "\(error)"])
+                        "Cannot return deliveries of a destination to the queue; retrying.",
+                        metadata: ["destination": "\(name)", "error": "\(error)"])
                 }
             }
             do { try await clock.sleep(for: .seconds(1)) } catch { return }
         }
     }
 
-    private func wake(at time: Duration) async {
-        do { try await clock.sleep(for: max(.zero, time - elapsed())) } catch { return }
-        gate.timerEnded(time)
-        signal.yield()
-    }
-
     private func claim(upTo limit: Int) async -> [Lease] {
         do throws(StoreError) {
-            let leases = try await queue.claim(from: destination.name, upTo: limit)
-            gate.noteClaimed()
+            let leases = try await queue.claim(from: name, upTo: limit)
+            gate.recordClaim()
             return leases
         } catch {
-            // The next tick looks again.
-            if gate.noteUnclaimed() {
-                logger.error(
-                    "The queue cannot be read.",
-                    metadata: ["destination": "\(destination.name)", "error": "\(error)"])
+            // The dispatcher's next tick wakes the lane.
+            if gate.recordFailedClaim() {
+                logger.error("Cannot read the queue.", metadata: ["destination": "\(name)", "error": "\(error)"])
             }
             return []
         }
@@ -176,10 +165,10 @@ struct DestinationLane: Sendable {
 
     // MARK: One attempt
 
-    /// One request, of one delivery unless the format batches. `asks`: after asking for permission.
+    /// Sends one request, with one delivery unless the format batches. `asks`: after a request for permission.
     private func attempt(_ batch: [Lease], asking asks: Bool) async {
-        // Claimed before the destination was known to be gone or paused.
-        guard !gate.isShut, queue.isActive(destination.name) else {
+        // The destination may have been paused or disabled after the claim.
+        guard !gate.isShut, queue.isActive(name) else {
             if asks { gate.abandonQuestion() }
             return await leave(batch.map { Settlement($0, .returned) })
         }
@@ -195,26 +184,26 @@ struct DestinationLane: Sendable {
         }
         let result = await sender.send(live)
         let now = Date()
-        // Before the place is free: what the answer says counts for whoever takes it.
-        note(result.answer, of: live[0], now: now)
+        // Before the place is free: the answer must influence the attempt that takes it.
+        record(result.answer, of: live[0], now: now)
         let isDisabling = RetryPolicy.disabling(result.answer) != nil
         if isDisabling { gate.shut() }
         gate.sent()
-        signal.yield()
-        // One number for all, so that what failed together is tried together.
+        wake()
+        // One random number for all, so that deliveries that failed together are retried together.
         lazy var random = Double.random(in: 0..<1)
         let settlements = live.map { settlement(of: $0, result, now: now, random: random) }
         await finish(settlements + expired)
-        // From here on the queue gives out nothing to it.
+        // The settlement is on disk: from now on, the queue holds the deliveries back.
         if isDisabling { gate.reopen() }
         await recordBackoff(after: result.answer)
     }
 
-    /// Nothing was sent: gives the place back, and says nothing of the destination.
+    /// Frees the place without an attempt.
     private func leave(_ settlements: [Settlement]) async {
-        gate.noteNothing(at: elapsed())
+        gate.recordNoAttempt(at: elapsed())
         gate.sent()
-        signal.yield()
+        wake()
         await finish(settlements)
     }
 
@@ -233,32 +222,33 @@ struct DestinationLane: Sendable {
 
     private func finish(_ settlements: [Settlement]) async {
         for settlement in settlements { report(settlement) }
-        if settlements.count == 1 {
-            await settle(settlements[0])
-        } else {
-            // At once, so that they share a commit.
-            await withDiscardingTaskGroup { group in
-                for settlement in settlements { group.addTask { await settle(settlement) } }
-            }
+        await settle(settlements)
+        // Otherwise no delivery waits for this settlement: `sent` has freed the place before.
+        if gate.settled() || isOrdered { wake() }
+    }
+
+    /// Settles concurrently, so that the settlements share a commit.
+    private func settle(_ settlements: [Settlement]) async {
+        guard settlements.count != 1 else { return await settle(settlements[0]) }
+        await withDiscardingTaskGroup { group in
+            for settlement in settlements { group.addTask { await settle(settlement) } }
         }
-        // Otherwise nothing waits for it: whoever was sent has given its place back already.
-        if gate.settled() || isOrdered { signal.yield() }
     }
 
     private func settle(_ settlement: Settlement) async {
         while true {
             do throws(StoreError) {
                 try await queue.settle(settlement)
-                return gate.noteRecorded()
+                _ = settling.ends()
+                return
             } catch {
-                // Many outcomes wait at such a time: it is said once.
-                if gate.noteUnrecorded() {
+                // Logged once: many settlements fail at the same time.
+                if settling.begins() {
                     logger.error(
-                        "Outcomes cannot be recorded; trying again.",
-                        metadata: ["destination": "\(destination.name)", "error": "\(error)"])
+                        "Cannot record outcomes; retrying.", metadata: ["destination": "\(name)", "error": "\(error)"])
                 }
             }
-            // Given up only when the gateway stops: the delivery is then repeated after the next start.
+            // Given up during a stop only: the next start repeats the delivery.
             if gate.isClosed { return }
             do { try await clock.sleep(for: .seconds(1)) } catch { return }
         }

@@ -5,22 +5,26 @@ package import SignalboxConfig
 package import SignalboxNotification
 package import SignalboxStore
 
-/// Runs a lane for every destination, and the timer that tells them what has become due.
+/// Runs a lane for every destination, and the timer that wakes them when deliveries become due.
+///
+/// The flow: a ``DestinationLane`` claims due deliveries as its ``LaneGate`` permits, a ``Sender`` makes the attempts,
+/// ``RetryPolicy`` decides the outcome, and the queue settles it. ``LaneRoster`` replaces lanes after a reload.
 package struct Dispatcher: Service {
     private let roster: LaneRoster
-    private let queue: SQLiteQueue
+    private let queue: any LaneStore
     private let elapsed: @Sendable () -> Duration
     private let deadLetters: Replaceable<DeadLetterEvents?>
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let drainTime: Duration
 
-    /// How often the queue is looked at for what has become due.
+    /// How often the queue is checked for due deliveries.
     private static let tick: Duration = .milliseconds(200)
 
-    /// `deadLetters`: makes events about deliveries that die; nil makes none. `drainTime`: how long a stop goes on beginning what is due; what is under way is then still waited for.
+    /// `deadLetters`: makes events about dead deliveries; nil for none. `drainTime`: how long a stop starts attempts
+    /// of due deliveries. Attempts in flight are awaited after that.
     package init(
-        _ destinations: [(destination: Destination, sender: any Sender)], queue: SQLiteQueue,
+        _ destinations: [(destination: Destination, sender: any Sender)], queue: any LaneStore,
         deadLetters: DeadLetterEvents? = nil, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart, drainTime: Duration = .seconds(5)
     ) {
@@ -39,8 +43,8 @@ package struct Dispatcher: Service {
             })
     }
 
-    /// Delivers to these destinations from now on. Attempts that are under way end as they began, with the settings that
-    /// they began with; destinations that stay as they are, by `isSame` too, notice nothing.
+    /// Replaces the destinations. Attempts in flight end with their former settings. Lanes of equal destinations for
+    /// which `isSame` holds continue unchanged.
     package func replace(
         _ destinations: [(destination: Destination, sender: any Sender)], deadLetters: DeadLetterEvents?,
         isSame: (_ destination: DestinationName) -> Bool
@@ -54,7 +58,7 @@ package struct Dispatcher: Service {
         roster.replace(by: lanes) { old, new in old.destination == new.destination && isSame(new.name) }
     }
 
-    /// Runs until a graceful shutdown, then until everything due was tried or `drainTime` has passed.
+    /// Runs until a graceful shutdown, then until every due delivery was attempted or `drainTime` has passed.
     package func run() async throws {
         await withGracefulShutdownHandler {
             await runUntilDrained()
@@ -63,12 +67,12 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Runs until ``drain()`` was called and nothing is due any more, or its time is over.
+    /// Runs until ``drain(within:)`` was called and no delivery is due, or its time is over.
     package func runUntilDrained() async {
         do throws(StoreError) {
             try await queue.forgetBackoffs()
         } catch {
-            logger.error("The state of destinations cannot be recorded.", metadata: ["error": "\(error)"])
+            logger.error("Cannot record the status of destinations.", metadata: ["error": "\(error)"])
         }
         await withTaskGroup { group in
             group.addTask { await self.keepTime() }
@@ -85,7 +89,9 @@ package struct Dispatcher: Service {
         do throws(StoreError) {
             try await queue.giveBackFresh()
         } catch {
-            logger.error("What was not begun cannot be noted.", metadata: ["error": "\(error)"])
+            logger.error(
+                "Cannot return unsent deliveries to the queue; the next start sends them.",
+                metadata: ["error": "\(error)"])
         }
     }
 
@@ -93,13 +99,13 @@ package struct Dispatcher: Service {
 
     package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
 
-    /// Lets the lanes end once nothing is due. With a time it is a stop: they end after it at the latest, and do not wait
-    /// for what their rates do not allow yet.
+    /// Ends the lanes once no delivery is due. With a time, it is a stop: lanes end after it at the latest, and do not
+    /// wait for rate limits and backoffs.
     package func drain(within time: Duration? = nil) {
         roster.close()
         for lane in roster.lanes { lane.drain(isStop: time != nil) }
         guard let time else { return }
-        // Not structured: a shutdown handler cannot wait. It ends by itself and holds nothing but the lanes.
+        // Unstructured: a shutdown handler cannot wait. The task ends by itself and retains only the lanes.
         Task {
             do { try await clock.sleep(for: time) } catch { return }
             for lane in roster.lanes { lane.close() }
@@ -112,51 +118,51 @@ package struct Dispatcher: Service {
         let outage = Outage()
         while !Task.isCancelled {
             ticks += 1
-            if ticks.isMultiple(of: Watchdog.ticks) { await look(&watchdog) }
+            if ticks.isMultiple(of: Watchdog.ticks) { await check(&watchdog) }
             do {
                 try await queue.tick()
-                if outage.ends() { logger.notice("The queue can be read again.") }
+                if outage.ends() { logger.notice("Queue readable again.") }
             } catch {
-                // Cut short by our own stop.
+                // The gateway's own stop cancelled the read.
                 if Task.isCancelled { return }
-                if outage.begins() { logger.error("The queue cannot be read.", metadata: ["error": "\(error)"]) }
+                if outage.begins() { logger.error("Cannot read the queue.", metadata: ["error": "\(error)"]) }
             }
             reportDamage()
             do { try await clock.sleep(for: Self.tick) } catch { return }
         }
     }
 
-    /// Reports damage of the file once, whichever component found it.
+    /// Logs damage of the file once, whichever component found it.
     private func reportDamage() {
-        guard let damage = queue.fileHealth.takeUnreportedDamage() else { return }
+        guard let damage = queue.health.takeUnreportedDamage() else { return }
         logger.critical(
-            "The queue is damaged; new events are rejected, and readable deliveries are sent.",
+            "Queue damaged; rejecting new events, sending readable deliveries.",
             metadata: ["error": "\(damage)"])
     }
 }
 
 extension Dispatcher {
-    /// Sees lanes that could deliver and do not, says so once, and wakes them.
-    private func look(_ watchdog: inout Watchdog) async {
+    /// Logs lanes that stopped, once for each stop, and wakes them.
+    private func check(_ watchdog: inout Watchdog) async {
         for lane in roster.lanes {
             guard let reading = watchdog.stuckReading(lane.name, queue.readingNumber(of: lane.name)) else { continue }
             logger.critical(
-                "A destination's read of the queue has not ended; its deliveries wait.",
+                "Queue read of a destination hangs; its deliveries wait.",
                 metadata: ["destination": "\(lane.name)", "reading": "\(reading)"])
         }
-        let gauges: [DestinationName: SQLiteQueue.Gauges]
+        let gauges: [DestinationName: DestinationGauges]
         do {
             gauges = try await queue.gauges()
         } catch {
             if Task.isCancelled { return }
-            logger.error("The queue cannot be read.", metadata: ["error": "\(error)"])
+            logger.error("Cannot read the queue.", metadata: ["error": "\(error)"])
             return
         }
         for lane in roster.lanes where !lane.isOrdered {
             let overdue = gauges[lane.name]?.oldestDue.map { Date().timeIntervalSince($0) }
             guard watchdog.isStalled(lane.name, overdue: overdue, isIdle: lane.isIdle) else { continue }
             logger.critical(
-                "Deliveries are due and none is made; this is a defect of the gateway.",
+                "Bug: deliveries are overdue but none was attempted.",
                 metadata: ["destination": "\(lane.name)", "overdue": "\(Int(overdue ?? 0)) s"])
             queue.lookAgain()
             lane.wake()
@@ -164,7 +170,7 @@ extension Dispatcher {
     }
 }
 
-// Services are named in logs; without this, everything that they hold would be.
+// Logs name services by their description; the default one would print every stored value.
 extension Dispatcher: CustomStringConvertible {
     package var description: String { "Dispatcher" }
 }

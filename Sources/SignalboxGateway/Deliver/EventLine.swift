@@ -1,23 +1,23 @@
 import Foundation
 import SignalboxJSON
 
-/// An event in a few lines for a person at a terminal.
+/// Formats an event in a few lines for a terminal.
 package struct EventLine {
     private let parser = JSONParser()
     private let bold: String
     private let dim: String
     private let plain: String
 
-    /// `color`: whether the terminal takes escape sequences.
+    /// `color`: use escape sequences.
     package init(color: Bool) {
         (bold, dim, plain) = color ? ("\u{1B}[1m", "\u{1B}[2m", "\u{1B}[0m") : ("", "", "")
     }
 
-    /// The lines of an event, or of anything that is none, each with its line end.
+    /// The lines of an event, or of a body that is not an event, each with its line end.
     package func text(_ body: [UInt8]) -> String {
         parser.reset()
         guard let event = try? parser.parse(body), let data = event["data"] else {
-            return "\(body.count) bytes that are no event\n"
+            return "\(body.count) bytes that are not an event\n"
         }
         let subject = event["subject"]?.string ?? "?"
         let time = event["time"]?.string ?? ""
@@ -53,18 +53,18 @@ package struct EventLine {
         return action["value"]?.string.map { "\(type) \($0)" } ?? type
     }
 
-    private static func steers(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
-        // Joiners shape letters and emoji; the other format characters turn text around.
+        // Joiners combine letters and emoji; other format characters change the text direction.
         case .format: scalar.value != 0x200C && scalar.value != 0x200D
         default: false
         }
     }
 
-    /// Payloads come from strangers: nothing in them may steer the terminal.
+    /// Removes control characters: payloads are not trusted and must not control the terminal.
     private func printable(_ text: String) -> String {
         String(
-            String.UnicodeScalarView(text.unicodeScalars.map { Self.steers($0) ? " " : $0 }))
+            String.UnicodeScalarView(text.unicodeScalars.map { Self.isControl($0) ? " " : $0 }))
     }
 }

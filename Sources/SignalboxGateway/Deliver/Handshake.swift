@@ -1,10 +1,10 @@
 import SignalboxConfig
 
-/// Decides whether a destination must be asked for permission before it is sent to. Pure: the time comes in, counted
-/// from any start.
+/// Decides when a lane requests the destination's permission. Pure: the caller passes the time, measured from any
+/// start.
 ///
-/// It is asked before the first delivery, when the permission has reached its age, and when it took the permission back.
-/// Who does not give it is asked again after a wait that doubles each time.
+/// The lane requests it before the first delivery, when the permission has expired, and after the destination took it
+/// back. After a refusal, it waits twice as long each time.
 struct Handshake: Sendable {
     private enum State: Equatable {
         case unasked
@@ -13,7 +13,7 @@ struct Handshake: Sendable {
         case withheld(until: Duration)
     }
 
-    /// However often it was not given.
+    /// The longest wait after a refusal.
     static let longestWait: Duration = .seconds(3600)
 
     private let age: Duration
@@ -21,7 +21,7 @@ struct Handshake: Sendable {
     private var state = State.unasked
     private var refusals = 0
 
-    /// `age`: how long a permission is good. `retry`: how long to wait before asking again, up to ``longestWait``.
+    /// `age`: validity of a permission. `retry`: wait after a refusal, up to ``longestWait``.
     init(age: Duration, retry: Destination.Retry) {
         self.age = age
         self.retry = RetryPolicy(retry)
@@ -29,10 +29,10 @@ struct Handshake: Sendable {
 
     enum Permission: Equatable {
         case given
-        /// Whoever asks calls ``begin()``.
+        /// Request it. The caller calls ``begin()``.
         case ask
         case withheld(until: Duration)
-        /// Until the answer is here.
+        /// A request is in flight.
         case asking
     }
 
@@ -47,7 +47,7 @@ struct Handshake: Sendable {
 
     mutating func begin() { state = .asking }
 
-    /// Nobody asked after all.
+    /// Records that permission was not requested.
     mutating func abandon() {
         if state == .asking { state = .unasked }
     }
@@ -57,19 +57,19 @@ struct Handshake: Sendable {
         refusals = 0
     }
 
-    /// `asked`: how long it wants not to be asked again.
+    /// `asked`: minimum wait that the destination named.
     mutating func withheld(at now: Duration, asked: Duration) {
         refusals += 1
         let wait = min(.seconds(retry.backoff(refusals)), Self.longestWait)
         state = .withheld(until: now + max(wait, asked))
     }
 
-    /// A permission that it gave counts no more.
+    /// Invalidates a permission that was given.
     mutating func takeBack() {
         if isGiven { state = .unasked }
     }
 
-    /// Somebody wants that it is asked again at once if it gave no permission.
+    /// Requests a withheld permission at once.
     mutating func askAgain() {
         guard case .withheld = state else { return }
         state = .unasked
@@ -78,7 +78,7 @@ struct Handshake: Sendable {
 
     var isGiven: Bool { if case .given = state { true } else { false } }
 
-    /// Whether a destination that answers a delivery so may have changed its mind: it refuses (403), is gone (410), or
-    /// finds that it gets more than it permits (429).
+    /// True if a destination that answers a delivery with this status may have withdrawn its permission: forbidden
+    /// (403), gone (410), or more requests than permitted (429).
     static func isTakenBack(by status: Int?) -> Bool { status == 403 || status == 410 || status == 429 }
 }

@@ -1,12 +1,12 @@
 import Foundation
 package import SignalboxStore
 
-/// The built-in destination: shows every event to whoever started the gateway.
+/// The built-in destination: shows every event on the gateway's terminal.
 package struct InboxSender: Sender {
     private let color: Bool
     private let show: @Sendable (String) -> Void
 
-    /// `show` gets the lines of one event at a time.
+    /// `show` receives the lines of one event.
     package init(color: Bool, show: @escaping @Sendable (String) -> Void) {
         self.color = color
         self.show = show

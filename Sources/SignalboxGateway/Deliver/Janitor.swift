@@ -1,22 +1,23 @@
 package import Logging
 import ServiceLifecycle
+package import SignalboxConfig
 package import SignalboxStore
 
-/// Removes from the queue what has been kept long enough.
+/// Removes events and deliveries beyond their retention from the queue.
 package struct Janitor: Service {
-    private let queue: SQLiteQueue
-    private let retention: @Sendable () -> SQLiteQueue.Retention
+    private let queue: any UpkeepStore
+    private let retention: @Sendable () -> Retention
     private let logger: Logger
     private let clock: any Clock<Duration>
 
-    /// Between two rounds.
+    /// Time between two rounds.
     private static let interval: Duration = .seconds(60)
-    /// Between two steps of one round, so that others get at the file.
-    private static let breath: Duration = .milliseconds(20)
+    /// Time between two steps of a round, so that other work gets access to the file.
+    private static let pause: Duration = .milliseconds(20)
 
-    /// `retention`: what is kept, asked every round.
+    /// `retention`: read at every round.
     package init(
-        _ queue: SQLiteQueue, retention: @escaping @Sendable () -> SQLiteQueue.Retention, logger: Logger,
+        _ queue: any UpkeepStore, retention: @escaping @Sendable () -> Retention, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.queue = queue
@@ -27,7 +28,7 @@ package struct Janitor: Service {
 
     /// Runs until a graceful shutdown.
     package func run() async throws {
-        // The work ends when it is cancelled and throws nothing, so that a shutdown is a normal end.
+        // The closure does not throw, so that a shutdown is a normal return.
         await cancelWhenGracefulShutdown {
             while !Task.isCancelled {
                 await clean()
@@ -39,22 +40,31 @@ package struct Janitor: Service {
     private func clean() async {
         do throws(StoreError) {
             let removed = try await queue.remove(beyond: retention()) {
-                do { try await clock.sleep(for: Self.breath) } catch { return }
+                do { try await clock.sleep(for: Self.pause) } catch { return }
             }
-            if queue.fileHealth.record(.retention, failure: nil) == .recovers {
-                logger.notice("Old events can be removed again.")
+            if queue.health.record(.retention, failure: nil) == .recovers {
+                logger.notice("Old events removable again.")
             }
-            if removed > 0 { logger.info("Old events were removed.", metadata: ["events": "\(removed)"]) }
+            if removed > 0 { logger.info("Old events removed.", metadata: ["events": "\(removed)"]) }
         } catch {
-            // Cut short by our own stop.
+            // The gateway's own stop cancelled the step.
             if Task.isCancelled { return }
-            guard queue.fileHealth.record(.retention, failure: "\(error)") == .fails else { return }
-            logger.error("Old events cannot be removed.", metadata: ["error": "\(error)"])
+            guard queue.health.record(.retention, failure: "\(error)") == .fails else { return }
+            logger.error("Cannot remove old events.", metadata: ["error": "\(error)"])
         }
     }
 }
 
-// Services are named in logs; without this, everything that they hold would be.
+// Logs name services by their description; the default one would print every stored value.
 extension Janitor: CustomStringConvertible {
     package var description: String { "Janitor" }
+}
+
+extension Retention {
+    /// The retention that a config sets.
+    package init(_ config: GatewayConfig) {
+        self.init(
+            ended: config.retention.ended, dead: config.retention.dead, bytes: config.retention.bytes,
+            categories: .init(age: config.categories.age, count: config.categories.count))
+    }
 }

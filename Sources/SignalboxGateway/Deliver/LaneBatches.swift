@@ -1,11 +1,11 @@
 import SignalboxConfig
 import SignalboxStore
 
-/// The requests into which a lane's deliveries go: one for each, unless its format batches.
+/// Groups a lane's deliveries into requests: one delivery each, unless the format batches.
 struct LaneBatches: Sendable {
     private let limits: Destination.Batch?
     private var cutter: BatchCutter?
-    /// Complete, but there was no place for them.
+    /// Complete batches that wait for a place.
     private var ready: [[Lease]] = []
 
     init(_ limits: Destination.Batch?) {
@@ -13,7 +13,7 @@ struct LaneBatches: Sendable {
         cutter = limits.map { BatchCutter($0) }
     }
 
-    /// How many deliveries so many requests can take; none while there are complete ones, so that few bodies wait here.
+    /// Number of deliveries to claim for so many requests. Zero while complete batches wait, to bound the memory.
     func room(for places: Int) -> Int {
         guard let limits, let cutter else { return places }
         return ready.isEmpty ? max(0, min(places * limits.count, Self.mostAtOnce) - cutter.count) : 0
@@ -21,7 +21,7 @@ struct LaneBatches: Sendable {
 
     private static let mostAtOnce = 1024
 
-    /// Takes deliveries in and gives what can be sent now. `all`: also what is not complete.
+    /// Appends deliveries and returns the batches to send now. `all`: also incomplete ones.
     mutating func take(_ leases: [Lease], upTo places: Int, at now: Duration, all: Bool) -> [[Lease]] {
         guard cutter != nil else { return leases.map { [$0] } }
         for lease in leases { ready += cutter?.add(lease, at: now) ?? [] }
@@ -33,10 +33,10 @@ struct LaneBatches: Sendable {
 
     var isEmpty: Bool { ready.isEmpty && cutter?.count ?? 0 == 0 }
 
-    /// When the next one is complete by its age.
+    /// When the next batch becomes complete by its age.
     var due: Duration? { cutter?.due }
 
-    /// What was never sent.
+    /// Removes and returns all deliveries that were not sent.
     mutating func takeAll() -> [Lease] {
         defer { ready = [] }
         return ready.flatMap(\.self) + (cutter?.flush() ?? []).flatMap(\.self)

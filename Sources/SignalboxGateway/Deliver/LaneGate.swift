@@ -1,10 +1,11 @@
 import SignalboxStore
 import Synchronization
 
-/// Says how much one lane may begin: as its places, its rate, its breaker and what the destination asked for allow. So
-/// neither requests nor outcomes not yet on disk grow without bound.
+/// Decides how many attempts one lane may start: limited by its concurrency, its rate, its breaker, and pauses and
+/// permissions of the destination. Neither requests in flight nor outcomes that are not on disk grow without bound.
+///
+/// A class because every attempt of the lane reports to it.
 final class LaneGate: Sendable {
-    // A class because every attempt of the lane reports to it.
     private struct State {
         var sending = 0
         var unsettled = 0
@@ -15,15 +16,13 @@ final class LaneGate: Sendable {
         /// Attempts that are about to disable the destination.
         var shutters = 0
         var isFailing = false
-        var isUnrecordable = false
-        /// After a failed claim: how many successful claims may still come from memory. Nil without a failure.
+        /// After a failed claim: the number of successful claims that may still be served from memory. Nil without a
+        /// failure.
         var uncertainClaims: Int?
-        /// When the lane will be woken at the latest.
-        var wakesAt: Duration?
         var breaker: Breaker
         var bucket: TokenBucket?
         var handshake: Handshake?
-        /// When the destination asked for quiet until then.
+        /// End of a pause that the destination asked for.
         var quietUntil: Duration?
         var record = BackoffRecord()
 
@@ -39,8 +38,8 @@ final class LaneGate: Sendable {
     private let perSecond: Double?
     private let unsettledLimit = 1024
 
-    /// `perSecond`: the most attempts that begin in a second in the long run; nil for no limit. `handshake`: nil where
-    /// nobody asks for permission.
+    /// `perSecond`: maximum rate of attempts; nil for no limit. `handshake`: nil if the destination needs no
+    /// permission.
     init(limit: Int, breaker: Breaker, perSecond: Double?, handshake: Handshake? = nil, at now: Duration) {
         self.limit = limit
         self.perSecond = perSecond
@@ -49,15 +48,24 @@ final class LaneGate: Sendable {
     }
 
     enum Places: Equatable {
-        /// All that are free now, which are taken with this answer; none until an attempt ends.
+        /// This many places were taken; zero until an attempt ends.
         case free(Int)
-        /// One is free and taken with this answer; whoever gets it asks for permission first.
+        /// One place was taken, for an attempt that first requests permission.
         case question
-        /// Some may be free after this time. `isLong`: the destination is to be left alone, so that a stop need not wait.
+        /// A place may be free after this time. `isLong`: a pause of the destination, for which a stop need not wait.
         case later(Duration, isLong: Bool)
+
+        /// The number of places taken.
+        var count: Int {
+            switch self {
+            case .free(let count): count
+            case .question: 1
+            case .later: 0
+            }
+        }
     }
 
-    /// Takes all free places and says how many they are.
+    /// Takes all free places.
     func takePlaces(at now: Duration) -> Places {
         state.withLock { state in
             guard !state.isClosed, !state.isRetired, state.shutters == 0 else { return .free(0) }
@@ -92,7 +100,7 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Gives places back that nothing was found for.
+    /// Returns places for which there was no delivery.
     func giveBack(_ count: Int, at now: Duration) {
         state.withLock { state in
             state.sending -= count
@@ -104,10 +112,10 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// A reply is here; its outcome is not yet on disk.
+    /// Records that an attempt has ended; its outcome is not on disk yet.
     func sent() { state.withLock { $0.sending -= 1 } }
 
-    /// An outcome is on disk. True when nothing could be begun before it was.
+    /// Records that an outcome is on disk. True if no attempt could start before that.
     func settled() -> Bool {
         state.withLock { state in
             defer { state.unsettled -= 1 }
@@ -115,19 +123,20 @@ final class LaneGate: Sendable {
         }
     }
 
-    // MARK: What attempts say
+    // MARK: Results of attempts
 
     enum Change: Equatable {
         case none
-        /// It fails, for the first time since it last took something.
+        /// The destination started to fail.
         case fails
-        /// It failed so often that it is left alone.
+        /// The breaker opened.
         case leftAlone
+        /// The destination recovered.
         case takesAgain
     }
 
-    /// The destination does not answer, or not as one in order does.
-    func noteFailure(at now: Duration) -> Change {
+    /// Records that the destination did not answer, or answered with a server error.
+    func recordFailure(at now: Duration) -> Change {
         state.withLock { state in
             let wasFailing = state.isFailing
             state.isFailing = true
@@ -136,8 +145,8 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// The destination answers, whatever it thinks of the event.
-    func noteAnswer(delivered: Bool) -> Change {
+    /// Records that the destination answered. `delivered`: with 2xx.
+    func recordAnswer(delivered: Bool) -> Change {
         state.withLock { state in
             let closes = state.breaker.succeeded()
             guard delivered || closes else { return .none }
@@ -146,61 +155,39 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// No attempt could be made: it says nothing of the destination.
-    func noteNothing(at now: Duration) { state.withLock { $0.breaker.abandonProbe(at: now) } }
+    /// Records that no attempt was made, so that the destination's health is unknown.
+    func recordNoAttempt(at now: Duration) { state.withLock { $0.breaker.abandonProbe(at: now) } }
 
-    /// The destination asked for quiet.
+    /// Pauses attempts, as the destination asked.
     func keepQuiet(until: Duration) {
         state.withLock { $0.quietUntil = max($0.quietUntil ?? until, until) }
     }
 
-    /// True for who shall wake the lane then; nobody would as early.
-    func setTimer(_ time: Duration) -> Bool {
+    /// Records a failed claim; true for the first one in a row. Claims from memory do not prove that the file works,
+    /// so the row ends only after more successes than can be served from memory.
+    func recordFailedClaim() -> Bool {
         state.withLock { state in
-            if let earlier = state.wakesAt, earlier <= time { return false }
-            state.wakesAt = time
-            return true
-        }
-    }
-
-    func timerEnded(_ time: Duration) {
-        state.withLock { if $0.wakesAt == time { $0.wakesAt = nil } }
-    }
-
-    /// Notes an outcome that could not be recorded; true for the first one in a row.
-    func noteUnrecorded() -> Bool {
-        state.withLock { state in
-            defer { state.isUnrecordable = true }
-            return !state.isUnrecordable
-        }
-    }
-
-    func noteRecorded() { state.withLock { $0.isUnrecordable = false } }
-
-    /// Records a failed claim; true for the first one in a row. Claims from memory prove nothing about the file, so
-    /// the row ends only after more successes than can come from memory in a row.
-    func noteUnclaimed() -> Bool {
-        state.withLock { state in
-            defer { state.uncertainClaims = SQLiteQueue.longestRunFromMemory }
+            defer { state.uncertainClaims = StoreLimits.longestRunFromMemory }
             return state.uncertainClaims == nil
         }
     }
 
-    func noteClaimed() {
+    /// Records a successful claim.
+    func recordClaim() {
         state.withLock { state in
             guard let left = state.uncertainClaims else { return }
             state.uncertainClaims = left > 0 ? left - 1 : nil
         }
     }
 
-    /// Nothing more is begun until ``reopen()``: that the destination is gone is not yet on disk.
+    /// Stops attempts until ``reopen()``, while the settlement that disables the destination is not on disk.
     func shut() { state.withLock { $0.shutters += 1 } }
 
     func reopen() { state.withLock { $0.shutters -= 1 } }
 
     var isShut: Bool { state.withLock { $0.shutters > 0 } }
 
-    /// True when nothing is under way and nothing but deliveries is wanting.
+    /// True if no attempt is in flight and attempts may start.
     func isIdle(at now: Duration) -> Bool {
         state.withLock { state in
             state.sending == 0 && state.unsettled == 0 && !state.isClosed && !state.isRetired && state.breaker.isClosed
@@ -209,12 +196,12 @@ final class LaneGate: Sendable {
         }
     }
 
-    // MARK: What operators see
+    // MARK: Record of the backoff
 
-    /// Starts recording the backoff; false while another attempt records it.
+    /// Starts recording the backoff; false while another attempt is recording it.
     func beginRecording() -> Bool { state.withLock { $0.record.begin() } }
 
-    /// While a probe is in progress, the record stays as it is.
+    /// The next change to record. A probe in flight does not change the record.
     func nextRecord(at now: Duration) -> BackoffRecord.Step {
         state.withLock { state in
             let isProbing = state.breaker.openUntil == nil && !state.breaker.isClosed
@@ -224,18 +211,18 @@ final class LaneGate: Sendable {
 
     var recordedBackoff: BackoffRecord.Backoff? { state.withLock(\.record.recorded) }
 
-    func noteRecordKept() { state.withLock { $0.record.succeed() } }
+    func recordingSucceeded() { state.withLock { $0.record.succeed() } }
 
-    /// True for the first lost record in a row. `former`: the backoff that is still recorded.
-    func noteRecordLost(before former: BackoffRecord.Backoff?) -> Bool {
+    /// True for the first failure in a row. `former`: the backoff that is still recorded.
+    func recordingFailed(before former: BackoffRecord.Backoff?) -> Bool {
         state.withLock { $0.record.fail(before: former) }
     }
 
-    // MARK: What a destination that is asked says
+    // MARK: Permission
 
-    /// It permits so many requests in a minute, nil for as many as there are; the lower of this and the lane's own rate
-    /// counts.
-    func noteGiven(perMinute: Int?, at now: Duration) {
+    /// Records a permission. `perMinute`: permitted requests per minute, nil for no limit. The lower of this and the
+    /// lane's own rate applies.
+    func recordGiven(perMinute: Int?, at now: Duration) {
         state.withLock { state in
             state.handshake?.given(at: now)
             guard let rate = [perSecond, perMinute.map { Double($0) / 60 }].compactMap(\.self).min() else {
@@ -244,28 +231,28 @@ final class LaneGate: Sendable {
             }
             guard state.bucket?.perSecond != rate else { return }
             state.bucket = TokenBucket(perSecond: rate, at: now)
-            // For the one that asked.
+            // For the attempt that requested permission.
             _ = state.bucket?.take(upTo: 1, at: now)
         }
     }
 
-    /// It does not. `asked`: how long it wants not to be asked again.
-    func noteWithheld(at now: Duration, asked: Duration) {
+    /// Records that permission was withheld. `asked`: minimum time until the next request for it.
+    func recordWithheld(at now: Duration, asked: Duration) {
         state.withLock { $0.handshake?.withheld(at: now, asked: asked) }
     }
 
-    /// Nobody asked after all.
+    /// Records that permission was not requested after all.
     func abandonQuestion() { state.withLock { $0.handshake?.abandon() } }
 
-    /// The permission that it gave counts no more: it is asked before anything else is begun.
+    /// Invalidates a permission: the next attempt requests it again.
     func takeBackPermission() { state.withLock { $0.handshake?.takeBack() } }
 
-    /// If it gave none, it is asked again at once.
+    /// Requests a withheld permission at once.
     func askAgain() { state.withLock { $0.handshake?.askAgain() } }
 
-    // MARK: The end
+    // MARK: End
 
-    /// From now on the lane ends once nothing is due. `isStop`: or nothing due may be begun yet.
+    /// Ends the lane once no delivery is due. `isStop`: or no due delivery may be attempted yet.
     func drain(isStop: Bool) {
         state.withLock { state in
             state.isDraining = true
@@ -273,10 +260,10 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// From now on nothing more is begun here; another lane follows, or none, while the gateway goes on.
+    /// Starts no further attempt: a successor may follow.
     func retire() { state.withLock { $0.isRetired = true } }
 
-    /// From now on nothing more is begun.
+    /// Starts no further attempt: the gateway stops.
     func close() { state.withLock { $0.isClosed = true } }
 
     var isDraining: Bool { state.withLock { $0.isDraining } }

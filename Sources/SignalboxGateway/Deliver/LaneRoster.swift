@@ -1,13 +1,13 @@
 import SignalboxNotification
 import Synchronization
 
-/// Which lanes run, and which follow them: a destination has one lane at a time, and the next begins when all that its
-/// predecessor had under way has ended.
+/// The running lanes and their successors. A destination has one lane at a time: a successor starts after every
+/// attempt of its predecessor has ended.
 ///
-/// A class because the config may change from anywhere while lanes begin and end.
+/// A class because a reload changes it while lanes start and end.
 final class LaneRoster: Sendable {
     private let places: Mutex<Places>
-    /// Lanes that are to be run now. Ends with ``close()``.
+    /// Lanes to run. Ends with ``close()``.
     let starts: AsyncStream<DestinationLane>
     private let start: AsyncStream<DestinationLane>.Continuation
 
@@ -23,11 +23,11 @@ final class LaneRoster: Sendable {
         for lane in lanes { start.yield(lane) }
     }
 
-    /// Those that run, retired ones included.
+    /// The running lanes, including retired ones.
     var lanes: [DestinationLane] { places.withLock { Array($0.running.values) } }
 
-    /// Replaces all lanes: one for which `keeps` holds, given it and the one that is to follow, runs on. What the others
-    /// have under way ends as it began. No lane begins any more once the roster is closed.
+    /// Replaces all lanes, except running ones for which `keeps` holds. Replaced lanes finish their attempts in
+    /// flight. Has no effect after ``close()``.
     func replace(by lanes: [DestinationLane], keeping keeps: (_ old: DestinationLane, _ new: DestinationLane) -> Bool) {
         let next = Dictionary(uniqueKeysWithValues: lanes.map { ($0.name, $0) })
         let (begun, retired) = places.withLock { places -> ([DestinationLane], [DestinationLane]) in
@@ -51,7 +51,7 @@ final class LaneRoster: Sendable {
         for lane in retired { lane.retire() }
     }
 
-    /// A lane has ended; its successor begins, unless there is none.
+    /// Records that a lane has ended, and starts its successor if there is one.
     func ended(_ name: DestinationName) {
         let successor = places.withLock { places -> DestinationLane? in
             let successor = places.isClosed ? nil : places.successors.removeValue(forKey: name)
@@ -61,7 +61,7 @@ final class LaneRoster: Sendable {
         if let successor { start.yield(successor) }
     }
 
-    /// No lane begins any more.
+    /// Starts no further lane.
     func close() {
         places.withLock { $0.isClosed = true }
         start.finish()

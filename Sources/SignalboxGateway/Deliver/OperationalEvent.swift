@@ -2,11 +2,11 @@ package import Foundation
 package import SignalboxJSON
 package import SignalboxNotification
 
-/// Events about the gateway's own doing, as CloudEvents like all others.
+/// Events about the gateway itself, as CloudEvents.
 package struct OperationalEvent: Sendable {
     private let gateway: String
 
-    /// `gateway`: the name that stands in every event's `source`.
+    /// `gateway`: the name in every event's `source`.
     package init(gateway: String) { self.gateway = gateway }
 
     package enum EventType: String, Sendable {
@@ -27,7 +27,7 @@ package struct OperationalEvent: Sendable {
             subject: subject, body: json.bytes)
     }
 
-    /// Says to a destination that it can be reached.
+    /// A test event for a destination.
     package func ping(_ destination: DestinationName, at now: Date) -> Event {
         event(.ping, subject: "destination/\(destination)", at: now) { json in
             json.key("destination")

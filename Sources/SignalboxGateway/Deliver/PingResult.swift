@@ -3,10 +3,10 @@ import SignalboxEgress
 package import SignalboxNotification
 package import SignalboxStore
 
-/// What came of a test, in words.
+/// The result of a test event.
 package struct PingResult: Sendable {
     package let wasTaken: Bool
-    /// HTTP, where there was an answer.
+    /// HTTP status, if there was an answer.
     package let status: Int?
     /// Milliseconds.
     package let duration: Int
@@ -22,7 +22,7 @@ package struct PingResult: Sendable {
         words = what + " after \(duration) ms" + (remote.map { " (\($0))" } ?? "")
     }
 
-    /// A test that was not sent, and why.
+    /// A test that was not sent, with the reason.
     init(withheld reason: String) {
         wasTaken = false
         status = nil
@@ -33,7 +33,7 @@ package struct PingResult: Sendable {
 }
 
 extension OperationalEvent {
-    /// A test as senders take it: it is no delivery of the queue.
+    /// A test event as a lease for a sender, without a delivery in the queue.
     package func pingLease(to destination: DestinationName, at now: Date = Date()) -> Lease {
         let event = ping(destination, at: now)
         return Lease(

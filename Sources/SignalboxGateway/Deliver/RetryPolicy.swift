@@ -3,33 +3,32 @@ package import SignalboxConfig
 package import SignalboxEgress
 package import SignalboxStore
 
-/// Decides what becomes of a delivery after an attempt. Pure: the time and the random number come in.
+/// Decides the outcome of a delivery after an attempt. Pure: the caller passes the time and the random number.
 package struct RetryPolicy: Sendable {
     private let retry: Destination.Retry
-    /// No server keeps us waiting longer than this.
+    /// Longer waits that a server requests are cut to this.
     static let longestRetryAfter: TimeInterval = 24 * 3600
 
     package init(_ retry: Destination.Retry) { self.retry = retry }
 
-    /// What an attempt brought.
+    /// The result of an attempt.
     package enum Answer: Sendable, Equatable {
         case replied(status: Int, retryAfter: RetryAfter?)
         case failed(TransportError)
 
-        /// Of HTTP, where there was a reply.
+        /// HTTP status, if there was a reply.
         package var status: Int? { if case .replied(let status, _) = self { status } else { nil } }
 
-        /// The answer in words, for operators.
-        var words: String {
+        /// The answer as text, for operators.
+        var text: String {
             switch self {
-            case .replied(let status, _): RetryPolicy.words(for: status)
+            case .replied(let status, _): RetryPolicy.text(for: status)
             case .failed(let error): error.description
             }
         }
     }
 
-    /// `number`: of this attempt, from 1. `random`: in 0..<1; asked for where the delivery is to be tried again, for the
-    /// system's random numbers cost a call of it.
+    /// `number`: of this attempt, from 1. `random`: in 0..<1, evaluated for retries only, because it is a system call.
     package func outcome(
         of answer: Answer, number: Int, now: Date, random: @autoclosure () -> Double
     ) -> Outcome {
@@ -43,7 +42,7 @@ package struct RetryPolicy: Sendable {
             return again(number, now, random(), status: nil, reason: error.description, retryAfter: nil)
         case .replied(let status, let retryAfter):
             if (200..<300).contains(status) { return .delivered(status: status) }
-            let reason = Self.words(for: status)
+            let reason = Self.text(for: status)
             guard Self.isTemporary(status) else { return .dead(status: status, reason: reason) }
             return again(number, now, random(), status: status, reason: reason, retryAfter: retryAfter)
         }
@@ -55,12 +54,12 @@ package struct RetryPolicy: Sendable {
         guard number < retry.attempts else {
             return .dead(status: status, reason: "\(reason), after \(number) attempts")
         }
-        // On top of what was asked for, so that all who were told the same time do not come back at once.
+        // In addition to the requested time, so that senders with the same `Retry-After` do not return at once.
         let asked = min(retryAfter?.delay(from: now) ?? 0, Self.longestRetryAfter)
         return .retry(at: now.addingTimeInterval(asked + backoff(number) * random), status: status, reason: reason)
     }
 
-    /// How long the destination wants to be left alone, by all deliveries to it.
+    /// The pause that the destination requests for all its deliveries, in seconds.
     package static func quiet(after answer: Answer, now: Date) -> TimeInterval? {
         guard case .replied(let status, let retryAfter?) = answer, status == 429 || status == 503 else { return nil }
         return min(retryAfter.delay(from: now), longestRetryAfter)
@@ -73,7 +72,7 @@ package struct RetryPolicy: Sendable {
         return min(longest, base * pow(2, TimeInterval(min(number - 1, 62))))
     }
 
-    /// What an answer says of the destination, whatever becomes of the delivery.
+    /// The health of the destination that an answer shows, independent of the delivery's outcome.
     package enum Health: Sendable, Equatable {
         case well, ill, unknown
     }
@@ -86,8 +85,8 @@ package struct RetryPolicy: Sendable {
         }
     }
 
-    /// Why a destination is to get nothing any more; nil when it may. 410 says that it is gone for good (Standard Webhooks,
-    /// CloudEvents HTTP web hooks 2.2).
+    /// Why an answer disables its destination; nil if it does not. 410 means permanently gone (Standard Webhooks;
+    /// CloudEvents HTTP web hooks, 2.2).
     package static func disabling(_ answer: Answer) -> String? {
         if case .replied(status: 410, _) = answer { "answered 410: it is gone" } else { nil }
     }
@@ -96,7 +95,7 @@ package struct RetryPolicy: Sendable {
         status == 408 || status == 425 || status == 429 || (500..<600).contains(status)
     }
 
-    fileprivate static func words(for status: Int) -> String {
+    fileprivate static func text(for status: Int) -> String {
         (300..<400).contains(status) ? "answered \(status): redirects are not followed" : "answered \(status)"
     }
 }

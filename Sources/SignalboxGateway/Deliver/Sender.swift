@@ -1,23 +1,23 @@
 import SignalboxEgress
 package import SignalboxStore
 
-/// Where a lane puts its events.
+/// Sends the events of a lane.
 package protocol Sender: Sendable {
-    /// Makes one attempt. Never throws: what goes wrong is part of the answer.
+    /// Makes one attempt. Failures are part of the result.
     func send(_ lease: Lease) async -> SendResult
 
-    /// Makes one attempt with several deliveries in one request; only where the destination's format batches.
+    /// Makes one attempt with several deliveries in one request, if the destination's format batches.
     func send(_ batch: [Lease]) async -> SendResult
 
-    /// Asks the destination whether it may be sent to.
+    /// Requests the destination's permission.
     func askPermission() async -> Permission
 }
 
 extension Sender {
-    /// Where nobody needs to be asked.
+    /// For destinations that need no permission.
     package func askPermission() async -> Permission { .given(perMinute: nil) }
 
-    /// Sends a test past the queue; to a destination that is to be asked for permission, after asking it.
+    /// Sends a test event without the queue, after requesting permission if the destination needs it.
     package func ping(_ lease: Lease) async -> PingResult {
         switch await askPermission() {
         case .given: PingResult(await send(lease))
@@ -32,7 +32,7 @@ extension Sender {
     }
 }
 
-/// What an attempt brought, and what its log says.
+/// The answer to an attempt, and its record in the log of attempts.
 package struct SendResult: Sendable {
     package let answer: RetryPolicy.Answer
     package let attempt: Attempt

@@ -41,12 +41,13 @@ package struct WebhookKey: Sendable {
         return Array(data)
     }
 
-    /// Whether it can sign; `whpk_` cannot.
+    /// False for `whpk_`, which can only verify.
     package var canSign: Bool {
         if case .verifying = algorithm { false } else { true }
     }
 
-    /// One entry of `webhook-signature`: the scheme, a comma, and the base64 of the signature over id, timestamp and body.
+    /// One entry of `webhook-signature`: the scheme, a comma, and the base64 of the signature over id, timestamp and
+    /// body.
     package func signature(id: String, timestamp: Int, body: [UInt8]) -> String {
         let head = Array("\(id).\(timestamp).".utf8)
         switch algorithm {
@@ -79,15 +80,15 @@ package struct WebhookKey: Sendable {
     }
 }
 
-/// The keys of one endpoint: one, or several while they are being replaced. A message bears a signature of each.
+/// The keys of one endpoint: one, or several during a rotation. A message has a signature of each.
 package struct WebhookKeys: Sendable {
     private let keys: [WebhookKey]
 
-    /// How far a timestamp may lie from the present before a message counts as replayed.
+    /// A message whose timestamp differs more than this from the present is treated as replayed.
     package static let tolerance: TimeInterval = 5 * 60
 
     package init(_ keys: [WebhookKey]) {
-        precondition(!keys.isEmpty, "Without a key nothing is signed.")
+        precondition(!keys.isEmpty, "A webhook needs at least one key.")
         self.keys = keys
     }
 
@@ -112,11 +113,11 @@ package struct WebhookKeys: Sendable {
     }
 }
 
-/// A new key, and what its owner needs to know of it.
+/// A new key in text form.
 package struct NewWebhookKey: Sendable {
-    /// What the sender keeps secret: `whsec_…` or `whsk_…`.
+    /// The sender's secret: `whsec_…` or `whsk_…`.
     package let secret: String
-    /// What receivers verify with; nil for a symmetric key, which is its own.
+    /// The key for receivers; nil for a symmetric key, which they share.
     package let publicKey: String?
 
     /// 32 random bytes.
@@ -124,11 +125,11 @@ package struct NewWebhookKey: Sendable {
         NewWebhookKey(secret: "whsec_" + Data(randomBytes(32)).base64EncodedString(), publicKey: nil)
     }
 
-    /// An Ed25519 pair; the secret holds the seed and the public key, as other tools write it.
+    /// An Ed25519 pair. The secret contains the seed and the public key, as other tools write it.
     package static func ed25519() -> NewWebhookKey {
         let seed = randomBytes(32)
         guard let key = Ed25519PrivateKey(seed: seed) else {
-            preconditionFailure("OpenSSL refused 32 bytes as a seed.")
+            preconditionFailure("OpenSSL rejected a seed of 32 bytes.")
         }
         return NewWebhookKey(
             secret: "whsk_" + Data(seed + key.publicKey).base64EncodedString(),
@@ -136,7 +137,7 @@ package struct NewWebhookKey: Sendable {
     }
 }
 
-/// Why a text is no webhook key. Says nothing of the text itself.
+/// Why a text is not a webhook key. Does not contain the text.
 package enum InvalidWebhookKey: Error, Equatable, CustomStringConvertible {
     case notBase64
     case length(Int, wanted: String)
@@ -158,7 +159,7 @@ package enum WebhookVerificationError: Error, Equatable, CustomStringConvertible
     package var description: String {
         switch self {
         case .missingHeader: "webhook-id, webhook-timestamp or webhook-signature is missing"
-        case .malformedTimestamp: "webhook-timestamp is no whole number of seconds"
+        case .malformedTimestamp: "webhook-timestamp is not a whole number of seconds"
         case .timestampTooFar: "webhook-timestamp is more than five minutes away from now"
         case .noMatchingSignature: "no signature matches: another secret, or the message was changed"
         }

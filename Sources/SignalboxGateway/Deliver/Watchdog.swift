@@ -1,9 +1,9 @@
 import SignalboxNotification
 
-/// Decides whether a lane has stopped: it is free to begin, begins nothing, and something has been due for long, twice in
-/// a row. Pure: what is seen comes in.
+/// Detects lanes that have stopped: twice in a row, attempts may start, none is in flight, and a delivery is long
+/// overdue. Pure: the caller passes the observations.
 struct Watchdog: Sendable {
-    /// Between two looks, in ticks of the dispatcher.
+    /// Time between two checks, in ticks of the dispatcher.
     static let ticks = 150
     /// Seconds.
     private static let patience = 60.0
@@ -21,7 +21,8 @@ struct Watchdog: Sendable {
         return former == reading ? reading : nil
     }
 
-    /// True once for each time that a lane stops. `overdue`: for how many seconds something has been due; nil for nothing.
+    /// True once for each time that a lane stops. `overdue`: age of the oldest due delivery in seconds; nil if none is
+    /// due.
     mutating func isStalled(_ lane: DestinationName, overdue: Double?, isIdle: Bool) -> Bool {
         guard isIdle, let overdue, overdue > Self.patience else {
             suspects.remove(lane)

@@ -3,19 +3,19 @@ package import SignalboxConfig
 package import SignalboxEgress
 package import SignalboxStore
 
-/// Posts events to a webhook, signed as Standard Webhooks says.
+/// Posts events to a webhook, signed as Standard Webhooks specifies.
 package struct WebhookSender: Sender {
-    let webhook: Destination.Webhook
+    private let webhook: Destination.Webhook
     private let writer: MessageWriter
     private let keys: WebhookKeys
     private let http: OutboundHTTP
-    let userAgent: String
-    let headers: [(name: String, value: String)]
+    private let userAgent: String
+    private let headers: [(name: String, value: String)]
     private let tokens: AccessTokens?
     private let now: @Sendable () -> Date
 
-    /// `keys`: what the webhook's references stand for, all of which can sign. `headers`: its own, as they are sent.
-    /// `clientSecret`: that of its credentials, when it has any.
+    /// `keys`: the webhook's secrets, all of which can sign. `headers`: the webhook's own. `clientSecret`: of its
+    /// OAuth credentials, if it has some.
     package init(
         _ webhook: Destination.Webhook, keys: WebhookKeys, headers: [(name: String, value: String)] = [],
         clientSecret: String? = nil, http: OutboundHTTP, version: String,
@@ -37,7 +37,7 @@ package struct WebhookSender: Sender {
 
     package func send(_ lease: Lease) async -> SendResult { await send([lease]) }
 
-    /// Makes one attempt with deliveries that go into one request: one, unless the format batches.
+    /// Makes one attempt with deliveries that share a request: one, unless the format batches.
     package func send(_ leases: [Lease]) async -> SendResult {
         let startedAt = now()
         let request: OutboundRequest
@@ -59,8 +59,8 @@ package struct WebhookSender: Sender {
         }
     }
 
-    /// One attempt; with access tokens, two requests at most, because a token may have been revoked before its time.
-    func attempt(_ request: OutboundRequest) async -> OutboundResult {
+    /// One attempt; with access tokens, at most two requests, because a token may have been revoked early.
+    private func attempt(_ request: OutboundRequest) async -> OutboundResult {
         guard let tokens else { return await http.attempt(request) }
         let begun = ContinuousClock.now
         do throws(TransportError) {
@@ -73,11 +73,23 @@ package struct WebhookSender: Sender {
         }
     }
 
+    /// Requests permission with a validation request (CloudEvents, HTTP 1.1 Web Hooks for Event Delivery, 4.1). It has
+    /// the webhook's own headers and access token, and uses the same transport options as deliveries.
+    package func askPermission() async -> Permission {
+        guard let handshake = webhook.handshake else { return .given(perMinute: nil) }
+        var headers = [("user-agent", userAgent), ("webhook-request-origin", handshake.origin)]
+        if let rate = handshake.perMinute { headers.append(("webhook-request-rate", String(rate))) }
+        let request = OutboundRequest(
+            method: .options, url: webhook.url, headers: headers + self.headers, timeout: webhook.timeout, keptBytes: 0,
+            keptHeaders: Permission.headers, transport: webhook.transport)
+        return Permission(await attempt(request).answer, to: handshake)
+    }
+
     private func request(for leases: [Lease]) throws(UnwritableMessage) -> OutboundRequest {
         let message = try writer.message(for: leases)
         let id = MessageID.of(leases)
         let timestamp = Int(now().timeIntervalSince1970)
-        // The signature is over the bytes that the receiver's code gets, which servers decompress before it.
+        // The signature covers the uncompressed bytes: servers decompress them before the receiver's code.
         let signatures = keys.signatures(id: id, timestamp: timestamp, body: message.body)
         var headers = [
             ("user-agent", userAgent),
@@ -100,7 +112,7 @@ package struct WebhookSender: Sender {
             transport: webhook.transport)
     }
 
-    /// W3C Trace Context, version 00: the message's id is the trace, each attempt a span of its own.
+    /// W3C Trace Context, version 00: the message's id is the trace, and each attempt is a span.
     static func traceParent(of message: String) -> String {
         let trace = String(decoding: message.utf8.filter { $0 != UInt8(ascii: "-") }, as: UTF8.self)
         let span = String(UInt64.random(in: 1 ... .max), radix: 16)

@@ -3,7 +3,7 @@ import SignalboxJSON
 import SignalboxNotification
 
 extension JSONWriter {
-    /// Writes the event of a tap: the members and their order are those of the schema `urn:signalbox:schema:interaction:1`.
+    /// Writes the event of a tap, as the schema `urn:signalbox:schema:interaction:1` defines it.
     mutating func interaction(_ decided: DecidedTap, id: EventID, source: String, at time: Date) {
         cloudEvent(
             InteractionIntake.eventType, id: id, source: source, subject: decided.tap.notification.subject, at: time,
@@ -26,8 +26,8 @@ extension JSONWriter {
         }
     }
 
-    /// Writes what became of a tap, as members: `presentation`, `outcome`, `problems`, `snooze`, `media`. `isRepeat`: of a
-    /// tap that was reported before, whose notification comes when it was said then.
+    /// Writes the result of a tap as members: `presentation`, `outcome`, `problems`, `snooze`, `media`. `isRepeat`:
+    /// the tap was reported before, and the snooze of that report applies.
     package mutating func outcome(of decided: DecidedTap, isRepeat: Bool = false) {
         member("presentation", decided.tap.presentation?.rawValue)
         member("outcome", decided.outcome.word)

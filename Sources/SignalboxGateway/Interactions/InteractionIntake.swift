@@ -5,51 +5,55 @@ package import SignalboxNotification
 package import SignalboxRouting
 package import SignalboxStore
 
-/// Takes reports of taps: finds what was tapped, does what a gateway can do about it, and puts an event about it on disk,
-/// for the routes, before anyone is told that it was accepted.
+/// Accepts reports of taps.
+///
+/// The flow: each report is parsed (`Interaction`) and its notification's event is loaded from the queue. `Tap` finds
+/// the tapped action in it. ``TapDecider`` decides and acts: snooze, calendar file, or neither. The intake writes an
+/// event about the tap, routes it, and commits all events of a request together. They are on disk before the sender
+/// gets a reply.
 package struct InteractionIntake: Sendable {
-    /// The most reports in one request.
+    /// Maximum number of reports in one request.
     package static let batchLimit = 1000
-    /// CloudEvents' `type` of reports.
+    /// The CloudEvents `type` of reports.
     package static let eventType = "io.signalbox.interaction.received"
-    /// The most bytes that the events of one request may have.
+    /// Maximum size of the events of one request, in bytes.
     package static let bytesLimit = 16 * 1024 * 1024
-    /// For so long a report counts as the repeat of an equal one.
+    /// A report repeats an equal report that is not older than this.
     package static let repeatWindow: Duration = .seconds(7 * 86_400)
 
     private let gateway: String
     private let routes: RouteTable
     private let decider: TapDecider
-    private let queue: SQLiteQueue
-    private let shaping: EventShaping
+    private let queue: any IntakeStore
+    private let variants: EventVariants
     private let ids = EventIDSource()
     private let parsers = ParserPool.forEvents()
     private let now: @Sendable () -> Date
 
-    /// `gateway`: the name that stands in every event's `source`. `shaping`: makes what routes ask for of events.
+    /// `gateway`: the name in every event's `source`.
     package init(
-        gateway: String, routes: RouteTable, decider: TapDecider, queue: SQLiteQueue, shaping: EventShaping,
+        gateway: String, routes: RouteTable, decider: TapDecider, queue: any IntakeStore, variants: EventVariants,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.gateway = gateway
         self.routes = routes
         self.decider = decider
         self.queue = queue
-        self.shaping = shaping
+        self.variants = variants
         self.now = now
     }
 
-    /// What became of one report.
+    /// An accepted report.
     package struct Receipt: Sendable {
         package let decided: DecidedTap
         package let routed: RoutedEvent
-        /// The id of the event of an equal report that came before; nothing was done now.
+        /// The id of the event of an equal earlier report; set if nothing was stored now.
         package var duplicate: String?
     }
 
-    /// Why one report was not taken.
+    /// Why one report was rejected.
     package enum Failure: Error, Sendable {
-        /// No JSON.
+        /// Not JSON.
         case unreadable(Rejection)
         case mistaken(InteractionMistake, at: Place)
 
@@ -61,14 +65,14 @@ package struct InteractionIntake: Sendable {
         }
     }
 
-    /// What became of the reports of one request, in their order.
+    /// The results of one request's reports, in their order.
     package struct Report: Sendable {
         package let items: [Result<Receipt, Failure>]
-        /// False when the body was one report and nothing else.
+        /// False if the body was exactly one report.
         package let isBatch: Bool
     }
 
-    /// Takes a body that holds one report, a JSON array of them, or NDJSON. When it returns, what was accepted is durable.
+    /// Accepts a body: one report, a JSON array of reports, or NDJSON. Accepted reports are durable when this returns.
     package func accept(_ body: [UInt8], from source: SourceName) async throws(Intake.Failure) -> Report {
         let (read, isArray) = try read(body)
         var items: [Result<Receipt, Failure>] = []
@@ -78,7 +82,7 @@ package struct InteractionIntake: Sendable {
             case .failure(let failure): items.append(.failure(failure))
             case .success(let found):
                 let receipt = try await receipt(of: found, from: source)
-                // A small report may put off a large notification, a thousand times.
+                // Small reports may snooze large notifications: without a limit, a request could store gigabytes.
                 if case .success(let receipt) = receipt { bytes += receipt.routed.bytes }
                 guard bytes <= Self.bytesLimit || items.isEmpty else { throw .interactionsTooLarge }
                 items.append(receipt)
@@ -162,12 +166,12 @@ package struct InteractionIntake: Sendable {
         }
     }
 
-    /// Hands the event that some bytes are to `body`.
+    /// Parses an event and passes it to `body`.
     private func reading<R>(
         _ bytes: [UInt8], _ body: (JSONValue) throws(InteractionMistake) -> R
     ) throws(InteractionMistake) -> R {
         try parsers.withParser { (parser) throws(InteractionMistake) in
-            // Of our own writing: what cannot be read is larger than what any parser of ours takes.
+            // The gateway wrote the event, so the only possible error is its size.
             guard let event = try? parser.parse(bytes) else { throw .tooLarge }
             return try body(event)
         }
@@ -188,17 +192,17 @@ package struct InteractionIntake: Sendable {
             body: json.bytes)
         return try reading(event.body) { (body) throws(InteractionMistake) in
             let destinations = decider.destinations(for: decided.tap.action)
-            // Whoever reported it, and whichever source the notification is of: it is one tap.
+            // One tap, whichever source reported it.
             let dedupe = RoutedEvent.Dedupe(
                 key: hexadecimal(sha256(Array(decided.tap.interaction.identity.utf8))),
                 since: now.addingTimeInterval(-(Self.repeatWindow / .seconds(1))), scope: .all)
-            // As long as somebody is to get the event, the file stays.
+            // The file is kept while a delivery of this event waits.
             var files: [MediaFile] = []
             if case .rendered(let file) = decided.outcome {
                 files = [MediaFile(sha256: file.sha256, bytes: file.bytes, contentType: "text/calendar")]
             }
             return RoutedEvent(
-                event, try decision(on: body, adding: destinations, hasPayload: false), in: body, shaping: shaping,
+                event, try decision(on: body, adding: destinations, hasPayload: false), in: body, variants: variants,
                 files: files, dedupe: dedupe, followers: followers)
         }
     }
@@ -213,7 +217,7 @@ package struct InteractionIntake: Sendable {
         }
     }
 
-    /// The notification once more, for when its time has come: to whom the routes send it, as it was sent before.
+    /// The snoozed notification as a new event, due at `until`, routed as the first one was.
     private func returning(
         _ stored: StoredEvent, as id: EventID, until: Date, at now: Date
     ) throws(InteractionMistake) -> RoutedEvent {
@@ -229,25 +233,26 @@ package struct InteractionIntake: Sendable {
         event.notAfter = Normalizer.date(notAfter)
         for variant in stored.variants where event.shown == nil {
             event.shown = try reading(variant) { (event) throws(InteractionMistake) in
-                // Of what a route has made something else, its payload may be something else too.
+                // A route's transformation may have changed the payload as well.
                 event["dataschema"] == nil ? nil : event["data"]?["apns"].map { JSONText($0) }
             }
         }
         let routed = try reading(bytes) { [event] (body) throws(InteractionMistake) in
             RoutedEvent(
-                event, try decision(on: body, adding: [], hasPayload: event.payload != nil), in: body, shaping: shaping)
+                event, try decision(on: body, adding: [], hasPayload: event.payload != nil), in: body,
+                variants: variants)
         }
         return routed.with(
             deliveries: routed.deliveries.map { delivery in
                 var delivery = delivery
                 delivery.notBefore = until
-                // In line it would hold up all that come meanwhile.
+                // In order, it would block all later deliveries until then.
                 delivery.orderKey = nil
                 return delivery
             })
     }
 
-    // MARK: Keeping
+    // MARK: Committing
 
     private func append(
         _ items: [Result<Receipt, Failure>]
@@ -269,7 +274,7 @@ package struct InteractionIntake: Sendable {
             throw .store(error)
         }
         guard case .appended(let duplicates) = result else { return items }
-        shaping.count(events, without: duplicates)
+        variants.count(events, without: duplicates)
         return zip(items, positions).map { item, position in
             item.map { receipt in
                 var receipt = receipt
@@ -281,7 +286,7 @@ package struct InteractionIntake: Sendable {
 }
 
 extension RoutedEvent {
-    /// Of what is going to be kept.
+    /// Size of everything that is stored for the event.
     fileprivate var bytes: Int {
         event.body.count + (payload?.count ?? 0) + variants.reduce(0) { $0 + $1.count }
             + followers.reduce(0) { $0 + $1.bytes }

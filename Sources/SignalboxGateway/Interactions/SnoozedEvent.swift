@@ -3,8 +3,8 @@ import SignalboxJSON
 import SignalboxNotification
 
 extension JSONWriter {
-    /// Writes a notification's event once more, as an event of its own that says of which one it is the return, the first
-    /// of all where it was put off more than once: a receiver that knows that must not take it for a repeat.
+    /// Writes a notification's event as a new event. `snoozedfrom` is the id of the first event, also after several
+    /// snoozes: a receiver must not treat the new event as a repeat.
     mutating func snoozed(_ event: JSONValue, id: EventID, at time: Date) {
         beginObject()
         for (key, value) in event.members where !key.equals("snoozedfrom") {

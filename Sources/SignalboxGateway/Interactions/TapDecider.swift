@@ -2,13 +2,13 @@ import Foundation
 import SignalboxEgress
 package import SignalboxNotification
 
-/// Decides what the gateway does about a tap, and keeps the file that it makes of a calendar action.
+/// Decides what the gateway does about a tap, and stores the file of a calendar action.
 package struct TapDecider: Sendable {
     private let types: ActionTypes
     private let ids: EventIDSource
     private let keep: @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
 
-    /// `keep`: keeps a calendar file where receivers can fetch it.
+    /// `keep`: stores a calendar file for receivers to download.
     package init(
         types: ActionTypes, ids: EventIDSource = EventIDSource(),
         keep: @escaping @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
@@ -18,20 +18,20 @@ package struct TapDecider: Sendable {
         self.keep = keep
     }
 
-    /// Where taps on an action go beside where the routes send them.
+    /// Destinations of taps on an action, in addition to those of the routes.
     func destinations(for action: Action) -> [DestinationName] { types.custom(action)?.destinations ?? [] }
 
     func decide(_ tap: Tap, at now: Date) async -> DecidedTap {
         let problems = types.problems(with: tap.action, options: tap.options)
         if problems.contains(where: \.isRefusal) { return DecidedTap(tap: tap, problems: problems, outcome: .refused) }
-        // Who names a type handles it, also where it has the name of one of ours.
+        // A type that the config defines is the receiver's to handle, even if it has the name of a built-in type.
         guard types.custom(tap.action) == nil else { return DecidedTap(tap: tap, problems: problems, outcome: .passed) }
         switch tap.action.type {
         case .snooze:
             guard let minutes = tap.action.snoozeMinutes else { break }
             let until = now.addingTimeInterval(TimeInterval(minutes * 60))
             if let end = tap.notification.notAfter, end <= Timestamp(until) {
-                let problem = ActionProblem(.snoozeTooLong, "The notification is over by then: \(end.text).")
+                let problem = ActionProblem(.snoozeTooLong, "The notification expires before that, at \(end.text).")
                 return DecidedTap(tap: tap, problems: problems + [problem], outcome: .refused)
             }
             return DecidedTap(
@@ -43,8 +43,8 @@ package struct TapDecider: Sendable {
     }
 
     private func calendar(_ tap: Tap, _ problems: [ActionProblem]) async -> DecidedTap {
-        // Of the notification's time and neither the report's nor ours: the file is a function of event and action, and a
-        // second tap makes no other one.
+        // The notification's time, not the report's: the file depends on event and action only, and a second tap makes
+        // the same file.
         let stamp = Normalizer.date(tap.notification.time) ?? .distantPast
         let problem: ActionProblem
         do {
@@ -53,13 +53,13 @@ package struct TapDecider: Sendable {
         } catch let mistake as ActionProblem {
             problem = mistake
         } catch {
-            problem = ActionProblem(.calendarNotKept, "The calendar file could not be kept: \(error)")
+            problem = ActionProblem(.calendarNotKept, "The calendar file could not be stored: \(error)")
         }
-        // The app can still do what it would do without us.
+        // The app can still handle the tap itself.
         return DecidedTap(tap: tap, problems: problems + [problem], outcome: .passed)
     }
 
-    /// Each button's is another, and a notification that comes again after a snooze has those of the first.
+    /// Buttons have different uids. A snoozed notification has the uids of the first one.
     private static func uid(of tap: Tap) -> String {
         guard case .button(let identifier) = tap.interaction.choice else { return tap.notification.firstID }
         return tap.notification.firstID + "-" + hexadecimal(sha256(Array(identifier.utf8)).prefix(8))

@@ -1,15 +1,15 @@
 package import Foundation
 package import SignalboxNotification
 
-/// What the gateway does about a tap.
+/// The gateway's action on a tap.
 package enum TapOutcome: Sendable, Equatable {
-    /// Nothing of its own: the app, or whoever gets the event, carries the action out.
+    /// The gateway does nothing: the app or a receiver of the event handles the action.
     case passed
-    /// Not carried out, for a reason that stands among the problems.
+    /// Rejected, for a reason among the problems.
     case refused
-    /// The notification comes again, as an event of its own.
+    /// The notification is redelivered later, as a new event.
     case snoozed(minutes: Int, until: Date, EventID)
-    /// A calendar file was made.
+    /// A calendar file was stored.
     case rendered(CalendarMedia)
 
     package var word: String {
@@ -21,11 +21,11 @@ package enum TapOutcome: Sendable, Equatable {
         }
     }
 
-    /// A file that is kept, as an event offers it.
+    /// A stored file as an event describes it.
     package struct CalendarMedia: Sendable, Equatable {
         package let sha256: String
         package let bytes: Int
-        /// Absolute where the gateway knows its own address, otherwise from its root.
+        /// Absolute if the config has a public URL, otherwise relative to the gateway's root.
         package let href: String
 
         package init(sha256: String, bytes: Int, href: String) {
@@ -36,7 +36,7 @@ package enum TapOutcome: Sendable, Equatable {
     }
 }
 
-/// A tap with all that is said about it.
+/// A tap, its problems, and its outcome.
 package struct DecidedTap: Sendable {
     package let tap: Tap
     package let problems: [ActionProblem]

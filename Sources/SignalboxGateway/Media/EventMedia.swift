@@ -1,14 +1,14 @@
 package import SignalboxJSON
 package import SignalboxNotification
 
-/// An event with its media as one destination gets them.
+/// Writes an event with its media as one destination receives them.
 package struct EventMedia {
     private let states: [String: MediaState]
     private let href: (MediaFile) -> String
-    /// By URL, the links to what is stored.
+    /// The links to stored files by the URLs of their origin.
     private let links: [String: String]
 
-    /// `states`: what is known of each URL. `href`: where receivers fetch a file.
+    /// `states`: the downloads by URL. `href`: the link to a file.
     package init(states: [String: MediaState], href: @escaping (MediaFile) -> String) {
         self.states = states
         self.href = href
@@ -17,13 +17,13 @@ package struct EventMedia {
         }
     }
 
-    /// Digests of the files that the event points to then.
+    /// Digests of the files that ``filled(_:)`` links to.
     package var files: [String] {
         Set(states.values.compactMap { if case .stored(let file, _) = $0 { file.sha256 } else { nil } }).sorted()
     }
 
-    /// The event with what became of its media, and with links to the gateway's copies in the payload that it shows.
-    /// What is odd about a file becomes a warning, whose pointer leads into the event.
+    /// The event with the result of each download, and with links to stored files in the payload that it shows. Remarks
+    /// about files become warnings, whose pointers lead into the event.
     package func filled(_ event: JSONValue) -> [UInt8] {
         var json = JSONWriter(reservingCapacity: 4096)
         json.object(event) { key, value, json in
@@ -37,85 +37,106 @@ package struct EventMedia {
 
     private func writeData(_ data: JSONValue, into json: inout JSONWriter) {
         let warnings = warnings(of: data["media"])
-        json.beginObject()
-        data.forEachMember { key, value in
-            // They go where those of others are; where there are none, before the end.
-            if key.equals("warnings"), !warnings.isEmpty { return }
-            json.key(utf8: key)
+        json.object(data) { key, value, json in
+            if key.equals("warnings") { return !warnings.isEmpty }
             if key.equals("media"), value.isArray {
-                json.beginArray()
-                for item in value.elements { write(item, into: &json) }
-                json.endArray()
-            } else if key.equals("apns") {
-                json.value(value, replacing: links)
-            } else {
-                json.value(value)
+                json.key(utf8: key)
+                json.array(value) { item, json in write(item, into: &json) }
+                return true
             }
-        }
-        if !warnings.isEmpty {
+            guard key.equals("apns") else { return false }
+            json.key(utf8: key)
+            json.value(value, replacing: links)
+            return true
+        } ending: { json in
+            guard !warnings.isEmpty else { return }
             json.key("warnings" as StaticString)
             json.beginArray()
-            if let others = data["warnings"], others.isArray { for other in others.elements { json.value(other) } }
+            if let others = data["warnings"] { for other in others.elements { json.value(other) } }
             for warning in warnings { json.warning(warning) }
             json.endArray()
         }
-        json.endObject()
     }
 
     private func write(_ item: JSONValue, into json: inout JSONWriter) {
         let state = item["url"]?.string.flatMap { states[$0] }
-        json.beginObject()
-        item.forEachMember { key, value in
-            if key.equals("status") { return }
-            if case .stored = state, key.equals("contentType") { return }
-            json.key(utf8: key)
-            json.value(value)
+        let isStored = if case .stored = state { true } else { false }
+        json.object(item) { key, _, _ in
+            key.equals("status") || (isStored && key.equals("contentType"))
+        } ending: { json in
+            switch state {
+            case .stored(let file, _): json.members(of: file, href: href(file))
+            case .failed(let failure):
+                json.member("status", Media.Status.failed.rawValue)
+                json.member("reason", failure.code.rawValue)
+            case .pending:
+                json.member("status", Media.Status.skipped.rawValue)
+                json.member("reason", MediaFailure.Code.late.rawValue)
+            case nil: json.member("status", Media.Status.skipped.rawValue)
+            }
         }
-        switch state {
-        case .stored(let file, _): json.members(of: file, href: href(file))
-        case .failed(let failure):
-            json.member("status", Media.Status.failed.rawValue)
-            json.member("reason", failure.code.rawValue)
-        case .pending:
-            json.member("status", Media.Status.skipped.rawValue)
-            json.member("reason", MediaFailure.Code.late.rawValue)
-        case nil: json.member("status", Media.Status.skipped.rawValue)
-        }
-        json.endObject()
     }
 
     private func warnings(of media: JSONValue?) -> [Warning] {
-        guard let media, media.isArray else { return [] }
-        return media.elements.enumerated().flatMap { position, item in
-            guard case .stored(let file, let remarks) = item["url"]?.string.flatMap({ states[$0] }) else {
-                return [Warning]()
+        var warnings: [Warning] = []
+        guard let media else { return [] }
+        for (position, item) in media.elements.enumerated() {
+            guard case .stored(let file, let remarks) = item["url"]?.string.flatMap({ states[$0] }) else { continue }
+            for remark in remarks {
+                let source = remark == .contentType ? "The server's Content-Type" : "The extension of the URL"
+                let message = "\(source) contradicts the content, which is \(file.contentType)."
+                warnings.append(Warning(remark.rawValue, at: "/data/media/\(position)", message))
             }
-            return remarks.map { Warning($0.rawValue, at: "/data/media/\(position)", $0.words(for: file)) }
         }
+        return warnings
     }
 }
 
-extension MediaRemark {
-    fileprivate func words(for file: MediaFile) -> String {
-        switch self {
-        case .contentType: "The server names another type than the content has, which is \(file.contentType)."
-        case .fileExtension: "The URL ends as that of another type than the content has, which is \(file.contentType)."
+extension JSONValue {
+    /// An event without its media and without references to them.
+    package var eventWithoutMedia: [UInt8] {
+        var json = JSONWriter(reservingCapacity: 2048)
+        json.object(self) { key, data, json in
+            guard key.equals("data"), data.isObject else { return false }
+            json.key(utf8: key)
+            json.object(data) { key, value, json in
+                if key.equals("media") { return true }
+                guard key.equals("carousel"), value["items"]?.isArray == true else { return false }
+                json.key(utf8: key)
+                json.object(value) { key, items, json in
+                    guard key.equals("items") else { return false }
+                    json.key(utf8: key)
+                    json.array(items) { item, json in json.object(item) { key, _, _ in key.equals("media") } }
+                    return true
+                }
+                return true
+            }
+            return true
         }
+        return json.bytes
     }
 }
 
 extension JSONWriter {
-    /// Writes an object with those members as they are that `write` does not write itself or leave out, which it says by
-    /// true.
+    /// Copies an object, except for the members for which `write` returns true: it writes or omits them itself.
+    /// `ending` writes further members.
     fileprivate mutating func object(
-        _ object: JSONValue, _ write: (UnsafeBufferPointer<UInt8>, JSONValue, inout JSONWriter) -> Bool
+        _ object: JSONValue, _ write: (UnsafeBufferPointer<UInt8>, JSONValue, inout JSONWriter) -> Bool,
+        ending: (inout JSONWriter) -> Void = { _ in }
     ) {
         beginObject()
         for (key, value) in object.members where !write(key, value, &self) {
             self.key(utf8: key)
             self.value(value)
         }
+        ending(&self)
         endObject()
+    }
+
+    fileprivate mutating func array(_ array: JSONValue, _ write: (JSONValue, inout JSONWriter) -> Void) {
+        beginArray()
+        for element in array.elements { write(element, &self) }
+        endArray()
     }
 
     fileprivate mutating func members(of file: MediaFile, href: String) {
@@ -131,56 +152,25 @@ extension JSONWriter {
             key("height" as StaticString)
             integer(height)
         }
+        // Files that earlier versions stored have one.
         if let milliseconds = file.milliseconds {
             key("duration" as StaticString)
             double(Double(milliseconds) / 1000)
         }
     }
 
-    /// Writes a value with other strings in the place of some.
+    /// Writes a value with some of its strings replaced.
     fileprivate mutating func value(_ value: JSONValue, replacing links: [String: String]) {
         switch value.kind {
         case .object:
-            beginObject()
-            value.forEachMember { key, member in
-                self.key(utf8: key)
-                self.value(member, replacing: links)
-            }
-            endObject()
-        case .array:
-            beginArray()
-            for element in value.elements { self.value(element, replacing: links) }
-            endArray()
-        case .string:
-            if let link = value.string.flatMap({ links[$0] }) { string(link) } else { self.value(value) }
-        default: self.value(value)
-        }
-    }
-}
-
-extension JSONValue {
-    /// An event without its media, and without what points to them.
-    package var eventWithoutMedia: [UInt8] {
-        var json = JSONWriter(reservingCapacity: 2048)
-        json.object(self) { key, data, json in
-            guard key.equals("data"), data.isObject else { return false }
-            json.key(utf8: key)
-            json.object(data) { key, value, json in
-                if key.equals("media") { return true }
-                guard key.equals("carousel"), value["items"]?.isArray == true else { return false }
+            object(value) { key, member, json in
                 json.key(utf8: key)
-                json.object(value) { key, items, json in
-                    guard key.equals("items") else { return false }
-                    json.key(utf8: key)
-                    json.beginArray()
-                    for item in items.elements { json.object(item) { key, _, _ in key.equals("media") } }
-                    json.endArray()
-                    return true
-                }
+                json.value(member, replacing: links)
                 return true
             }
-            return true
+        case .array: array(value) { element, json in json.value(element, replacing: links) }
+        case .string: if let link = value.string.flatMap({ links[$0] }) { string(link) } else { self.value(value) }
+        default: self.value(value)
         }
-        return json.bytes
     }
 }

@@ -1,4 +1,4 @@
-/// A piece of a file that nobody vouches for: what lies outside of it is nil, so no place in it can trap.
+/// The first bytes of an untrusted file. Reading outside of them returns nil, so no offset can trap.
 struct HeaderBytes {
     let bytes: [UInt8]
 
@@ -6,34 +6,27 @@ struct HeaderBytes {
 
     var count: Int { bytes.count }
 
-    subscript(_ place: Int) -> UInt8? { bytes.indices.contains(place) ? bytes[place] : nil }
+    subscript(_ offset: Int) -> UInt8? { bytes.indices.contains(offset) ? bytes[offset] : nil }
 
-    /// Whether these ASCII characters stand at a place.
-    func holds(_ text: StaticString, at place: Int = 0) -> Bool {
-        guard place >= 0, place <= count - text.utf8CodeUnitCount else { return false }
-        return text.withUTF8Buffer { text in text.indices.allSatisfy { text[$0] == bytes[place + $0] } }
+    /// True when these bytes are at an offset.
+    func holds(bytes expected: some Collection<UInt8>, at offset: Int = 0) -> Bool {
+        offset >= 0 && offset <= count - expected.count && bytes[offset...].starts(with: expected)
     }
 
-    /// Whether these bytes stand at a place.
-    func holds(bytes wanted: [UInt8], at place: Int = 0) -> Bool {
-        place >= 0 && place <= count - wanted.count && bytes[place...].starts(with: wanted)
+    /// True when these ASCII characters are at an offset.
+    func holds(_ text: StaticString, at offset: Int = 0) -> Bool {
+        text.withUTF8Buffer { holds(bytes: $0, at: offset) }
     }
 
-    /// An unsigned number of so many bytes, most significant first; up to 7 bytes, so that it fits.
-    func big(_ size: Int, at place: Int) -> Int? {
-        guard place >= 0, size < 8, place <= count - size else { return nil }
-        return bytes[place..<place + size].reduce(0) { $0 << 8 | Int($1) }
+    /// An unsigned number of up to seven bytes, most significant first.
+    func big(_ size: Int, at offset: Int) -> Int? {
+        guard offset >= 0, size < 8, offset <= count - size else { return nil }
+        return bytes[offset..<offset + size].reduce(0) { $0 << 8 | Int($1) }
     }
 
-    /// An unsigned number of so many bytes, least significant first; up to 7 bytes, so that it fits.
-    func little(_ size: Int, at place: Int) -> Int? {
-        guard place >= 0, size < 8, place <= count - size else { return nil }
-        return bytes[place..<place + size].reversed().reduce(0) { $0 << 8 | Int($1) }
-    }
-
-    /// An unsigned number of eight bytes, most significant first; nil when it is too large for an `Int`.
-    func big8(at place: Int) -> Int? {
-        guard let high = big(4, at: place), let low = big(4, at: place + 4), high <= Int32.max else { return nil }
-        return high << 32 | low
+    /// An unsigned number of up to seven bytes, least significant first.
+    func little(_ size: Int, at offset: Int) -> Int? {
+        guard offset >= 0, size < 8, offset <= count - size else { return nil }
+        return bytes[offset..<offset + size].reversed().reduce(0) { $0 << 8 | Int($1) }
     }
 }

@@ -1,16 +1,16 @@
 import SignalboxEgress
 import SignalboxNotification
 
-/// The body of one reply on its way to disk: known by its first bytes, counted, and given up as soon as it breaks a rule.
+/// Writes the body of one response to disk: sniffs its kind, counts its bytes, and stops at the first broken rule.
 ///
 /// A class because the HTTP client fills it piece by piece.
 final class MediaBody: @unchecked Sendable {
-    // Sendable: the client's thread has it until the request has its result, and whoever awaits that has it then.
+    // Sendable: the client's thread uses it until the request has its result, then only the caller does.
     private let rules: MediaRules
     private let store: MediaStore
     private let host: String
     private var announced = 0
-    /// Until it tells the kind.
+    /// The first bytes, until they decide the kind.
     private var beginning: [UInt8] = []
     private var count = 0
     private var kind: MediaKind?
@@ -23,17 +23,22 @@ final class MediaBody: @unchecked Sendable {
         self.host = host
     }
 
-    var sink: ReplySink { ReplySink(begin: begin, take: take) }
+    var sink: ReplySink { ReplySink(begin: begin, receive: receive) }
 
-    /// The whole file, when the reply came to its end; or why there is none. `headers`: of the reply.
-    func end(_ headers: [String: String]) -> Result<(MediaKind, MediaWriter), MediaRefusal> {
+    enum Ending {
+        case file(MediaKind, MediaWriter)
+        case failure(MediaOutcome)
+    }
+
+    /// Ends the body of a complete response. `headers`: of the response.
+    func end(_ headers: [String: String]) -> Ending {
         if failure == nil, count == 0, passes(rules.objection(to: ReplySink.Head(headers: headers), from: host)) {
             failure = .failed(MediaFailure(.empty, "\(host) sent a file of no bytes."))
         }
         if failure == nil, kind == nil { _ = recognise() }
-        if let failure { return .failure(MediaRefusal(outcome: failure)) }
-        guard let kind, let writer else { preconditionFailure("What broke no rule has a kind and a file.") }
-        return .success((kind, writer))
+        if let failure { return .failure(failure) }
+        guard let kind, let writer else { preconditionFailure("A body without a failure has a kind and a file.") }
+        return .file(kind, writer)
     }
 
     // MARK: On the client's thread
@@ -43,17 +48,15 @@ final class MediaBody: @unchecked Sendable {
         return passes(rules.objection(to: head, from: host))
     }
 
-    private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         count += bytes.count
-        if let kind {
-            return passes(rules.objection(to: kind, of: count, from: host)) && write(bytes)
-        }
+        if let kind { return passes(rules.objection(to: kind, of: count, from: host)) && write(bytes) }
         beginning.append(contentsOf: bytes)
         return beginning.count < MediaKind.telling || recognise()
     }
 
     private func recognise() -> Bool {
-        let kind = MediaKind(beginning: Array(beginning.prefix(MediaKind.telling)))
+        let kind = MediaKind(beginning: beginning)
         guard passes(rules.objection(to: kind, of: max(count, announced), from: host)) else { return false }
         self.kind = kind
         defer { beginning = [] }
@@ -66,22 +69,16 @@ final class MediaBody: @unchecked Sendable {
             try writer?.write(bytes)
             return true
         } catch {
-            failure = .interrupted(MediaFailure(.storage, error.description), after: nil)
-            writer = nil
-            return false
+            return fail(.interrupted(MediaFailure(.storage, error.description), after: nil))
         }
     }
 
-    private func passes(_ objection: MediaFailure?) -> Bool {
-        guard let objection else { return true }
-        failure = .failed(objection)
-        // Its file is gone with it.
+    private func passes(_ objection: MediaFailure?) -> Bool { objection.map { fail(.failed($0)) } ?? true }
+
+    /// Records the failure and removes the file. Returns false.
+    private func fail(_ outcome: MediaOutcome) -> Bool {
+        failure = outcome
         writer = nil
         return false
     }
-}
-
-/// That a reply brought no file, as the outcome that this is.
-struct MediaRefusal: Error {
-    let outcome: MediaOutcome
 }

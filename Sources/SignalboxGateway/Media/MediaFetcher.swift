@@ -2,27 +2,29 @@ package import Foundation
 package import SignalboxEgress
 package import SignalboxNotification
 
-/// Downloads one file: redirects, rules, freshness, and onto disk.
+/// Downloads files to disk: follows redirects, applies the rules, and reads how long a file stays fresh.
 ///
-/// Each hop is a request of its own, so the client's address policy judges every address that is connected to.
+/// Each redirect is a request of its own, so the client's address policy applies to every address.
 package struct MediaFetcher: Sendable {
     package struct Settings: Sendable {
         package var rules = MediaRules()
-        /// For one download with its redirects, to the last byte.
+        /// For one download with its redirects, up to the last byte.
         package var timeout = Duration.seconds(20)
+        /// A slower download fails before its timeout.
         package var slowest = OutboundRequest.Pace(bytesPerSecond: 1024, seconds: 10)
         package var transport = TransportOptions()
-        /// Such as `signalbox/1.0`.
+        /// For example `signalbox/1.0`.
         package var userAgent: String
 
         package init(userAgent: String) { self.userAgent = userAgent }
     }
 
-    let settings: Settings
-    let now: @Sendable () -> Date
+    private let settings: Settings
+    private let now: @Sendable () -> Date
     private let http: OutboundHTTP
     private let store: MediaStore
 
+    /// `now`: the clock for lifetimes.
     package init(
         _ settings: Settings, http: OutboundHTTP, store: MediaStore, now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -32,17 +34,17 @@ package struct MediaFetcher: Sendable {
         self.now = now
     }
 
-    /// Downloads what is at a URL, unless it is still what these validators are of.
+    /// Downloads the file at a URL. Returns `unchanged` if the server says that the validators still match.
     package func fetch(_ url: String, validators: MediaValidators? = nil) async -> MediaOutcome {
         guard url.utf8.count <= MediaLimits.longestURL, let start = OutboundURL(url) else {
-            return .failed(MediaFailure(.url, "It is no URL that can be asked for."))
+            return .failed(MediaFailure(.url, "The URL is malformed or too long."))
         }
         var hop = Hop(url: start, start: start, validators: validators, left: settings.timeout)
         for _ in 0...MediaRules.redirects {
             if let objection = settings.rules.objection(to: hop.url) { return .failed(objection) }
             switch await step(hop) {
-            case .ends(let outcome): return outcome
-            case .leads(let next): hop = next
+            case .end(let outcome): return outcome
+            case .redirect(let next): hop = next
             }
         }
         return .failed(
@@ -50,42 +52,44 @@ package struct MediaFetcher: Sendable {
     }
 
     /// One request of a download.
-    struct Hop {
+    private struct Hop {
         var url: OutboundURL
         let start: OutboundURL
-        /// They are of the URL that was asked for, and say nothing of where it redirects to.
+        /// They belong to the first URL; redirects have none.
         var validators: MediaValidators?
         var left: Duration
-        /// When a redirect before this one is over, if it said so.
+        /// The earliest end of the lifetimes of the redirects before this one.
         var notAfter: Date?
         var isRedirected = false
+
+        var isConditional: Bool { validators?.etag != nil || validators?.lastModified != nil }
     }
 
     private enum Step {
-        case ends(MediaOutcome)
-        case leads(Hop)
+        case end(MediaOutcome)
+        case redirect(Hop)
     }
 
     private func step(_ hop: Hop) async -> Step {
         let host = hop.url.host
         guard hop.left > .zero else {
-            return .ends(.interrupted(MediaFailure(.timeout, "\(host): redirects took all the time."), after: nil))
+            return .end(.interrupted(MediaFailure(.timeout, "\(host): timed out in redirects."), after: nil))
         }
         let body = MediaBody(rules: settings.rules, store: store, host: host)
         let result = await http.attempt(request(hop, into: body.sink))
         let reply: OutboundReply
         switch result.answer {
         case .success(let answer): reply = answer
-        case .failure(let error): return .ends(body.failure ?? Self.outcome(of: error, from: host))
+        case .failure(let error): return .end(body.failure ?? Self.outcome(of: error, from: host))
         }
         let caching = CachingHeaders(
             Self.headers(of: reply, with: hop.validators), receivedAt: now(), delay: result.duration / .seconds(1))
         switch reply.status {
-        case 200: return .ends(await keep(body, reply, caching, hop))
-        case 304 where hop.isConditional: return .ends(.unchanged(freshness(reply, caching, hop)))
+        case 200: return .end(await keep(body, reply, caching, hop))
+        case 304 where hop.isConditional: return .end(.unchanged(freshness(reply, caching, hop)))
         case 301, 302, 303, 307, 308:
             return redirect(reply, caching, hop, took: result.duration)
-        default: return .ends(Self.outcome(of: reply, from: host, now: now()))
+        default: return .end(Self.outcome(of: reply, from: host, now: now()))
         }
     }
 
@@ -105,38 +109,36 @@ package struct MediaFetcher: Sendable {
         return request
     }
 
-    // MARK: What a reply means
+    // MARK: Responses
 
     private func redirect(_ reply: OutboundReply, _ caching: CachingHeaders, _ hop: Hop, took: Duration) -> Step {
         guard let place = reply.headers["location"], place.utf8.count < MediaLimits.longestURL,
             let url = hop.url.resolving(place)
         else {
-            let words = "\(hop.url.host) answered \(reply.status) without a place that can be gone to."
-            return .ends(.failed(MediaFailure(.redirects, words)))
+            let words = "\(hop.url.host) answered \(reply.status) without a valid location."
+            return .end(.failed(MediaFailure(.redirects, words)))
         }
         guard hop.url.scheme != "https" || url.scheme == "https" else {
-            return .ends(.failed(MediaFailure(.scheme, "\(hop.url.host) leads from https to \(url.scheme).")))
+            return .end(.failed(MediaFailure(.scheme, "\(hop.url.host) redirects from https to \(url.scheme).")))
         }
         let times = [hop.notAfter, caching.promised].compactMap { $0 }
-        return .leads(
+        return .redirect(
             Hop(url: url, start: hop.start, left: hop.left - took, notAfter: times.min(), isRedirected: true))
     }
 
     private func keep(
         _ body: MediaBody, _ reply: OutboundReply, _ caching: CachingHeaders, _ hop: Hop
     ) async -> MediaOutcome {
-        do {
-            let (kind, writer) = try body.end(reply.headers).get()
-            let store = store
-            let file = try await store.keep(writer) { (media) throws(MediaError) in
-                try store.describe(media, as: kind)
+        switch body.end(reply.headers) {
+        case .failure(let outcome): return outcome
+        case .file(let kind, let writer):
+            do throws(MediaError) {
+                let file = try await store.keep(writer, as: kind)
+                let remarks = MediaRemark.all(of: kind, contentType: reply.headers["content-type"], url: hop.start)
+                return .stored(file, freshness(reply, caching, hop), remarks: remarks)
+            } catch {
+                return .interrupted(MediaFailure(.storage, error.description), after: nil)
             }
-            let remarks = MediaRemark.all(of: kind, contentType: reply.headers["content-type"], url: hop.start)
-            return .stored(file, freshness(reply, caching, hop), remarks: remarks)
-        } catch let refusal as MediaRefusal {
-            return refusal.outcome
-        } catch {
-            return .interrupted(MediaFailure(.storage, "\(error)"), after: nil)
         }
     }
 
@@ -151,19 +153,52 @@ package struct MediaFetcher: Sendable {
         return MediaFreshness(validators: validators, until: until)
     }
 
-    /// What a 304 does not say is as it was (RFC 9111, 3.2).
+    /// A 304 leaves headers that it does not repeat unchanged (RFC 9111, 3.2).
     private static func headers(of reply: OutboundReply, with known: MediaValidators?) -> [String: String] {
         guard reply.status == 304, let date = known?.lastModified else { return reply.headers }
         return reply.headers.merging(["last-modified": date]) { said, _ in said }
     }
 }
 
-extension MediaFetcher.Hop {
-    fileprivate var isConditional: Bool { validators?.etag != nil || validators?.lastModified != nil }
+// MARK: Failures
+
+extension MediaFetcher {
+    /// The longest `Retry-After` that counts, in seconds.
+    private static let longestRetryAfter: TimeInterval = 24 * 3600
+
+    private static func outcome(of error: TransportError, from host: String) -> MediaOutcome {
+        let code: MediaFailure.Code =
+            switch error {
+            case .denied: .denied
+            case .unresolved: .dns
+            case .refused, .exhausted: .refused
+            case .tls, .certificate: .tls
+            case .timeoutConnecting, .timeoutReplying: .timeout
+            case .interrupted, .token: .reset
+            case .unusable: .url
+            case .stopped: .stopped
+            }
+        let failure = MediaFailure(code, "\(host): \(error.description)")
+        // A bad certificate needs its server's operator, so a soon retry does not help.
+        if case .certificate = error { return .failed(failure) }
+        return error.isTemporary ? .interrupted(failure, after: nil) : .failed(failure)
+    }
+
+    /// The outcome of a status that is not 200, a redirect, or the answer to a conditional request.
+    private static func outcome(of reply: OutboundReply, from host: String, now: Date) -> MediaOutcome {
+        let words = "\(host) answered \(reply.status)."
+        switch reply.status {
+        case 404, 410: return .failed(MediaFailure(.notFound, words))
+        case 408, 425, 429, 500..<600:
+            let wait = reply.retryAfter.map { min($0.delay(from: now), longestRetryAfter) }
+            return .interrupted(MediaFailure(.status, words), after: wait.map { .seconds($0) })
+        default: return .failed(MediaFailure(.status, words))
+        }
+    }
 }
 
 extension MediaValidators {
-    /// Of a reply's headers, what can be sent back as it came: up to 1 KiB each, printable.
+    /// Keeps validators that can be sent back unchanged: printable, up to 1 KiB each.
     fileprivate init(_ headers: [String: String]) {
         func usable(_ name: String) -> String? {
             headers[name].flatMap { value in

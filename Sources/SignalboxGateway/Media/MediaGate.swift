@@ -1,9 +1,9 @@
 import SignalboxNotification
 import Synchronization
 
-/// Which downloads are under way, and how many more may begin.
+/// The downloads in flight, and how many more may start.
 ///
-/// A class with a lock because downloads end on their own tasks, and a stop comes from anywhere.
+/// A class with a lock because downloads end on their own tasks, and any thread may stop the service.
 final class MediaGate: Sendable {
     private let state = Mutex(State())
 
@@ -14,14 +14,14 @@ final class MediaGate: Sendable {
         var isStopping = false
     }
 
-    /// What a look at the queue needs to know.
+    /// The state that selects due downloads.
     struct Places {
         let free: Int
         let busy: [String: Int]
         let running: Set<Int64>
     }
 
-    /// `limit`: downloads at once.
+    /// `limit`: maximum number of concurrent downloads.
     func places(of limit: Int) -> Places {
         state.withLock { state in
             Places(
@@ -44,11 +44,11 @@ final class MediaGate: Sendable {
         }
     }
 
-    /// Lets it end once nothing waits.
+    /// Ends the service once no delivery waits.
     func drain() { state.withLock { $0.isDraining = true } }
     var isDraining: Bool { state.withLock { $0.isDraining } }
 
-    /// Lets it end now; nothing begins any more.
+    /// Starts no further download.
     func stop() { state.withLock { $0.isStopping = true } }
     var isStopping: Bool { state.withLock { $0.isStopping } }
 }

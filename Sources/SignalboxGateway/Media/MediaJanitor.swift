@@ -2,16 +2,16 @@ package import Logging
 import ServiceLifecycle
 package import SignalboxStore
 
-/// Removes files that events point to: at the start and once an hour those that have been kept long enough, and as soon as
-/// there are too many bytes those whose last use is longest ago.
+/// Removes stored files: at the start and once an hour those beyond their retention, and at once the least recently
+/// used ones when the quota is exceeded.
 package struct MediaJanitor: Service {
-    /// What it works with.
+    /// The removal itself.
     package struct Work: Sendable {
-        /// Removes what no waiting delivery needs and what is too old, or too much for so many bytes.
+        /// Removes files that are too old, or exceed so many bytes, and that no waiting delivery needs.
         fileprivate let remove: @Sendable (_ bytes: Int64) async throws -> Removal
-        /// Removes what nobody knows any more; returns how many files.
+        /// Deletes files that the queue does not know; returns how many.
         fileprivate let sweep: @Sendable () async throws -> Int
-        /// How many bytes all files have.
+        /// Size of all files in bytes.
         fileprivate let bytes: @Sendable () async throws -> Int64
 
         package init(
@@ -24,11 +24,11 @@ package struct MediaJanitor: Service {
         }
     }
 
-    /// What became of files that are not to be kept.
+    /// The result of a removal.
     package struct Removal: Sendable, Equatable {
-        /// Those that are off the disk.
+        /// Files deleted from the disk.
         package var removed = 0
-        /// Those that are forgotten, but too young to be taken off the disk: a sweep does that later.
+        /// Files removed from the queue that are too young to be deleted: a later sweep does that.
         package var young = 0
 
         package init(removed: Int = 0, young: Int = 0) {
@@ -37,25 +37,25 @@ package struct MediaJanitor: Service {
         }
     }
 
-    private let room: MediaRoom
+    private let quota: MediaQuota
     private let health: StoreHealth
     private let work: Work
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let elapsed: @Sendable () -> Duration
 
-    /// Between two looks at everything.
+    /// Time between two complete rounds.
     private static let interval: Duration = .seconds(3600)
-    /// A file is on disk before the queue hears of it: for so long it is not taken off it.
+    /// A file is on disk before the queue knows it: younger files are not deleted.
     package static let youth: Duration = .seconds(600)
 
-    /// `clock` and `elapsed` go equally fast.
+    /// `clock` and `elapsed` run at the same speed.
     package init(
-        _ room: MediaRoom, health: StoreHealth = StoreHealth(), work: Work, logger: Logger,
+        _ quota: MediaQuota, health: StoreHealth = StoreHealth(), work: Work, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart
     ) {
-        self.room = room
+        self.quota = quota
         self.health = health
         self.work = work
         self.logger = logger
@@ -65,31 +65,31 @@ package struct MediaJanitor: Service {
 
     /// Runs until a graceful shutdown.
     package func run() async throws {
-        // The work ends when it is cancelled and throws nothing, so that a shutdown is a normal end.
+        // The work does not throw, so that a shutdown is a normal return.
         await cancelWhenGracefulShutdown { await runUntilCancelled() }
     }
 
     /// Runs until its task is cancelled.
     package func runUntilCancelled() async {
-        room.open()
-        defer { room.close() }
-        var nextLook = elapsed()
-        // When the last file will be old enough that was forgotten too young.
-        var lastOld = nextLook
+        quota.open()
+        defer { quota.close() }
+        var nextSweep = elapsed()
+        // When the youngest forgotten file is old enough to be deleted.
+        var lastOld = nextSweep
         while !Task.isCancelled {
-            if elapsed() >= nextLook {
-                if await remove(beyond: room.limit()) { lastOld = elapsed() + Self.youth }
+            if elapsed() >= nextSweep {
+                if await remove(beyond: quota.limit()) { lastOld = elapsed() + Self.youth }
                 await sweep()
-                nextLook = lastOld > elapsed() ? lastOld : elapsed() + Self.interval
-            } else if room.isWanted, await remove(beyond: room.target) {
+                nextSweep = lastOld > elapsed() ? lastOld : elapsed() + Self.interval
+            } else if quota.isExceeded, await remove(beyond: quota.target) {
                 lastOld = elapsed() + Self.youth
-                nextLook = min(nextLook, lastOld)
+                nextSweep = min(nextSweep, lastOld)
             }
-            guard await room.full.wait(atMost: max(nextLook - elapsed(), .zero), by: clock) else { return }
+            guard await quota.exceeded.wait(atMost: max(nextSweep - elapsed(), .zero), by: clock) else { return }
         }
     }
 
-    /// True when files are left that will have to be taken off the disk.
+    /// True if files are left that must be deleted later.
     private func remove(beyond bytes: Int64) async -> Bool {
         do {
             var young = 0
@@ -97,49 +97,49 @@ package struct MediaJanitor: Service {
             var isDone: Bool
             repeat {
                 let removal = try await work.remove(bytes)
-                note(removal.removed)
+                report(removal.removed)
                 young += removal.young
-                room.willCount()
+                quota.willCount()
                 left = try await work.bytes()
-                // What was under way when it was full has come meanwhile. Where nothing can go, it is in use.
-                isDone = left <= room.limit() || removal == Removal()
+                // Downloads in flight have stored files since. If none could be removed, all are in use.
+                isDone = left <= quota.limit() || removal == Removal()
             } while !isDone && !Task.isCancelled
-            room.made(left: left)
-            noteSuccess(of: .media)
+            quota.removed(left: left)
+            reportSuccess(of: .media)
             return young > 0
         } catch {
-            room.made(left: nil)
-            note(error, of: .media)
+            quota.removed(left: nil)
+            report(error, of: .media)
             return false
         }
     }
 
     private func sweep() async {
         do {
-            note(try await work.sweep())
-            noteSuccess(of: .sweep)
+            report(try await work.sweep())
+            reportSuccess(of: .sweep)
         } catch {
-            note(error, of: .sweep)
+            report(error, of: .sweep)
         }
     }
 
-    private func note(_ removed: Int) {
-        if removed > 0 { logger.info("Old files were removed.", metadata: ["files": "\(removed)"]) }
+    private func report(_ removed: Int) {
+        if removed > 0 { logger.info("Old files removed.", metadata: ["files": "\(removed)"]) }
     }
 
-    private func note(_ error: any Error, of upkeep: StoreHealth.Upkeep) {
-        // Cut short by our own stop.
+    private func report(_ error: any Error, of upkeep: StoreHealth.Upkeep) {
+        // The janitor's own stop cancelled the work.
         if Task.isCancelled { return }
         guard health.record(upkeep, failure: "\(error)") == .fails else { return }
-        logger.error("Old files cannot be removed.", metadata: ["error": "\(error)"])
+        logger.error("Cannot remove old files.", metadata: ["error": "\(error)"])
     }
 
-    private func noteSuccess(of upkeep: StoreHealth.Upkeep) {
-        if health.record(upkeep, failure: nil) == .recovers { logger.notice("Old files can be removed again.") }
+    private func reportSuccess(of upkeep: StoreHealth.Upkeep) {
+        if health.record(upkeep, failure: nil) == .recovers { logger.notice("Old files removable again.") }
     }
 }
 
-// Services are named in logs; without this, everything that they hold would be.
+// Logs name services by their description; the default one would print every stored value.
 extension MediaJanitor: CustomStringConvertible {
     package var description: String { "MediaJanitor" }
 }

@@ -1,11 +1,11 @@
 package import Foundation
 import SignalboxEgress
 
-/// Links to the gateway's files: makes those that events bear, and judges those that come back.
+/// Makes the links to stored files in events and verifies them in requests.
 ///
-/// Without keys a link is the file's name behind the public URL and good for ever. With keys it bears a time and a
-/// signature: `?expires=<seconds since 1970>&signature=<base64url of HMAC-SHA256>`, the code being over everything from
-/// `/media/` up to the time. The public URL is not signed, so a gateway may change it.
+/// Without keys a link never expires. With keys it has a time and a signature:
+/// `?expires=<seconds since 1970>&signature=<base64url of HMAC-SHA256>`. The code covers everything from `/media/` to
+/// the time, but not the public URL, which may change.
 package struct MediaLinks: Sendable {
     private let root: String
     private let keys: [MessageAuthentication]
@@ -13,23 +13,23 @@ package struct MediaLinks: Sendable {
 
     /// Shortest secret, in bytes.
     package static let shortestSecret = 16
-    /// Links end with one of these, in seconds, so that equal events of one hour have equal links.
+    /// Expiry times are multiples of this many seconds, so equal events of one hour have equal links.
     private static let step = 3600
 
-    /// Links that are good for ever. `publicUrl`: what stands before paths of the gateway's own; nil for relative links.
+    /// Makes links that never expire. `publicUrl`: the URL before the gateway's paths; nil for relative links.
     package init(publicUrl: String?) { self.init(publicUrl: publicUrl, secrets: [], expiry: .zero) }
 
-    /// Links that are signed with the first secret, and good with any of them for at least `expiry` and up to an hour more.
-    /// Each secret has ``shortestSecret`` bytes or more; none are links that are good for ever.
+    /// Makes links that are signed with the first secret and accepts those signed with any. They expire after `expiry`,
+    /// or up to an hour later. Each secret has ``shortestSecret`` bytes or more; without secrets links never expire.
     package init(publicUrl: String?, secrets: [String], expiry: Duration) {
         precondition(
-            secrets.allSatisfy { $0.utf8.count >= Self.shortestSecret }, "A secret of links is too short to be one.")
+            secrets.allSatisfy { $0.utf8.count >= Self.shortestSecret }, "A secret for links is too short.")
         root = publicUrl.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
         keys = secrets.map { MessageAuthentication(key: Array($0.utf8)) }
         self.expiry = expiry
     }
 
-    /// Where whoever gets an event finds a file.
+    /// The link to a file.
     package func href(_ sha256: String, now: Date) -> String {
         guard let key = keys.first else { return root + Self.path(of: sha256) }
         let end = now.timeIntervalSince1970 + expiry / .seconds(1)
@@ -37,22 +37,20 @@ package struct MediaLinks: Sendable {
         return root + signed + "&signature=" + Self.signature(of: signed, by: key)
     }
 
-    /// What a link is worth.
     package enum Verdict: Sendable, Equatable {
-        /// Good for ever.
+        /// Links need no signature here.
         case open
-        /// Good for so many seconds more.
+        /// The signature is valid; the link expires in this many seconds.
         case signed(secondsLeft: Int)
-        /// It has no time, or no signature.
+        /// The link has no time or no signature.
         case unsigned
-        /// The signature is not ours, or not that of this file and time.
+        /// The signature is not valid for this file and time.
         case wrong
-        /// It was ours, and its time is over.
+        /// The signature is valid, but the link has expired.
         case expired
     }
 
-    /// Judges a link to a file by what its query says. The time that it takes does not depend on how much of a signature is
-    /// right.
+    /// Verifies a link to a file by its query. Takes the same time for every wrong signature.
     package func verdict(on sha256: String, expires: String?, signature: String?, now: Date) -> Verdict {
         guard !keys.isEmpty else { return .open }
         guard let expires, let signature else { return .unsigned }
@@ -71,16 +69,9 @@ package struct MediaLinks: Sendable {
         path(of: sha256) + "?expires=" + expires
     }
 
-    /// Without padding (RFC 4648, 5).
+    /// In base64url without padding (RFC 4648, 5).
     private static func signature(of text: String, by key: MessageAuthentication) -> String {
-        String(
-            Data(key.authenticate(Array(text.utf8))).base64EncodedString().compactMap { character in
-                switch character {
-                case "+": "-"
-                case "/": "_"
-                case "=": nil
-                default: character
-                }
-            })
+        Data(key.authenticate(Array(text.utf8))).base64EncodedString()
+            .replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
     }
 }

@@ -1,11 +1,14 @@
+import Foundation
 import SignalboxEgress
 package import SignalboxNotification
 
-/// What may be downloaded, and how much of it. Pure.
+/// Decides which URLs and files may be downloaded. Pure.
 package struct MediaRules: Sendable, Equatable {
-    /// Whether `http` will do where `https` is not to be had.
+    /// Whether `http` URLs are allowed in addition to `https`.
     package var allowsHTTP = false
+    /// The kinds to accept; by default those that apps attach to notifications.
     package var kinds = Set(MediaKind.attachments)
+    /// The largest files of each family.
     package var limits = MediaLimits()
 
     package init() {}
@@ -13,74 +16,89 @@ package struct MediaRules: Sendable, Equatable {
     /// How many redirects are followed.
     static let redirects = 3
 
-    /// How large a file of this kind may be; nil when there may be none.
+    /// The largest file of a kind in bytes; nil when the kind is not allowed.
     package func maxBytes(of kind: MediaKind) -> Int? {
         kinds.contains(kind) ? kind.family.map { limits[$0] } : nil
     }
 
-    /// What a server is asked to choose from.
+    /// The `Accept` header of requests.
     var accept: String {
         MediaKind.allCases.filter(kinds.contains).map(\.contentType).joined(separator: ", ") + ", */*;q=0.1"
     }
 
     // MARK: Objections
 
+    /// Why a URL must not be requested; nil when it may.
     func objection(to url: OutboundURL) -> MediaFailure? {
         guard url.scheme == "https" || url.scheme == "http" else {
             return MediaFailure(.scheme, "\(url.scheme) is not https.")
         }
         guard url.scheme == "https" || allowsHTTP else {
             return MediaFailure(
-                .scheme, "\(url.host) is to be asked over http, which anybody can change; media.allowHttp permits it.")
+                .scheme, "\(url.host) requires http, which is not encrypted; media.allowHttp permits it.")
         }
         guard !url.host.isEmpty else { return MediaFailure(.url, "The URL names no host.") }
         guard !url.hasUserinfo else {
-            return MediaFailure(.url, "The URL at \(url.host) holds a user or a password; none is sent.")
+            return MediaFailure(.url, "The URL at \(url.host) contains a user or a password; the gateway sends none.")
         }
         return nil
     }
 
-    /// What can be said before the content is there.
+    /// Why the body of a response must not be read; nil when it may.
     func objection(to head: ReplySink.Head, from host: String) -> MediaFailure? {
-        for name in ["content-encoding", "transfer-encoding"] {
-            let plain = name == "content-encoding" ? "identity" : "chunked"
+        for (name, plain) in [("content-encoding", "identity"), ("transfer-encoding", "chunked")] {
             if let coding = head.headers[name], !coding.isEmpty, coding.lowercased() != plain {
-                return MediaFailure(.encoding, "\(host) sends \(coding), though it was asked for the file as it is.")
+                return MediaFailure(.encoding, "\(host) sends \(coding), although the request did not accept it.")
             }
         }
         let most = MediaKind.allCases.compactMap(maxBytes).max() ?? 0
         return head.announcedBytes.flatMap { tooLarge($0, most, "", host) }
     }
 
-    /// `bytes`: as many as came, or were announced.
+    /// Why a file must not be stored; nil when it may. `bytes`: received or announced.
     func objection(to kind: MediaKind, of bytes: Int, from host: String) -> MediaFailure? {
-        guard let most = maxBytes(of: kind) else {
-            return MediaFailure(Self.code(of: kind), "\(host) sent \(Self.words(for: kind)).")
-        }
-        return tooLarge(bytes, most, " of type \(kind.contentType)", host)
+        if let most = maxBytes(of: kind) { return tooLarge(bytes, most, " of type \(kind.contentType)", host) }
+        let (code, words): (MediaFailure.Code, String) =
+            switch kind {
+            case .html: (.html, "a page, not a file")
+            case .svg: (.svg, "SVG, which can contain scripts")
+            case .executable: (.executable, "a program")
+            case .other: (.type, "a file of an unknown type")
+            default: (.type, "a file of type \(kind.contentType), which media.types does not allow")
+            }
+        return MediaFailure(code, "\(host) sent \(words).")
     }
 
     private func tooLarge(_ bytes: Int, _ most: Int, _ what: String, _ host: String) -> MediaFailure? {
         guard bytes > most else { return nil }
-        return MediaFailure(.tooLarge, "\(host) has \(bytes) bytes or more\(what); \(most) are taken (media.maxBytes).")
+        return MediaFailure(.tooLarge, "\(host) has \(bytes) bytes or more\(what); media.maxBytes allows \(most).")
+    }
+}
+
+extension MediaRemark {
+    /// The contradictions between a file's content and its `Content-Type` and URL. A missing type or extension
+    /// contradicts nothing.
+    static func all(of kind: MediaKind, contentType: String?, url: OutboundURL) -> [MediaRemark] {
+        var remarks: [MediaRemark] = []
+        if let contentType {
+            // Without parameters, and without the second value of a doubled header.
+            let type = contentType.prefix { $0 != ";" && $0 != "," }.lowercased().trimmingCharacters(in: .whitespaces)
+            if !unspecific.contains(type), !kind.contentTypes.contains(type) { remarks.append(.contentType) }
+        }
+        let name = url.path.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+        if let dot = name.lastIndex(of: ".") {
+            let end = name[name.index(after: dot)...].lowercased()
+            // A script that makes pictures may have any extension.
+            let isKnown = MediaKind.allCases.contains { $0.family != nil && $0.fileExtensions.contains(end) }
+            if isKnown, !kind.fileExtensions.contains(end) { remarks.append(.fileExtension) }
+        }
+        return remarks
     }
 
-    private static func code(of kind: MediaKind) -> MediaFailure.Code {
-        switch kind {
-        case .html: .html
-        case .svg: .svg
-        case .executable: .executable
-        default: .type
-        }
-    }
-
-    private static func words(for kind: MediaKind) -> String {
-        switch kind {
-        case .html: "a page, not a file"
-        case .svg: "SVG, which can hold scripts"
-        case .executable: "a program"
-        case .other: "a file of an unknown type"
-        default: "a file of type \(kind.contentType), which is not taken (media.types)"
-        }
-    }
+    /// Types that servers give to files of unknown type.
+    private static let unspecific: Set<String> = [
+        "", "application/octet-stream", "binary/octet-stream", "application/x-octet-stream", "application/binary",
+        "application/unknown", "application/force-download", "application/download", "application/x-download",
+        "content/unknown", "unknown/unknown", "*/*",
+    ]
 }

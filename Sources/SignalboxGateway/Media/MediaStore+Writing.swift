@@ -1,21 +1,21 @@
 import Dispatch
 import Foundation
 import SignalboxEgress
+package import SignalboxNotification
 import Synchronization
 
-/// How files come into the folder.
 extension MediaStore {
-    /// Neither Swift's threads nor the HTTP client's may wait for disks. Several, because a disk does more when it is
-    /// asked for more at once; equal files meet on the same one.
+    /// Swift's threads and the HTTP client's must not wait for disks. Several queues, because disks handle concurrent
+    /// syncs faster; equal files use the same queue.
     private static let queues = (0..<16).map { DispatchQueue(label: "signalbox.media.disk.\($0)") }
 
-    /// Begins a file; any number may be written at once.
+    /// Begins a file. Any number may be written at once.
     package func begin() throws(MediaError) -> MediaWriter {
         let path = unfinished + "/" + hexadecimal(randomBytes(16))
         do throws(MediaError) {
             return try MediaWriter(path: path)
         } catch {
-            // Nearly always the folder is there. That it and its parent are on disk is seen to when the file is kept.
+            // Usually the folders exist. `keep` syncs their entries.
             for folder in [directory, unfinished] {
                 guard mkdir(folder, 0o700) == 0 || errno == EEXIST else { throw .lastError }
             }
@@ -23,10 +23,10 @@ extension MediaStore {
         }
     }
 
-    /// Keeps a file, once however often it is asked to. Blocks until it is on disk.
+    /// Stores a file, once for equal bytes. Blocks until it is on disk.
     package func keep(_ bytes: [UInt8]) throws(MediaError) -> StoredMedia {
         let writer = try begin()
-        // A closure passes errors on without their type.
+        // The closure cannot rethrow a typed error.
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(MediaError) in try writer.write(bytes) }
         }
@@ -34,40 +34,47 @@ extension MediaStore {
         return try keep(writer)
     }
 
-    /// The same for a file that was written piece by piece. What could not be kept is removed.
+    /// Stores a written file, once for equal bytes, or removes it after an error. Blocks until it is on disk.
     package func keep(_ writer: MediaWriter) throws(MediaError) -> StoredMedia {
         defer { writer.discard() }
-        let name = writer.finish()
-        let folders = folders(of: name)
+        let digest = writer.finish()
+        let folders = folders(of: digest)
         for folder in folders { try makeFolder(folder) }
-        // Who put it there may not be as far yet as to know that it is on disk: the folder is synced in both cases.
-        // One that lost its end to a broken disk is replaced.
-        let isThere = find(name).map { $0.bytes == writer.bytes } ?? false
-        let isYoung = isThere ? try touch(path(of: name)) : false
-        if !isYoung {
+        // A file that a broken disk shortened is replaced.
+        let exists = find(digest).map { $0.bytes == writer.bytes } ?? false
+        let isRenewed = exists ? try renew(path(of: digest)) : false
+        if !isRenewed {
             try writer.sync()
-            guard rename(writer.path, path(of: name)) == 0 else { throw .lastError }
+            guard rename(writer.path, path(of: digest)) == 0 else { throw .lastError }
             writer.release()
         }
+        // Also for an existing file: the task that stored it may not have synced the folder yet.
         try sync(folders[2])
-        return StoredMedia(sha256: name, bytes: writer.bytes)
+        return StoredMedia(sha256: digest, bytes: writer.bytes)
     }
 
-    /// The same without blocking the caller. `look`: asked for more about the file there and then.
-    package func keep<R: Sendable>(
-        _ writer: MediaWriter, look: @escaping @Sendable (StoredMedia) throws(MediaError) -> R
-    ) async throws(MediaError) -> R {
+    /// Stores a written file and describes it, without blocking the caller.
+    package func keep(_ writer: MediaWriter, as kind: MediaKind) async throws(MediaError) -> MediaFile {
         let queue = Self.queues[Int(writer.finish().utf8.first ?? 0) % Self.queues.count]
         let result = await withCheckedContinuation { done in
             queue.async {
-                done.resume(returning: Result { () throws(MediaError) in try look(try self.keep(writer)) })
+                done.resume(
+                    returning: Result { () throws(MediaError) in try describe(try keep(writer), as: kind) })
             }
         }
         return try result.get()
     }
 
-    /// Makes sure that a folder is there, also after a power cut: its parent is synced when it is new, and else once,
-    /// because who made it may have ended before.
+    private func describe(_ media: StoredMedia, as kind: MediaKind) throws(MediaError) -> MediaFile {
+        let beginning = kind.family == .image ? try read(media, upTo: PictureSize.telling) : []
+        let size = PictureSize(of: kind, beginning: beginning)
+        return MediaFile(
+            sha256: media.sha256, bytes: media.bytes, contentType: kind.contentType, width: size?.width,
+            height: size?.height)
+    }
+
+    /// Makes sure that a folder exists, also after a power cut. Syncs the parent of a new folder, and once that of an
+    /// existing one, because the process that made it may have crashed before its sync.
     private func makeFolder(_ path: String) throws(MediaError) {
         if mkdir(path, 0o700) != 0 {
             guard errno == EEXIST else { throw .lastError }
@@ -78,24 +85,85 @@ extension MediaStore {
         shared.folders.withLock { _ = $0.insert(path) }
     }
 
-    /// Makes a file young, on disk too; false when there is none.
-    private func touch(_ path: String) throws(MediaError) -> Bool {
+    /// Renews a file's modification time and syncs it; false when there is no such file.
+    private func renew(_ path: String) throws(MediaError) -> Bool {
         let (file, failure) = shared.ages.withLock { _ in
             let file = open(path, O_RDONLY | O_CLOEXEC)
-            let isYoung = file >= 0 && futimens(file, nil) == 0
-            return (file, isYoung ? 0 : errno)
+            return (file, file >= 0 && futimens(file, nil) == 0 ? 0 : errno)
         }
         if file < 0, failure == ENOENT { return false }
         defer { if file >= 0 { close(file) } }
-        guard failure == 0 else { throw MediaError(reason: String(cString: strerror(failure))) }
+        guard failure == 0 else { throw MediaError(code: failure) }
         guard fsync(file) == 0 else { throw .lastError }
         return true
     }
 
+    /// Syncs the entries of a folder.
     package static func sync(_ folder: String) throws(MediaError) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .lastError }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw .lastError }
+    }
+}
+
+/// A file of a ``MediaStore`` that is being written. It is removed unless `keep` stores it.
+///
+/// A class because it owns a descriptor and a file.
+package final class MediaWriter: @unchecked Sendable {
+    // Sendable: one task or queue uses it at a time.
+    let path: String
+    private var file: Int32
+    private var digest = RunningDigest()
+    private var name: String?
+    private(set) var bytes = 0
+
+    /// Creates the file, which must not exist.
+    init(path: String) throws(MediaError) {
+        self.path = path
+        file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard file >= 0 else { throw .lastError }
+    }
+
+    deinit { discard() }
+
+    /// Appends to the file, without a sync.
+    package func write(_ piece: UnsafeRawBufferPointer) throws(MediaError) {
+        precondition(file >= 0 && name == nil, "The file is complete.")
+        var written = 0
+        while written < piece.count {
+            let count = Foundation.write(file, piece.baseAddress.map { $0 + written }, piece.count - written)
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .lastError }
+            written += count
+        }
+        digest.update(piece)
+        bytes += piece.count
+    }
+
+    /// The SHA-256 of the whole file. Ends the writing.
+    func finish() -> String {
+        if let name { return name }
+        let name = hexadecimal(digest.finish())
+        self.name = name
+        return name
+    }
+
+    /// Blocks until the file is on disk.
+    func sync() throws(MediaError) {
+        guard fsync(file) == 0 else { throw .lastError }
+    }
+
+    /// Closes the file without removing it.
+    func release() {
+        if file >= 0 { close(file) }
+        file = -1
+    }
+
+    /// Removes the file unless it was released.
+    package func discard() {
+        guard file >= 0 else { return }
+        release()
+        unlink(path)
     }
 }

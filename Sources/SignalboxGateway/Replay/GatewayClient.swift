@@ -1,15 +1,34 @@
 package import Foundation
 package import SignalboxEgress
+package import SignalboxNotification
 import Synchronization
 
-/// Hands requests of payloads to a running gateway, each until it is settled. Callable from anywhere at once: when the
-/// gateway asks one of them to wait, all do.
+/// The endpoint of a running gateway that accepts payloads.
+package struct GatewayAddress: Sendable, Equatable {
+    package let url: String
+
+    /// Reads the address of a gateway, with any path that a proxy adds; nil if it is not one. `source`: the source to
+    /// send as; nil lets the token decide.
+    package init?(_ text: String, source: SourceName?) {
+        guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
+            scheme == "http" || scheme == "https", parts.host?.isEmpty == false, parts.user == nil,
+            parts.password == nil, parts.query == nil, parts.fragment == nil
+        else { return nil }
+        var root = text[...]
+        while root.hasSuffix("/") { root = root.dropLast() }
+        url = root + (source.map { "/v1/sources/\($0.name)/notifications" } ?? "/v1/notifications")
+    }
+}
+
+/// Sends requests of payloads to a running gateway and retries each until it is settled. Callable from any thread.
+/// When the gateway asks one request to wait, all wait.
+///
+/// A class because concurrent requests share what the gateway answered last.
 package final class GatewayClient: Sendable {
-    // A class because the requests under way share what the gateway said last.
     private struct State {
-        /// Nobody asks before then.
+        /// No request is sent before this time.
         var quietUntil: Duration = .zero
-        /// Since when nothing was settled.
+        /// When a request was last settled.
         var silentSince: Duration
         var hasAnswered = false
         var isClosed = false
@@ -23,12 +42,12 @@ package final class GatewayClient: Sendable {
     private let now: @Sendable () -> Date
     private let state: Mutex<State>
 
-    /// How long a gateway may say nothing that helps before the replay ends.
+    /// The run ends when the gateway has settled no request for this long.
     package static let patience: Duration = .seconds(600)
     private static let longestWait: Duration = .seconds(30)
     private static let timeout: Duration = .seconds(60)
 
-    /// `token`: of a source. `elapsed`: time that only ever passes, counted from any start.
+    /// `token`: of a source. `elapsed`: monotonic time, measured from any start.
     package init(
         _ address: GatewayAddress, token: String?, http: OutboundHTTP, clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration, now: @escaping @Sendable () -> Date
@@ -42,20 +61,12 @@ package final class GatewayClient: Sendable {
         state = Mutex(State(silentSince: elapsed()))
     }
 
-    /// Why a request was not settled.
-    package enum Failure: Error, Sendable, Equatable {
-        /// It never will be; with one sentence.
-        case refused(String)
-        /// The client was closed.
-        case stopped
-    }
-
-    /// Ends what waits for its next attempt; what is under way is not cut short.
+    /// Ends requests that wait for their next attempt. Requests in flight continue.
     package func close() { state.withLock { $0.isClosed = true } }
 
-    /// Sends a request until the gateway says what became of each payload. `key`: by which the gateway knows it when it
-    /// comes again.
-    package func send(_ body: [UInt8], of count: Int, key: String) async throws(Failure) -> [UploadAnswer.Item] {
+    /// Sends a request until the gateway answers for each payload. `key`: the `Idempotency-Key`. Throws
+    /// ``ReplayError/interrupted`` after ``close()``, ``ReplayError/refused(_:)`` if retrying is useless.
+    package func send(_ body: [UInt8], of count: Int, key: String) async throws(ReplayError) -> [UploadAnswer.Item] {
         var headers = [("content-type", "application/x-ndjson"), ("idempotency-key", key)]
         if let token { headers.append(("authorization", "Bearer \(token)")) }
         let request = OutboundRequest(
@@ -67,7 +78,7 @@ package final class GatewayClient: Sendable {
             attempts += 1
             switch try answer(result, to: count) {
             case .settled(let items):
-                noteSettled()
+                state.withLock { $0.silentSince = elapsed() }
                 return items
             case .refused(let sentence): throw .refused(sentence)
             case .later(let named, let reason): try wait(attempts, named, because: reason)
@@ -75,51 +86,47 @@ package final class GatewayClient: Sendable {
         }
     }
 
-    private func answer(_ result: OutboundResult, to count: Int) throws(Failure) -> UploadAnswer {
+    private func answer(_ result: OutboundResult, to count: Int) throws(ReplayError) -> UploadAnswer {
         switch result.answer {
         case .success(let reply):
             state.withLock { $0.hasAnswered = true }
             return UploadAnswer(reply, to: count, now: now())
-        case .failure(.stopped): throw .stopped
+        case .failure(.stopped): throw .interrupted
         case .failure(let error):
-            // Before the first answer it is more likely the address that is wrong than the gateway that is away.
-            let isNew = state.withLock { !$0.hasAnswered }
-            guard error.isTemporary, !isNew else {
-                throw .refused("\(address.url) cannot be reached: \(error).")
+            // Before the first answer, the address is more likely wrong than the gateway down.
+            let hasAnswered = state.withLock { $0.hasAnswered }
+            guard error.isTemporary, hasAnswered else {
+                throw .refused("Cannot reach \(address.url): \(error).")
             }
             return .later(after: nil, because: "\(error)")
         }
     }
 
-    private func noteSettled() {
-        state.withLock { $0.silentSince = elapsed() }
-    }
-
-    /// Keeps everybody quiet for a time, or gives up.
-    private func wait(_ attempts: Int, _ named: TimeInterval?, because reason: String) throws(Failure) {
+    /// Delays all requests, or gives up.
+    private func wait(_ attempts: Int, _ named: TimeInterval?, because reason: String) throws(ReplayError) {
         let now = elapsed()
         let backoff = min(Self.longestWait, .milliseconds(250) * (1 << min(attempts - 1, 10)))
         let delay = named.map { max(.seconds(min($0, 86_400)), .milliseconds(10)) } ?? backoff
         let isHopeless = state.withLock { state in
             state.quietUntil = max(state.quietUntil, now + delay)
-            // A gateway that names a time is there.
+            // A gateway that names a time is running.
             if named != nil { state.silentSince = max(state.silentSince, now + delay) }
             return now - state.silentSince > Self.patience
         }
         if isHopeless {
             throw .refused(
-                "The gateway has taken nothing for \(Self.patience.components.seconds / 60) minutes: \(reason).")
+                "The gateway has accepted no payload for \(Self.patience.components.seconds / 60) minutes: \(reason).")
         }
     }
 
-    private func waitForQuiet() async throws(Failure) {
+    private func waitForQuiet() async throws(ReplayError) {
         while true {
             let (until, isClosed) = state.withLock { ($0.quietUntil, $0.isClosed) }
-            guard !isClosed else { throw .stopped }
+            guard !isClosed else { throw .interrupted }
             let left = until - elapsed()
             guard left > .zero else { return }
-            // In short pieces, so that closing is noticed.
-            do { try await clock.sleep(for: min(left, .milliseconds(100))) } catch { throw .stopped }
+            // Sleep in short pieces, to notice `close`.
+            do { try await clock.sleep(for: min(left, .milliseconds(100))) } catch { throw .interrupted }
         }
     }
 }

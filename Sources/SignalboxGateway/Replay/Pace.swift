@@ -1,20 +1,20 @@
 import SignalboxConfig
 package import SignalboxNotification
 
-/// Says when events may go: so many a second, or as they were recorded, or both. Pure: the time comes in, counted from any
-/// start.
+/// Decides when events may be sent: at a rate, at the recorded pace, or both. Pure: the caller passes the time,
+/// measured from any start.
 package struct Pace: Sendable {
     private let perSecond: Double?
     private let speed: Double?
     private var free: Duration?
     private var first: (recorded: Timestamp, at: Duration)?
 
-    /// How far apart events may be that go together.
+    /// Events this close in time are sent together.
     private static let together: Duration = .milliseconds(100)
-    /// What goes together where nothing else bounds it.
+    /// Maximum number of events that are sent together.
     private static let most = 10_000
 
-    /// `perSecond`: events. `speed`: how many times as fast as they were recorded.
+    /// `perSecond`: events per second. `speed`: multiple of the recorded pace.
     package init(perSecond: Double? = nil, speed: Double? = nil) {
         self.perSecond = perSecond
         self.speed = speed
@@ -22,20 +22,20 @@ package struct Pace: Sendable {
 
     package var isBounded: Bool { perSecond != nil || speed != nil }
 
-    /// How many events go together at most.
+    /// Maximum number of events that are sent together, at this rate.
     package var mostTogether: Int {
         guard let perSecond else { return Self.most }
         return min(Self.most, max(1, Int(perSecond * (Self.together / .seconds(1)))))
     }
 
-    /// How far apart the recorded times of events may be that go together, in milliseconds.
+    /// Maximum difference between the recorded times of events that are sent together, in milliseconds.
     package var spanTogether: Int64 {
         guard let speed else { return .max }
         let span = speed * Double(Self.together.milliseconds)
         return span < 1e15 ? Int64(span) : .max
     }
 
-    /// How long so many events have to wait. They count as gone then.
+    /// How long `count` events must wait. Counts them as sent after that.
     package mutating func delay(of count: Int, recorded: Timestamp?, at now: Duration) -> Duration {
         max(.zero, max(bookRate(count, at: now), due(recorded, at: now)) - now)
     }
@@ -47,7 +47,7 @@ package struct Pace: Sendable {
         return begin
     }
 
-    /// The first one goes at once; a time before it too.
+    /// The first event, and any event with an earlier time, is due at once.
     private mutating func due(_ recorded: Timestamp?, at now: Duration) -> Duration {
         guard let speed, let recorded else { return now }
         guard let first else {

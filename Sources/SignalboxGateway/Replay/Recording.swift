@@ -3,13 +3,13 @@ package import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxRouting
 
-/// Reads blocks of a recording: what is selected of it, as events or as payloads. Callable from anywhere at once.
+/// Reads the selected payloads of a recording, block by block, as events or as payloads. Callable from any thread.
 package struct Recording: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
-    /// Where the routes decide the same about every event, none needs to be read for it.
+    /// Set if the routes decide the same for every event: events then need not be parsed.
     private let uniform: RouteTable.Decision?
-    private let shaping: EventShaping
+    private let variants: EventVariants
     private let source: SourceName
     private let vendor: VendorID?
     private let envelope: RecordedEnvelope
@@ -18,8 +18,8 @@ package struct Recording: Sendable {
     private let now: @Sendable () -> Date
     private let eventParsers = ParserPool.forEvents()
 
-    /// `vendor`: whose payloads the source hands in, where the config says so. `identity`: makes the ids of events; nil for
-    /// ids that are new every time.
+    /// `vendor`: the vendor of all payloads, if the config names one. `identity`: derives the ids of events; nil for
+    /// new ids.
     package init(
         normalizer: Normalizer, routes: RouteTable, source: SourceName, vendor: VendorID?,
         envelope: RecordedEnvelope = RecordedEnvelope(), selection: Selection = Selection(),
@@ -28,7 +28,7 @@ package struct Recording: Sendable {
         self.normalizer = normalizer
         self.routes = routes
         uniform = routes.uniformDecision
-        shaping = EventShaping(tokens: normalizer.tokens)
+        variants = EventVariants(tokens: normalizer.tokens)
         self.source = source
         self.vendor = vendor
         self.envelope = envelope
@@ -37,12 +37,12 @@ package struct Recording: Sendable {
         self.now = now
     }
 
-    /// A stretch of one of the inputs.
+    /// A part of one input.
     package struct Block: Sendable {
         package let payloads: PayloadBlock
-        /// Position among the inputs, from 0.
+        /// Index of the input, from 0.
         package let input: Int
-        /// Bytes of the input before which payloads are passed over.
+        /// Payloads that begin before this offset are skipped.
         package let first: Int
 
         package init(_ payloads: PayloadBlock, input: Int = 0, first: Int = 0) {
@@ -52,21 +52,21 @@ package struct Recording: Sendable {
         }
     }
 
-    /// One text of a recording: what became of it.
+    /// The result of one recorded text.
     package struct Entry<Value: Sendable>: Sendable {
         package let place: Place
         package let recorded: Timestamp?
         package let value: Result<Value, Rejection>
     }
 
-    /// The events that are selected, with their destinations, and what was rejected, in the order of the input.
+    /// The selected events with their deliveries, and the rejections, in the order of the input.
     package func events(of block: Block, with parser: JSONParser) -> [Entry<RoutedEvent>] {
         var entries: [Entry<RoutedEvent>] = []
         eventParsers.withParser { eventParser in
             forEachEvent(of: block, with: parser) { event, payload throws(Rejection) in
                 let routed = try routes.route(
                     event, at: payload.place, matching: selection.filter, hasLastingID: identity != nil,
-                    with: eventParser, shaping: shaping)
+                    with: eventParser, variants: variants)
                 if let routed {
                     entries.append(Entry(place: payload.place, recorded: payload.time, value: .success(routed)))
                 }
@@ -78,7 +78,7 @@ package struct Recording: Sendable {
         return entries
     }
 
-    /// The payloads that are selected, as they came, and what was rejected, in the order of the input.
+    /// The selected payloads, unchanged, and the rejections, in the order of the input.
     package func payloads(of block: Block, with parser: JSONParser) -> [Entry<[UInt8]>] {
         var entries: [Entry<[UInt8]>] = []
         func take(_ payload: RecordedPayload) {
@@ -109,7 +109,7 @@ package struct Recording: Sendable {
         return entries
     }
 
-    /// Where at most so many events would go, in words or as JSON.
+    /// The routing decisions for at most `limit` events, as text or JSON.
     package func decisions(
         of block: Block, upTo limit: Int, asJSON: Bool, with parser: JSONParser
     ) -> Decisions {
@@ -120,7 +120,7 @@ package struct Recording: Sendable {
             var decision = uniform
             if decision == nil, let event { decision = try routes.decision(on: event, at: payload.place) }
             guard let decision else {
-                preconditionFailure("An event was not read whose routes ask for it.")
+                preconditionFailure("An event is parsed unless the decision is uniform.")
             }
             decisions.add(decision, of: notification, asJSON: asJSON)
             return decisions.tally.events < limit
@@ -130,7 +130,7 @@ package struct Recording: Sendable {
         return decisions
     }
 
-    /// What is selected, and its events as they would be delivered where they are read: for those who keep neither.
+    /// The selected notifications; with their parsed events if `isRead` or the filter needs them.
     private func forEachNotification(
         of block: Block, reading isRead: Bool, with parser: JSONParser,
         _ take: (PushNotification, _ event: JSONValue?, RecordedPayload) throws(Rejection) -> Bool,
@@ -162,7 +162,7 @@ package struct Recording: Sendable {
         }
     }
 
-    /// Events of what is selected by time and vendor.
+    /// The events selected by time and vendor.
     private func forEachEvent(
         of block: Block, with parser: JSONParser,
         _ take: (Event, RecordedPayload) throws(Rejection) -> Bool, rejected: (Rejection) -> Void
@@ -176,7 +176,7 @@ package struct Recording: Sendable {
         }
     }
 
-    /// What is selected by time, with what its event is to be made with.
+    /// The payloads selected by time, with the envelope and the id of their events.
     private func forEachPayload(
         of block: Block, with parser: JSONParser,
         _ take: (RecordedPayload, CloudEventEnvelope, EventID?) throws(Rejection) -> Bool,

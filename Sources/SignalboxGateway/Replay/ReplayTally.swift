@@ -1,20 +1,22 @@
-/// Counts events by vendor and route and by code of warning. Bounded: beyond a number of different names, the rest is
-/// counted together.
+import SignalboxJSON
+
+/// Counts events by vendor and route, and by warning code. Bounded: names beyond the first 10,000 are counted
+/// together.
 package struct ReplayTally: Sendable, Equatable, Codable {
     package struct Cell: Sendable, Hashable, Codable {
         package let vendor: String
         package let route: String
     }
 
-    /// A line of the table by vendor and route.
-    package struct Row: Sendable, Equatable, Codable {
+    /// A row of the table by vendor and route.
+    package struct Row: Sendable, Equatable {
         package let vendor: String
         package let route: String
         package let events: Int
     }
 
     package private(set) var events = 0
-    /// Of them, those that the queue or the gateway had already.
+    /// Events that the queue or the gateway had already.
     package private(set) var repeats = 0
     private var cells: [Cell: Int] = [:]
     private var warnings: [String: Int] = [:]
@@ -22,16 +24,15 @@ package struct ReplayTally: Sendable, Equatable, Codable {
 
     package init() {}
 
-    /// Counts an event. `routes`: the names of those that took it.
+    /// Counts an event. `routes`: names of the routes that matched.
     package mutating func add(vendor: String, routes: [String], warnings codes: [String], isRepeat: Bool = false) {
         events += 1
         if isRepeat { repeats += 1 }
-        if routes.isEmpty { count(Cell(vendor: vendor, route: "(none)")) }
-        for route in routes { count(Cell(vendor: vendor, route: route)) }
+        for route in routes.isEmpty ? ["(none)"] : routes { count(Cell(vendor: vendor, route: route)) }
         for code in codes { count(warning: code) }
     }
 
-    /// Counts what another tally has counted.
+    /// Adds the counts of another tally.
     package mutating func add(_ other: ReplayTally) {
         events += other.events
         repeats += other.repeats
@@ -40,12 +41,12 @@ package struct ReplayTally: Sendable, Equatable, Codable {
     }
 
     private mutating func count(_ cell: Cell, _ more: Int = 1) {
-        guard let place = cells.index(forKey: cell) else {
-            let isRoom = cells.count < Self.mostNames
-            cells[isRoom ? cell : Cell(vendor: "(others)", route: "(others)"), default: 0] += more
+        guard let index = cells.index(forKey: cell) else {
+            let hasRoom = cells.count < Self.mostNames
+            cells[hasRoom ? cell : Cell(vendor: "(others)", route: "(others)"), default: 0] += more
             return
         }
-        cells.values[place] += more
+        cells.values[index] += more
     }
 
     private mutating func count(warning code: String, _ more: Int = 1) {
@@ -62,5 +63,52 @@ package struct ReplayTally: Sendable, Equatable, Codable {
     /// The most frequent first.
     package var warningRows: [(code: String, events: Int)] {
         warnings.map { ($0.key, $0.value) }.sorted { ($1.1, $0.0) < ($0.1, $1.0) }
+    }
+
+    // MARK: Output
+
+    /// The tables as text. `rejected`: number of rejected payloads.
+    package func table(rejected: Int) -> String {
+        let events = TextTable.lines(
+            [["VENDOR", "ROUTE", "EVENTS"]] + rows.map { [$0.vendor, $0.route, String($0.events)] })
+        let warnings =
+            warningRows.isEmpty
+            ? "" : TextTable.lines([["WARNING", "COUNT"]] + warningRows.map { [$0.code, String($0.events)] })
+        let repeated = repeats > 0 ? ", \(repeats) were there already" : ""
+        return events + warnings + "\(self.events) events, \(rejected) rejected\(repeated)\n"
+    }
+
+    /// The tables as one line of JSON.
+    package func json(rejected: Int) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        for (name, count) in [("events", events), ("rejected", rejected), ("repeats", repeats)] {
+            json.key(name)
+            json.integer(count)
+        }
+        json.key("routes")
+        json.beginArray()
+        for row in rows {
+            json.beginObject()
+            json.member("vendor", row.vendor)
+            json.member("route", row.route)
+            json.key("events")
+            json.integer(row.events)
+            json.endObject()
+        }
+        json.endArray()
+        json.key("warnings")
+        json.beginArray()
+        for (code, count) in warningRows {
+            json.beginObject()
+            json.member("code", code)
+            json.key("count")
+            json.integer(count)
+            json.endObject()
+        }
+        json.endArray()
+        json.endObject()
+        json.newline()
+        return json.bytes
     }
 }

@@ -1,75 +1,157 @@
-import Foundation
+package import Foundation
+import SignalboxEgress
 
-/// The file that `--resume` names. It is replaced as a whole: whoever reads it after a crash finds the state before or
-/// after a change.
+/// The file of `--resume`. It is replaced atomically: after a crash it holds the state before or after a change.
 package struct ResumeFile: Sendable {
     package let path: String
 
     package init(path: String) { self.path = path }
 
-    /// Why the file cannot be used, as one sentence.
-    package struct Failure: Error, CustomStringConvertible { package let description: String }
-
-    /// Nil when there is none yet.
-    package func load() throws(Failure) -> ResumeState? {
+    /// The saved state; nil if the file does not exist. Throws ``ReplayError/refused(_:)`` if it cannot be used.
+    package func load() throws(ReplayError) -> ResumeState? {
         guard let bytes = FileManager.default.contents(atPath: path) else {
             guard !FileManager.default.fileExists(atPath: path) else {
-                throw Failure(description: "\(path) cannot be read; name another file with --resume.")
+                throw .refused("Cannot read \(path). Name another file with --resume.")
             }
             return nil
         }
         guard let state = try? JSONDecoder().decode(ResumeState.self, from: bytes),
             state.version == ResumeState.version
         else {
-            throw Failure(
-                description: "\(path) holds no state of a replay of this version; name another file with --resume.")
+            throw .refused("\(path) is not a resume file of this version. Name another file with --resume.")
         }
         return state
     }
 
-    /// Replaces the file. On disk when it returns.
-    package func save(_ state: ResumeState) throws(Failure) {
+    /// Replaces the file. It is on disk when this returns.
+    package func save(_ state: ResumeState) throws(ReplayError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
         guard let text = try? encoder.encode(state) else { preconditionFailure("The state of a replay is JSON.") }
         let new = path + ".new"
         let descriptor = open(new, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("made") }
-        let isWritten = Self.write(Array(text) + [UInt8(ascii: "\n")], to: descriptor) && fsync(descriptor) == 0
-        guard isWritten else {
-            let failure = failure("written")
+        guard descriptor >= 0 else { throw .failed("Cannot create \(new)") }
+        guard writeAll(Array(text) + [UInt8(ascii: "\n")], to: descriptor), fsync(descriptor) == 0 else {
+            let error = ReplayError.failed("Cannot write \(new)")
             close(descriptor)
-            throw failure
+            throw error
         }
         close(descriptor)
-        guard rename(new, path) == 0 else { throw failure("replaced") }
+        guard rename(new, path) == 0 else { throw .failed("Cannot replace \(path)") }
         try syncDirectory()
     }
 
-    /// Without this, a power cut may bring the old name back.
-    private func syncDirectory() throws(Failure) {
+    /// Without this, a power cut may restore the old name.
+    private func syncDirectory() throws(ReplayError) {
         let directory = (path as NSString).deletingLastPathComponent
         let descriptor = open(directory.isEmpty ? "." : directory, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("put on disk") }
+        guard descriptor >= 0 else { throw .failed("Cannot sync the directory of \(path)") }
         defer { close(descriptor) }
-        guard fsync(descriptor) == 0 || errno == EINVAL else { throw failure("put on disk") }
+        guard fsync(descriptor) == 0 || errno == EINVAL else { throw .failed("Cannot sync the directory of \(path)") }
     }
+}
 
-    private func failure(_ what: String) -> Failure {
-        Failure(description: "\(path) cannot be \(what): \(String(cString: strerror(errno))).")
-    }
+/// The contents of a resume file: identity of the run, its inputs and options, and its durable progress.
+package struct ResumeState: Sendable, Equatable, Codable {
+    /// Version of this layout.
+    package static let version = 1
 
-    private static func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
-        bytes.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let piece = UnsafeRawBufferPointer(rebasing: rest)
-                let count = Foundation.write(descriptor, piece.baseAddress, piece.count)
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return false }
-                rest = rest.dropFirst(count)
-            }
-            return true
+    package var version = Self.version
+    /// The run's key, in hexadecimal digits.
+    package let run: String
+    /// When the run began for the first time, in milliseconds since 1970.
+    package let started: Int64
+    /// The options that decide which events are made and how requests are cut, by name.
+    package let options: [String: String]
+    package let inputs: [InputIdentity]
+    package var position = InputPosition()
+    /// A place at or before the position, in the same input, from which reading may begin.
+    package var restart: Restart?
+    package var isComplete = false
+    package var tally = ReplayTally()
+    /// Payloads that were selected and settled.
+    package var taken = 0
+    package var rejected = 0
+    /// Length of the file of rejections, in bytes.
+    package var rejectBytes = 0
+
+    package struct Restart: Sendable, Equatable, Codable {
+        package let line: Int
+        package let offset: Int
+
+        package init(line: Int, offset: Int) {
+            self.line = line
+            self.offset = offset
         }
+    }
+
+    /// A new run.
+    package init(key: [UInt8], started: Date, options: [String: String], inputs: [InputIdentity]) {
+        run = hexadecimal(key)
+        self.started = Int64((started.timeIntervalSince1970 * 1000).rounded(.down))
+        self.options = options
+        self.inputs = inputs
+    }
+
+    package var identity: RunIdentity {
+        RunIdentity(key: Array(run.utf8), started: Date(timeIntervalSince1970: Double(started) / 1000))
+    }
+
+    /// Why a run with these options and inputs is a different run, as a clause; nil if it is this one.
+    package func difference(options: [String: String], inputs: [InputIdentity]) -> String? {
+        for name in Set(self.options.keys).union(options.keys).sorted() where self.options[name] != options[name] {
+            let earlier = self.options[name].map { "was \($0)" } ?? "was not given"
+            return "--\(name) \(earlier) when this replay began"
+        }
+        guard self.inputs.count == inputs.count else {
+            return "it began with \(self.inputs.count) inputs, and now there are \(inputs.count)"
+        }
+        for (then, now) in zip(self.inputs, inputs) {
+            if let difference = then.difference(from: now) { return "an input has changed since: \(difference)" }
+        }
+        return nil
+    }
+}
+
+/// Identifies an input file between two runs, so that a changed file is not resumed.
+package struct InputIdentity: Sendable, Equatable, Codable {
+    package let name: String
+    /// Bytes, compressed as stored.
+    package let size: Int
+    /// SHA-256 of its first 64 KiB, in hexadecimal digits.
+    package let head: String
+
+    package init(name: String, size: Int, head: String) {
+        self.name = name
+        self.size = size
+        self.head = head
+    }
+
+    private static let headLength = 64 * 1024
+
+    /// Reads the identity of a regular file. Throws ``ReplayError/refused(_:)`` if it is not one or cannot be read.
+    package init(ofFile path: String) throws(ReplayError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .failed("Cannot read \(path)") }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .refused("\(path) is not a regular file: only those can be read again from the middle.")
+        }
+        guard let file = FileHandle(forReadingAtPath: path) else { throw .failed("Cannot read \(path)") }
+        let head: Data
+        do {
+            // Nil for an empty file.
+            head = try file.read(upToCount: Self.headLength) ?? Data()
+        } catch {
+            throw .refused("Cannot read \(path): \(error.localizedDescription)")
+        }
+        self.init(name: path, size: Int(status.st_size), head: hexadecimal(sha256(Array(head))))
+    }
+
+    /// The change since this identity was read, as a clause; nil if there is none.
+    package func difference(from now: InputIdentity) -> String? {
+        if name != now.name { return "it was \(name) and is \(now.name) now" }
+        if size != now.size { return "\(name) had \(size) bytes and has \(now.size) now" }
+        if head != now.head { return "\(name) begins with other bytes now" }
+        return nil
     }
 }

@@ -2,24 +2,21 @@ package import Foundation
 import SignalboxEgress
 package import SignalboxNotification
 
-/// What makes a replay the same run after it was killed: under it, an input position has the same ids every time.
+/// Derives ids from a run and an input position, so that a resumed run repeats the ids of the killed one.
 package struct RunIdentity: Sendable {
-    /// 32 random bytes, made once for a run.
-    package let key: [UInt8]
     /// When the run began for the first time.
     package let started: Date
     private let authentication: MessageAuthentication
 
+    /// `key`: 32 random bytes, made once for a run.
     package init(key: [UInt8], started: Date) {
-        self.key = key
         self.started = started
         authentication = MessageAuthentication(key: key)
     }
 
-    /// The id of the event made of a payload: a UUID version 7 (RFC 9562) whose time is when it was recorded, or else when
-    /// the run began. Behind the time stand 12 bits that count mebibytes of the input (RFC 9562, 6.2, method 1), so that ids
-    /// of neighbours lie together in an index; the other 62 are a keyed digest of where the payload stands. `input`: position
-    /// among the inputs.
+    /// The id of an event: a UUID version 7 (RFC 9562). Its time is the recorded time, or the start of the run. The
+    /// next 12 bits count mebibytes of the input (RFC 9562, 6.2, method 1), so that neighbours are close in an index.
+    /// The other 62 bits are a keyed digest of the position. `input`: index of the input.
     package func eventID(input: Int, offset: Int, recorded: Timestamp?) -> EventID {
         let digest = digest(of: "event", input, offset)
         return EventID(
@@ -30,12 +27,12 @@ package struct RunIdentity: Sendable {
             ))
     }
 
-    /// The `Idempotency-Key` of the request whose first payload stands there.
+    /// The `Idempotency-Key` of the request whose first payload is at this position.
     package func requestKey(input: Int, offset: Int) -> String {
         "replay-" + hexadecimal(digest(of: "request", input, offset).prefix(16))
     }
 
-    private func digest(of what: String, _ input: Int, _ offset: Int) -> [UInt8] {
-        authentication.authenticate(Array("\(what):\(input):\(offset)".utf8))
+    private func digest(of purpose: String, _ input: Int, _ offset: Int) -> [UInt8] {
+        authentication.authenticate(Array("\(purpose):\(input):\(offset)".utf8))
     }
 }

@@ -2,13 +2,13 @@ package import Foundation
 package import SignalboxEgress
 import SignalboxJSON
 
-/// What a gateway's reply to a request of payloads means for a replay. Pure.
+/// The meaning of a gateway's reply to a request of payloads. Pure.
 package enum UploadAnswer: Sendable, Equatable {
-    /// All is settled: what became of each payload, in their order.
+    /// Every payload is settled: their results, in their order.
     case settled([Item])
-    /// Nothing was taken; the same request may fare better, after this time where the gateway names one.
+    /// No payload was accepted. Repeat the request, after this time if the gateway names one.
     case later(after: TimeInterval?, because: String)
-    /// It will fare no better; with one sentence.
+    /// A repetition is useless. One sentence.
     case refused(String)
 
     package enum Item: Sendable, Equatable {
@@ -16,7 +16,7 @@ package enum UploadAnswer: Sendable, Equatable {
         case rejected(code: String, message: String)
     }
 
-    /// `count`: payloads in the request.
+    /// `count`: number of payloads in the request.
     package init(_ reply: OutboundReply, to count: Int, now: Date) {
         let parser = JSONParser()
         self = withExtendedLifetime(parser) {
@@ -46,7 +46,7 @@ package enum UploadAnswer: Sendable, Equatable {
         let known = items.compactMap(\.self)
         guard known.count == count, items.count == count else {
             return .refused(
-                "What answered is no signalbox gateway, or another version: its reply does not say what became of each payload."
+                "The server is not a signalbox gateway, or has another version: its reply does not list a result for each payload."
             )
         }
         return .settled(known)
@@ -65,7 +65,7 @@ package enum UploadAnswer: Sendable, Equatable {
         return .rejected(code: code, message: value["detail"]?.string ?? "The gateway rejected this payload.")
     }
 
-    /// The answer to a request of one payload that is rejected.
+    /// The reply to a request whose only payload is rejected.
     private static func rejected(_ body: JSONValue) -> Item? {
         guard body["code"]?.string?.hasPrefix("payload-") == true else { return nil }
         return error(body)

@@ -1,19 +1,19 @@
 package import SignalboxNotification
 
-/// Payloads that go to a gateway in one request, and what was rejected beside them.
+/// Payloads that are sent to a gateway in one request, and the rejections between them.
 package struct UploadBatch: Sendable {
-    /// Of its first payload: the request's identity. Nil when there is none.
+    /// Position of the first payload, which identifies the request; nil if there is no payload.
     package fileprivate(set) var first: InputPosition?
-    /// NDJSON, or texts that follow one another: payloads keep their own line ends.
+    /// NDJSON, or concatenated texts: payloads keep their own line ends.
     package fileprivate(set) var body: [UInt8] = []
-    /// Of the payloads, in their order.
+    /// Places of the payloads, in their order.
     package fileprivate(set) var places: [Place] = []
     /// When the first payload was recorded.
     package fileprivate(set) var recorded: Timestamp?
     package fileprivate(set) var rejections: [Rejection] = []
-    /// All before it is in this batch or in earlier ones.
+    /// Everything before it is in this batch or an earlier one.
     package fileprivate(set) var end: InputPosition
-    /// Where all of it stands.
+    /// Index of the input of all payloads.
     package let input: Int
 
     fileprivate init(end: InputPosition) {
@@ -22,32 +22,33 @@ package struct UploadBatch: Sendable {
     }
 }
 
-/// Puts payloads into requests, always at the same places of the input wherever reading began: so a request that is made
-/// again after a crash is the same request.
+/// Groups payloads into requests. The cuts do not depend on where reading began, so that a request repeated after a
+/// crash is the same request.
 package struct UploadBatches: Sendable {
-    /// Payloads in one request at most. A receipt has a few hundred bytes, and a reply is read up to 256 KiB.
+    /// Maximum number of payloads in a request. A receipt has a few hundred bytes, and a reply is read up to 256 KiB.
     package static let most = 100
-    /// No request holds payloads of two stretches of the input of this length.
+    /// A request never contains payloads of two parts of the input of this length.
     static let stretch = 64 * 1024
 
     private let most: Int
     private let span: Int64
     private var open: UploadBatch?
 
-    /// `most`: payloads in a request. `span`: how far apart, in milliseconds, they may have been recorded.
+    /// `most`: maximum number of payloads in a request. `span`: maximum difference of their recorded times, in
+    /// milliseconds.
     package init(most: Int = Self.most, span: Int64 = .max) {
         self.most = max(1, min(most, Self.most))
         self.span = span
     }
 
-    /// Adds a payload; returns the batch that had to be closed for it, if one had.
+    /// Appends a payload; returns the batch that had to be closed before it, if any.
     package mutating func add(
         _ payload: [UInt8], at place: Place, recorded: Timestamp?, input: Int
     ) -> UploadBatch? {
         let full = open.flatMap { canTake(place, recorded, input, in: $0) ? nil : $0 }
         if full != nil { open = nil }
         let position = InputPosition(input: input, offset: place.offset)
-        // Taken, not copied: else its body would be, for every payload.
+        // Moved out of `open`: a copy would copy the body for every payload.
         var batch = open.take() ?? UploadBatch(end: position)
         if batch.first == nil {
             batch.first = position
@@ -62,7 +63,7 @@ package struct UploadBatches: Sendable {
         return full
     }
 
-    /// Adds what was rejected. It does not count for where requests are cut.
+    /// Appends a rejection, which does not influence the cuts.
     package mutating func add(_ rejection: Rejection, input: Int) {
         var batch = open.take() ?? UploadBatch(end: InputPosition(input: input))
         batch.rejections.append(rejection)
@@ -70,8 +71,8 @@ package struct UploadBatches: Sendable {
         open = batch
     }
 
-    /// Says how far the input was read. Returns the batch that is being filled when nothing more can come into it, and an
-    /// empty one that says so when there is none.
+    /// Records how far the input was read. Returns the open batch if it is complete, an empty batch with the new end
+    /// if there is none, and nil if the open batch can still grow.
     package mutating func reached(_ position: InputPosition) -> UploadBatch? {
         if let first = open?.first, first.input == position.input,
             first.offset / Self.stretch >= position.offset / Self.stretch
@@ -83,7 +84,7 @@ package struct UploadBatches: Sendable {
         return batch
     }
 
-    /// The batch that is being filled.
+    /// Closes and returns the open batch.
     package mutating func close() -> UploadBatch? { open.take() }
 
     private func canTake(_ place: Place, _ recorded: Timestamp?, _ input: Int, in batch: UploadBatch) -> Bool {

@@ -1,6 +1,6 @@
-/// What is wrong with an action, found without regard to the vendor whose it is.
+/// A mistake of an action, found by rules that apply to every vendor.
 package struct ActionProblem: Error, Sendable, Equatable {
-    /// Stable; words may change.
+    /// Stable; the message may change.
     package enum Code: String, Sendable, CaseIterable {
         case valueMissing = "action.value-missing"
         case uriInvalid = "action.uri-invalid"
@@ -22,7 +22,7 @@ package struct ActionProblem: Error, Sendable, Equatable {
     package let code: Code
     /// JSON Pointer from the action in an event, such as `/value`; empty for the action itself.
     package let path: String
-    /// One sentence for a person.
+    /// One sentence for people.
     package let message: String
 
     package init(_ code: Code, at path: String = "", _ message: String) {
@@ -31,15 +31,14 @@ package struct ActionProblem: Error, Sendable, Equatable {
         self.message = message
     }
 
-    /// True when the gateway does not carry such an action out: there is nothing that it could do, or it must not.
+    /// True when the gateway does not perform such an action, because it cannot or must not.
     package var isRefusal: Bool {
         switch code {
         case .valueMissing, .uriInvalid, .notHTTPS, .schemeNotAllowed, .phoneInvalid, .snoozeInvalid, .snoozeTooLong,
             .calendarInvalid:
             true
         case .calendarNotKept, .timeZoneUnknown, .argumentMissing, .argumentWrongType, .argumentOutOfRange,
-            .argumentNotAllowed,
-            .optionMissing:
+            .argumentNotAllowed, .optionMissing:
             false
         }
     }

@@ -1,16 +1,15 @@
 import SignalboxJSON
 
-/// What a category is, apart from its name and from who made it: bytes that are equal for equal buttons and for no
-/// others.
+/// The buttons of a category as bytes that are equal only for equal buttons, without the category's name and vendor.
 ///
-/// An array with an array for each button, in their order: identifier, title, type, the vendor's word where the type is
-/// `custom`, value, arguments with the keys of every object in order, options in the order of their names, and the two
-/// texts of a text input. What there is none of is null. The vendor's word for a built-in type is left out, so that equal
+/// A JSON array with an array for each button, in their order. It contains identifier, title, type, the vendor's word
+/// if the type is `custom`, value, arguments, options and the two texts of a text input. Keys of arguments and names
+/// of options are sorted; a missing value is null. The vendor's word for a built-in type is left out, so that equal
 /// buttons of different vendors are equal.
-package struct CategoryDefinition: Sendable, Equatable {
-    package let bytes: [UInt8]
+struct CategoryDefinition {
+    let bytes: [UInt8]
 
-    package init(_ category: Category) {
+    init(_ category: Category) {
         var writer = JSONWriter(reservingCapacity: 512)
         writer.beginArray()
         for position in category.actions.indices { writer.definition(category.actions[position]) }
@@ -46,15 +45,17 @@ extension JSONWriter {
         if let text { string(text) } else { null() }
     }
 
+    /// Writes arguments with the keys of every object in order.
     private mutating func sorted(_ text: JSONText) {
         let parser = JSONParser()
         withExtendedLifetime(parser) {
-            // Nested deeper or larger than a parser takes: as it was written.
+            // Too large or nested too deep for a parser: the vendor's order of keys.
             guard let value = try? parser.parse(text.bytes) else { return self.text(text) }
             sorted(value)
         }
     }
 
+    /// Writes a value with the keys of every object in order.
     private mutating func sorted(_ value: JSONValue) {
         if value.isObject {
             var members: [(key: UnsafeBufferPointer<UInt8>, value: JSONValue)] = []

@@ -1,8 +1,9 @@
 import Foundation
 package import SignalboxJSON
 
-/// What an app reports of a tap: on a notification, on one of its buttons, or the one that put it away.
+/// An app's report of a tap: on a notification, on one of its buttons, or to dismiss it.
 package struct Interaction: Sendable, Equatable {
+    /// The part of the notification that the user tapped.
     package enum Choice: Sendable, Equatable {
         /// The notification itself.
         case body
@@ -11,25 +12,25 @@ package struct Interaction: Sendable, Equatable {
         case button(String)
     }
 
-    /// Id of the event that the gateway made of the notification.
+    /// The id of the notification's event.
     package let eventID: String
     package private(set) var choice: Choice
-    /// As reported.
+    /// The reported identifier.
     private let actionIdentifier: String
-    /// What was typed into a button that takes text.
+    /// The user's input, for a button with a text input.
     package let text: String?
-    /// By the device's clock.
+    /// The time of the tap by the device's clock.
     package let deviceTime: Timestamp
-    /// Where it was shown; nil where the app does not say.
+    /// The place where the notification was shown; nil if the app does not report it.
     package let activity: Activity?
 
-    /// The most bytes of `text`.
-    package static let textLimit = 16 * 1024
+    /// The largest `text`, in bytes.
+    static let textLimit = 16 * 1024
     private static let identifierLimit = 4 * 1024
     private static let members = ["eventId", "actionIdentifier", "text", "deviceTime", "activity"]
 
-    /// Reads `{"eventId", "actionIdentifier", "text"?, "deviceTime", "activity"?}`, or says what is wrong with it. Apple's
-    /// identifiers for the default action and the dismissal mean those.
+    /// Reads `{"eventId", "actionIdentifier", "text"?, "deviceTime", "activity"?}`. Accepts Apple's identifiers for the
+    /// default action and the dismissal. Throws ``InteractionMistake/malformed(_:)``.
     package init(_ value: JSONValue) throws(InteractionMistake) {
         guard value.isObject else {
             throw .malformed("An interaction is a JSON object with eventId, actionIdentifier and deviceTime.")
@@ -38,7 +39,7 @@ package struct Interaction: Sendable, Equatable {
             let name = String(decoding: key, as: UTF8.self)
             guard Self.members.contains(name) else {
                 throw .malformed(
-                    "There is no member \(name.prefix(100)): an interaction has \(Self.members.joined(separator: ", "))."
+                    "Unknown member \(name.prefix(100)); known: \(Self.members.joined(separator: ", "))."
                 )
             }
         }
@@ -46,33 +47,34 @@ package struct Interaction: Sendable, Equatable {
         actionIdentifier = try Self.text(
             "actionIdentifier", of: value, upTo: Self.identifierLimit, "a button's identifier, default or dismiss")
         choice = Choice(actionIdentifier)
-        let time = try Self.text("deviceTime", of: value, upTo: 64, "when it happened, such as 2026-11-20T21:29:00Z")
-        guard let deviceTime = Timestamp(rfc3339: time) else {
-            throw .malformed("deviceTime is no time of RFC 3339: write it like 2026-11-20T21:29:00Z.")
+        var time = try Self.text("deviceTime", of: value, upTo: 64, "the time of the tap, such as 2026-11-20T21:29:00Z")
+        guard let deviceTime = time.withUTF8({ Timestamp(iso8601: $0) }) else {
+            throw .malformed("Invalid deviceTime: write it in RFC 3339, such as 2026-11-20T21:29:00Z.")
         }
         self.deviceTime = deviceTime
-        text = value["text"] == nil ? nil : try Self.text("text", of: value, upTo: Self.textLimit, "what was typed")
+        text = value["text"] == nil ? nil : try Self.text("text", of: value, upTo: Self.textLimit, "the user's input")
         activity = try value["activity"].map { (word) throws(InteractionMistake) in
             guard let activity = Activity(rawValue: word.string ?? "") else {
                 let known = Activity.allCases.map(\.rawValue).joined(separator: ", ")
-                throw .malformed("There is no such activity: it is one of \(known).")
+                throw .malformed("Unknown activity; expected one of \(known).")
             }
             return activity
         }
     }
 
+    /// A required string of limited length; only `text` may be empty. `meaning`: for the error message.
     private static func text(
         _ key: StaticString, of value: JSONValue, upTo limit: Int, _ meaning: String
     ) throws(InteractionMistake) -> String {
         guard let text = value[key]?.string, key.description == "text" || !text.isEmpty else {
-            throw .malformed("\(key) is missing or no string: it is \(meaning).")
+            throw .malformed("\(key) is missing or not a string; expected \(meaning).")
         }
         guard text.utf8.count <= limit else { throw .malformed("\(key) is longer than \(limit) bytes.") }
         return text
     }
 
-    /// The interaction on a notification with such buttons: one of exactly the reported name is meant before what `default`
-    /// and `dismiss` mean otherwise. Apple's identifiers always mean the notification.
+    /// The interaction with a notification that has these buttons: a button named exactly `default` or `dismiss` has
+    /// precedence over the meaning of that word. Apple's identifiers always mean the notification.
     func choosing(among buttons: [String]) -> Interaction {
         var interaction = self
         if Choice.words.contains(actionIdentifier), buttons.contains(actionIdentifier) {
@@ -81,7 +83,7 @@ package struct Interaction: Sendable, Equatable {
         return interaction
     }
 
-    /// What makes two reports the same one, sent twice.
+    /// Equal for reports of the same tap.
     package var identity: String {
         let isButton = if case .button = choice { "1" } else { "0" }
         return [eventID, isButton + choice.identifier, text.map { "1" + $0 } ?? "0", deviceTime.text].joined(
@@ -90,7 +92,7 @@ package struct Interaction: Sendable, Equatable {
 }
 
 extension Interaction.Choice {
-    /// What a vendor may have named a button, too.
+    /// Words that a vendor may also use as the identifier of a button.
     fileprivate static let words = ["default", "dismiss"]
 
     /// Source: developer.apple.com/documentation/usernotifications (UNNotificationDefaultActionIdentifier,
@@ -103,7 +105,7 @@ extension Interaction.Choice {
         }
     }
 
-    /// As events spell it.
+    /// Its form in events.
     package var identifier: String {
         switch self {
         case .body: "default"
@@ -113,26 +115,42 @@ extension Interaction.Choice {
     }
 }
 
-extension Timestamp {
-    fileprivate init?(rfc3339 text: String) {
-        var text = text
-        guard let time = text.withUTF8({ Timestamp(iso8601: $0) }) else { return nil }
-        self = time
+/// The place in the app where the user tapped a campaign, in the words of Synerise's SDK (`SNRSyneriseActivity`).
+package enum Activity: String, Sendable, CaseIterable {
+    case simplePush, banner, walkthrough
+
+    /// The fate of a shown campaign after its action.
+    package enum Presentation: String, Sendable {
+        case hide, keep
+    }
+
+    /// A walkthrough stays, so that the user can see its other pages; the others disappear.
+    /// Source: Synerise, "Handling actions from campaigns" (completion handlers `.none` and `.hide`)
+    var presentation: Presentation { self == .walkthrough ? .keep : .hide }
+
+    /// The place of a notification of this kind, for an app that does not report it.
+    init?(kind: String) {
+        switch kind {
+        case "alert": self = .simplePush
+        case "banner", "mandatory-upgrade": self = .banner
+        case "walkthrough": self = .walkthrough
+        default: return nil
+        }
     }
 }
 
-/// Why a report of a tap was not taken.
+/// Why the gateway rejects a report of a tap.
 package enum InteractionMistake: Error, Sendable, Equatable {
-    /// With a sentence for a person.
+    /// With a sentence for people.
     case malformed(String)
-    /// There is no event with this id, or none any more.
+    /// No event has this id, or the event has expired.
     case unknownEvent(String)
-    /// The event is none that could be tapped on.
+    /// The event is not that of a notification.
     case notANotification(String)
-    /// What would be made of it is larger than an event may be.
+    /// The interaction's event would exceed the size limit.
     case tooLarge
     /// Matching the event against the routes exceeds the work limit.
     case tooCostly
-    /// The event has no such button; some of those that it has.
+    /// The event has no such button. `known`: some of its buttons.
     case unknownAction(String, known: [String])
 }

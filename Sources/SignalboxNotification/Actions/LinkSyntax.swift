@@ -1,51 +1,56 @@
-/// What a link is by RFC 3986 and, for letters beyond ASCII, RFC 3987: a scheme, a colon, and allowed characters.
+/// The syntax of a link (RFC 3986 and, for characters beyond ASCII, RFC 3987): a scheme, a colon, and allowed
+/// characters.
 struct LinkSyntax {
+    /// The schemes that the rules of actions distinguish.
     enum Scheme {
         case http, https
-        /// Runs its own text, or shows it or a file of the device as a page.
+        /// Runs its own text, or shows it or a file of the device as a page: `javascript`, `vbscript`, `data`, `file`.
         case unsafe
         case other
     }
 
     let scheme: Scheme
-    /// Bytes before the colon.
+    /// Length before the colon, in bytes.
     private let schemeLength: Int
 
+    /// Why a text is not a link.
     enum Mistake: Error {
         case noScheme, noHost, unescaped, percentWithoutDigits
 
-        /// One sentence for a person.
+        /// One sentence for people.
         var message: String {
             switch self {
             case .noScheme: "A link begins with a scheme, such as \"https:\"."
-            case .noHost: "This address names no host."
+            case .noHost: "This address has no host."
             case .unescaped:
-                "A blank, quote, brace or other character stands in this link that has to be percent-encoded."
+                "This link contains a space, quote, brace or other character that must be percent-encoded."
             case .percentWithoutDigits: "In a link two hexadecimal digits follow a percent sign."
             }
         }
     }
 
-    /// Costs a look at each byte and no memory: every event with a link comes here.
+    /// Reads each byte once and does not allocate: the gateway checks every link.
     init(_ text: UnsafeBufferPointer<UInt8>) throws(Mistake) {
         guard let colon = Self.endOfScheme(text) else { throw .noScheme }
         schemeLength = colon
+        let name = UnsafeBufferPointer(rebasing: text[..<colon])
         scheme =
             switch colon {
-            case 4 where Self.equals(text[..<colon], "http"): .http
-            case 5 where Self.equals(text[..<colon], "https"): .https
-            case 4 where Self.equals(text[..<colon], "data") || Self.equals(text[..<colon], "file"): .unsafe
-            case 8 where Self.equals(text[..<colon], "vbscript"): .unsafe
-            case 10 where Self.equals(text[..<colon], "javascript"): .unsafe
+            case 4 where name.equalsIgnoringCase("http"): .http
+            case 5 where name.equalsIgnoringCase("https"): .https
+            case 4 where name.equalsIgnoringCase("data") || name.equalsIgnoringCase("file"): .unsafe
+            case 8 where name.equalsIgnoringCase("vbscript"): .unsafe
+            case 10 where name.equalsIgnoringCase("javascript"): .unsafe
             default: .other
             }
         try Self.checkCharacters(text, after: colon)
         guard scheme == .other || scheme == .unsafe || Self.hasHost(text[(colon + 1)...]) else { throw .noHost }
     }
 
-    /// The scheme of the text that this was made of, in lower case.
+    /// The scheme in lower case. `text`: the link that was parsed.
     func schemeText(of text: String) -> String { String(text.utf8.prefix(schemeLength))?.lowercased() ?? "" }
 
+    /// Position of the colon; nil without a valid scheme before it.
     private static func endOfScheme(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         for (position, byte) in text.enumerated() {
             switch byte {
@@ -59,20 +64,21 @@ struct LinkSyntax {
         return nil
     }
 
+    /// Throws for a character that a URI must percent-encode, and for an incomplete percent encoding.
     private static func checkCharacters(_ text: UnsafeBufferPointer<UInt8>, after colon: Int) throws(Mistake) {
         var position = colon + 1
         while position < text.count {
             let byte = text[position]
             if isForbidden(byte) { throw .unescaped }
             if byte == UInt8(ascii: "%") {
-                guard position + 2 < text.count, isHexadecimal(text[position + 1]), isHexadecimal(text[position + 2])
+                guard position + 2 < text.count, text[position + 1].isHexDigit, text[position + 2].isHexDigit
                 else { throw .percentWithoutDigits }
             }
             position += 1
         }
     }
 
-    /// Brackets are let through everywhere, though they belong to addresses only: queries are full of them.
+    /// Accepts brackets everywhere, although they are reserved for IPv6 hosts: many queries contain them.
     private static func isForbidden(_ byte: UInt8) -> Bool {
         switch byte {
         case 0...0x20, 0x7F, UInt8(ascii: "\""), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"),
@@ -82,16 +88,12 @@ struct LinkSyntax {
         }
     }
 
-    /// Two slashes, and something before the port, path, query or fragment that is not only a user's name.
+    /// True with two slashes and a host before the port, path, query or fragment.
     private static func hasHost(_ rest: Slice<UnsafeBufferPointer<UInt8>>) -> Bool {
         let slash = UInt8(ascii: "/")
         guard rest.count > 2, rest[rest.startIndex] == slash, rest[rest.startIndex + 1] == slash else { return false }
         let authority = rest.dropFirst(2).prefix { $0 != slash && $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         let host = authority.lastIndex(of: UInt8(ascii: "@")).map { authority[($0 + 1)...] } ?? authority
         return host.first.map { $0 != UInt8(ascii: ":") } ?? false
-    }
-
-    private static func equals(_ text: Slice<UnsafeBufferPointer<UInt8>>, _ word: StaticString) -> Bool {
-        text.enumerated().allSatisfy { $0.element | 0x20 == word.utf8Start[$0.offset] }
     }
 }

@@ -1,25 +1,26 @@
-/// A number to dial: in the international form of E.164 where it begins with a plus, else one that only has a meaning
-/// where the phone is.
+/// A number to dial: with a plus in the international form of E.164, otherwise a local number.
 ///
-/// Read as people and RFC 3966 write it: `+1 (555) 010-9999`, `tel:+1-555-010-9999;ext=12`, `112`.
+/// Accepts the forms that people and RFC 3966 write: `+1 (555) 010-9999`, `tel:+1-555-010-9999;ext=12`, `112`.
 enum PhoneNumber {
-    /// Why something is no number to dial.
+    /// Why a text is not a number to dial.
     enum Mistake: Error {
         case noDigits, otherCharacters, tooLong, noCountryCode, parameters
 
-        /// One sentence for a person.
+        /// One sentence for people.
         var message: String {
             switch self {
-            case .noDigits: "There is no digit in this number."
+            case .noDigits: "This number contains no digit."
             case .otherCharacters:
-                "A number to dial holds digits, with blanks, dots, dashes or parentheses between them."
+                "A number to dial consists of digits, with spaces, dots, dashes or parentheses between them."
             case .tooLong: "A number has 15 digits at most (E.164)."
             case .noCountryCode: "A country code of 1 to 9 and a number follow the plus (E.164)."
-            case .parameters: "What follows the number is no parameter of a tel URI (RFC 3966), such as \";ext=12\"."
+            case .parameters:
+                "Invalid parameter after the number; expected one of a tel URI (RFC 3966), such as \";ext=12\"."
             }
         }
     }
 
+    /// Throws the first mistake.
     static func check(_ text: String) throws(Mistake) {
         var rest = text[...]
         if rest.utf8.count > 4, rest.prefix(4).lowercased() == "tel:" { rest = rest.dropFirst(4) }
@@ -30,10 +31,11 @@ enum PhoneNumber {
         if isInternational {
             guard digits.count > 3, digits.dropFirst().first != "0" else { throw .noCountryCode }
         }
-        // Local numbers may have prefixes to dial out; the longest that E.164 lets a network ask for is not much longer.
+        // Local numbers may have prefixes to dial out.
         guard digits.count <= (isInternational ? 16 : 32) else { throw .tooLong }
     }
 
+    /// The digits, with a leading plus if there is one; removes the separators.
     private static func digits(of text: Substring) throws(Mistake) -> String {
         var digits = ""
         var hasDigit = false
@@ -42,7 +44,7 @@ enum PhoneNumber {
             case "0"..."9":
                 hasDigit = true
                 digits.unicodeScalars.append(character)
-            // RFC 3966 has these in local numbers only, for services of a network.
+            // RFC 3966 allows these in local numbers only, for services of a network.
             case "*", "#":
                 if digits.first != "+" { digits.unicodeScalars.append(character) } else { throw .otherCharacters }
             case "+": if digits.isEmpty { digits = "+" } else { throw .otherCharacters }
@@ -59,7 +61,7 @@ enum PhoneNumber {
         for parameter in text.split(separator: ";", omittingEmptySubsequences: false).dropFirst() {
             let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             guard let name = parts.first, !name.isEmpty,
-                name.utf8.allSatisfy({ isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }),
+                name.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }),
                 parts.count == 1 || isValue(parts[1].utf8)
             else { throw .parameters }
         }
@@ -71,10 +73,9 @@ enum PhoneNumber {
         guard !rest.isEmpty else { return false }
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%") {
-                guard let first = rest.popFirst(), let second = rest.popFirst(), isHexadecimal(first),
-                    isHexadecimal(second)
+                guard let first = rest.popFirst(), let second = rest.popFirst(), first.isHexDigit, second.isHexDigit
                 else { return false }
-            } else if !isLetterOrDigit(byte), !"[]/:&+$-_.!~*'()".utf8.contains(byte) {
+            } else if !byte.isLetterOrDigit, !"[]/:&+$-_.!~*'()".utf8.contains(byte) {
                 return false
             }
         }

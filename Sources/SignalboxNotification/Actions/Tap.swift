@@ -1,19 +1,19 @@
 package import SignalboxJSON
 
-/// An interaction together with what the notification's event says of it.
+/// An interaction together with the values of the notification's event.
 package struct Tap: Sendable, Equatable {
     package let interaction: Interaction
     package let notification: TappedNotification
     package let action: Action
-    /// Of the button.
+    /// Title of the button; nil for the notification itself.
     package let title: String?
-    /// Of the button; nil for a tap on the notification itself.
+    /// Options of the button; nil for the notification itself.
     package let options: Category.Options?
     package let activity: Activity?
-    /// What becomes of what is shown; nil where the vendor has no rule for it.
+    /// The fate of the shown campaign; nil if the vendor has no rule for it.
     package let presentation: Activity.Presentation?
 
-    /// Finds the action in the notification's event. A notification without an action of its own opens the app.
+    /// Finds the action in the notification's event. A notification without an action opens the app.
     package init(_ interaction: Interaction, on event: JSONValue) throws(InteractionMistake) {
         guard event["type"]?.string == TappedNotification.type, let data = event["data"],
             let notification = TappedNotification(event)
@@ -39,19 +39,19 @@ package struct Tap: Sendable, Equatable {
             title = button["title"]?.string
             options = Category.Options(names: button["options"])
         }
-        // Only Synerise says what is to become of what it shows.
+        // Only Synerise specifies the fate of a campaign.
         let isSynerise = notification.vendor == "synerise"
         activity = interaction.activity ?? (isSynerise ? Activity(kind: notification.kind) : nil)
         presentation = isSynerise ? activity?.presentation : nil
     }
 }
 
-/// What an interaction repeats of the notification that was tapped.
+/// The values of the notification's event that the interaction's event repeats.
 package struct TappedNotification: Sendable, Equatable {
     /// CloudEvents' `type` of notifications.
     package static let type = "io.signalbox.notification.received"
 
-    /// Of its event; of the event that it is the return of, where it was put off.
+    /// The id of its event; for a snoozed notification, that of the first event.
     package let firstID: String
     package let vendor: String
     package let kind: String
@@ -60,14 +60,15 @@ package struct TappedNotification: Sendable, Equatable {
     package let subject: String
     /// When the gateway accepted it.
     package let time: String
-    /// An object, as the event has it.
+    /// A JSON object in the form of the event.
     package let campaign: JSONText?
     package let tag: String?
-    /// An object, as the event has it.
+    /// A JSON object in the form of the event.
     package let target: JSONText?
-    /// From then on it is not to be shown any more.
+    /// The end of the period in which it may be shown.
     package let notAfter: Timestamp?
 
+    /// Reads the event; nil if a required value is missing.
     fileprivate init?(_ event: JSONValue) {
         guard let data = event["data"], let vendor = data["vendor"]?.string, let kind = data["kind"]?.string,
             let platform = data["platform"]?.string, let time = event["time"]?.string, let id = event["id"]?.string
@@ -86,7 +87,7 @@ package struct TappedNotification: Sendable, Equatable {
 }
 
 extension Action {
-    /// As an event spells it; nil for what has no known type.
+    /// Reads the form of events; nil for an unknown type.
     fileprivate init?(_ value: JSONValue) {
         guard let type = value["type"]?.string.flatMap(ActionType.init(rawValue:)) else { return nil }
         self.init(
@@ -96,7 +97,7 @@ extension Action {
 }
 
 extension Category.Options {
-    /// As an event spells them.
+    /// Reads the form of events.
     fileprivate init(names: JSONValue?) {
         let names = names?.elements.compactMap(\.string) ?? []
         self = Self.named.reduce(into: []) { if names.contains($1.name) { $0.insert($1.option) } }

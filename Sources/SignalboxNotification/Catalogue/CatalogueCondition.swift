@@ -1,23 +1,25 @@
 import SignalboxJSON
 
-/// Something that holds of a payload or does not: a value at a path, or a key with a prefix.
+/// A condition on a payload: a test of the value at a path, or of the presence of a key with a prefix.
 struct CatalogueCondition: Sendable, Equatable {
+    /// The tested part of a payload.
     enum Subject: Sendable, Equatable {
         case path(CataloguePath)
-        case keyPrefix([UInt8], CataloguePath.Place)
+        case keyPrefix([UInt8], CataloguePath.Scope)
     }
 
+    /// The expected value.
     enum Test: Sendable, Equatable {
-        /// Anything but null.
+        /// Any value except null.
         case present
         case absent
-        /// Absent, null or an empty text.
+        /// Absent, null or an empty string.
         case unset
-        /// A text, list or object that is not empty; any number or boolean.
+        /// A non-empty string, list or object; any number or boolean.
         case filled
-        /// A non-empty text, or any number or boolean.
+        /// A non-empty string, or any number or boolean.
         case scalar
-        /// A whole number, or the text of one.
+        /// A whole number, or a string with one.
         case integer
         case text
         /// An object, or the JSON text of one.
@@ -26,62 +28,63 @@ struct CatalogueCondition: Sendable, Equatable {
         case list
         /// A flag as Apple's `boolValue` reads it.
         case isTrue
-        /// Text, or a number or boolean whose text is this.
+        /// A string, number or boolean with this text.
         case equals(String)
         case equalsIgnoringCase(String)
-        /// Text, or a number or boolean whose text is one of these.
+        /// A string, number or boolean with one of these texts.
         case among([String])
         case startsWith(String)
-        /// A text or number other than these words.
+        /// A string, number or boolean with any other text.
         case notAmong([String])
-        /// An `http` or `https` address on this host or on one below it.
+        /// An `http` or `https` URL on this host or a subdomain of it.
         case host(String)
-        /// A number above this, or its text.
+        /// A larger number, or a string with one.
         case moreThan(Double)
-        /// A text of a form that few texts have; `length`: in bytes, if given.
+        /// A string of a form that few texts have; `length`: in bytes, nil for any.
         case form(TextForm, length: Int?)
     }
 
     let subject: Subject
     let test: Test
 
-    var place: CataloguePath.Place {
+    var scope: CataloguePath.Scope {
         switch subject {
-        case .path(let path): path.place
-        case .keyPrefix(_, let place): place
+        case .path(let path): path.scope
+        case .keyPrefix(_, let scope): scope
         }
     }
 
-    func holds(in payload: borrowing PlatformPayload) -> Bool {
-        guard payload.has(place) else { return false }
-        guard let value = value(in: payload) else { return test.holdsOfNothing }
-        return test.holds(of: value, in: payload.parser)
-    }
-
-    /// As above, of an element of a list, in which `find` follows a path.
-    func holds(_ find: (CataloguePath) -> JSONValue?) -> Bool {
-        guard case .path(let path) = subject else { return false }
-        guard let value = find(path) else { return test.holdsOfNothing }
-        return test.holds(of: value)
-    }
-
-    /// Where it looks; nil when it looks at keys.
+    /// Nil for a key prefix.
     var path: CataloguePath? {
         if case .path(let path) = subject { path } else { nil }
     }
 
-    /// The value that it speaks of.
+    /// False if the payload has no object in the condition's scope, even for a test of absence.
+    func holds(in payload: borrowing PlatformPayload) -> Bool {
+        guard payload.has(scope) else { return false }
+        guard let value = value(in: payload) else { return test.acceptsAbsence }
+        return test.holds(of: value, in: payload.parser)
+    }
+
+    /// The same for an element of a list; `find` returns the value at a path below it.
+    func holds(_ find: (CataloguePath) -> JSONValue?) -> Bool {
+        guard let path else { return false }
+        guard let value = find(path) else { return test.acceptsAbsence }
+        return test.holds(of: value)
+    }
+
+    /// The value that the condition tests.
     func value(in payload: borrowing PlatformPayload) -> JSONValue? {
         switch subject {
         case .path(let path): payload.value(at: path)
-        case .keyPrefix(let prefix, let place): payload.member(withPrefix: prefix, in: place)
+        case .keyPrefix(let prefix, let scope): payload.member(withPrefix: prefix, in: scope)
         }
     }
 }
 
 extension CatalogueCondition.Test {
-    /// True when whoever knows that this holds knows the value too.
-    var saysAll: Bool {
+    /// True when the test determines the value, so that the event need not keep it.
+    var determinesValue: Bool {
         switch self {
         case .isTrue, .equals, .equalsIgnoringCase: true
         case .present, .absent, .unset, .filled, .scalar, .integer, .text, .object, .filledObject, .list: false
@@ -89,16 +92,17 @@ extension CatalogueCondition.Test {
         }
     }
 
-    /// True when a missing value satisfies it.
-    var holdsOfNothing: Bool { self == .absent || self == .unset }
+    /// True when an absent value satisfies the test.
+    var acceptsAbsence: Bool { self == .absent || self == .unset }
 
+    /// `parser`: parses JSON texts in strings; nil to compare strings only.
     func holds(of value: JSONValue, in parser: JSONParser? = nil) -> Bool {
         switch self {
         case .present: true
         case .absent: false
         case .unset: value.utf8?.isEmpty == true
-        case .filled: value.isSpelled || (value.isObject || value.isArray) && !value.isEmptyContainer
-        case .scalar: value.isSpelled
+        case .filled: value.hasScalarText || (value.isObject || value.isArray) && !value.isEmptyContainer
+        case .scalar: value.hasScalarText
         case .integer: value.number != nil
         case .text: value.hasText
         case .object: (parser?.container(value) ?? value).isObject
@@ -106,52 +110,26 @@ extension CatalogueCondition.Test {
             (parser?.container(value) ?? value).isObject && !(parser?.container(value) ?? value).isEmptyContainer
         case .list: (parser?.container(value) ?? value).isArray
         case .isTrue: value.appleFlag
-        case .equals(let text): value.spelled == text
-        case .equalsIgnoringCase(let text): value.spelled?.lowercased() == text.lowercased()
-        case .among(let words): value.spelled.map { words.contains($0) } ?? false
+        case .equals(let text): value.scalarText == text
+        case .equalsIgnoringCase(let text): value.scalarText?.lowercased() == text.lowercased()
+        case .among(let words): value.scalarText.map { words.contains($0) } ?? false
         case .moreThan(let limit): value.decimal.map { $0 > limit } ?? false
-        case .notAmong(let words): value.spelled.map { !words.contains($0) } ?? true
+        case .notAmong(let words): value.scalarText.map { !words.contains($0) } ?? true
         case .host(let host): value.utf8.map { $0.isURL(below: host) } ?? false
         case .startsWith(let text): value.utf8?.starts(with: text.utf8) == true
         case .form(let form, let length):
             value.utf8.map { form.matches($0) && (length == nil || length == $0.count) } ?? false
         }
     }
-
-    /// What a value must be, in words.
-    var words: String {
-        switch self {
-        case .present: "any value"
-        case .absent: "nothing"
-        case .unset: "nothing or an empty text"
-        case .filled: "a value that is not empty"
-        case .scalar: "a text or a number"
-        case .integer: "a whole number"
-        case .text: "a text"
-        case .object: "an object"
-        case .filledObject: "an object that is not empty"
-        case .list: "a list"
-        case .isTrue: "true"
-        case .equals(let text): "\"\(text)\""
-        case .equalsIgnoringCase(let text): "\"\(text)\" in any case"
-        case .among(let words): "one of " + words.map { "\"\($0)\"" }.joined(separator: ", ")
-        case .moreThan(let limit): "more than \(limit)"
-        case .notAmong(let words): "none of \(words.map { "\"\($0)\"" }.joined(separator: ", "))"
-        case .host(let host): "an address on the host \(host) or below it"
-        case .startsWith(let text): "a text that begins with \"\(text)\""
-        case .form(let form, nil): form.words
-        case .form(let form, let length?): "\(form.words), \(length) characters long"
-        }
-    }
 }
 
-/// Something by which a vendor is known: all conditions hold.
+/// One piece of evidence for a vendor: all of its conditions hold.
 struct CatalogueMarker: Sendable {
     let strength: Detection.Strength
-    /// At least one; by the first a payload's keys lead here.
+    /// At least one. The index finds the marker by the first key of the first condition.
     let conditions: [CatalogueCondition]
 
-    /// The values that were recognised; nil when a condition does not hold.
+    /// The recognised values; nil if a condition does not hold.
     func evidence(in payload: borrowing PlatformPayload) -> [JSONValue]? {
         for condition in conditions where !condition.holds(in: payload) { return nil }
         var values: [JSONValue] = []
@@ -159,5 +137,11 @@ struct CatalogueMarker: Sendable {
             if let value = condition.value(in: payload) { values.append(value) }
         }
         return values
+    }
+
+    /// The first condition that does not hold.
+    func failing(in payload: borrowing PlatformPayload) -> CatalogueCondition? {
+        for condition in conditions where !condition.holds(in: payload) { return condition }
+        return nil
     }
 }

@@ -1,34 +1,31 @@
-/// A vendor by data alone: how it is known, and where its payloads say what.
+/// A vendor defined by data alone: its evidence, and the paths of its values.
 struct CatalogueEntry: Sendable {
     let vendor: VendorID
-    /// As the vendor writes it.
+    /// The vendor's own spelling.
     let name: String
-    /// Where this was read.
+    /// The publication that documents the entry.
     let source: String
-    /// How far to trust it: the marks of the source, in words of the entry's author.
+    /// Reliability of the source, in the words of the entry's author.
     let confidence: String
-    /// None for a vendor that leaves no trace in a payload.
+    /// Empty for a vendor whose payloads contain no evidence.
     let markers: [CatalogueMarker]
-    /// Without what a payload's version forbids to read, once a reading has begun.
+    /// The paths; while a payload is read, without those that an ``IgnoredField`` excludes.
     var fields: CatalogueFields
 }
 
-/// Alternatives, of which the first that yields counts.
-typealias CataloguePaths = [CataloguePath]
-
-/// What a tap does: where it leads, or the vendor's word for it.
+/// The effect of a tap: its link, or the vendor's word for it.
 struct CatalogueTap: Sendable {
     var link: CataloguePaths = []
     /// A link that opens inside the app. It has precedence over the other link.
     var webView: CataloguePaths = []
     var word: CataloguePaths = []
-    /// What the vendor's words mean.
+    /// The meanings of the vendor's words.
     var types: [String: Action.ActionType] = [:]
-    /// An object for whoever handles the vendor's word.
+    /// An object with the parameters of a word without a known meaning.
     var arguments: CataloguePaths = []
 }
 
-/// Where a vendor's payload says what.
+/// The paths of a vendor's values.
 struct CatalogueFields: Sendable {
     var title: CataloguePaths = []
     var subtitle: CataloguePaths = []
@@ -43,44 +40,50 @@ struct CatalogueFields: Sendable {
     var tag: CataloguePaths = []
     var vendorKind: CataloguePaths = []
     var tap = CatalogueTap()
-    /// Each is read; within one, alternatives.
+    /// Every field is read; each consists of alternatives.
     var media: [MediaField] = []
-    /// The first that yields counts.
+    /// The first field with a button counts.
     var buttons: [ButtonsField] = []
+    /// The first field with a picture counts.
     var carousel: [CarouselField] = []
     var campaign = CampaignField()
-    var schedule = ScheduleField()
-    /// Any of these makes the push silent, whatever it says.
+    /// Instants as ``JSONValue/instant`` reads them.
+    var notBefore: CataloguePaths = []
+    var notAfter: CataloguePaths = []
+    /// If any of these holds, the push is silent, even with a text.
     var silent: [CatalogueCondition] = []
-    /// Any of these makes it the vendor's own housekeeping.
+    /// If any of these holds, the push is the vendor's own housekeeping.
     var control: [CatalogueCondition] = []
     /// If any of these holds, the push is a state of a Live Activity, or of a live update on Android.
     var liveActivity: [CatalogueCondition] = []
-    /// What is not read when something holds, such as a version that the vendor's SDK does not know.
+    /// Paths that are not read if a condition holds, such as a version that the vendor's SDK does not support.
     var ignored: [IgnoredField] = []
-    /// Values that must not be in the event, such as credentials.
+    /// Values that events must not contain, such as credentials.
     var secrets: CataloguePaths = []
     /// Device tokens and push addresses, which events contain as keyed hashes only.
     var tokens: CataloguePaths = []
-    /// Objects whose members are the app's own, and stand in `custom` under their own names.
+    /// Objects whose members are the app's own and appear in `custom` under their own names.
     var custom: CataloguePaths = []
 
+    /// Pictures, sounds or films with one role.
     struct MediaField: Sendable {
         var url: CataloguePaths = []
-        /// A MIME type or a file's extension.
+        /// A MIME type, or the extension of a file's name.
         var type: CataloguePaths = []
         var role = Media.Role.attachment
+        /// The first number for `{i}`.
         var first = 0
     }
 
+    /// Buttons: the elements of a list or object, or parts whose keys count up. Paths lead from the element.
     struct ButtonsField: Sendable {
         var list: CataloguePaths = []
         var first = 0
-        /// More are not shown by the vendor's SDK.
+        /// The most buttons that the vendor's SDK shows.
         var most = longestList
-        /// What the SDK wants of a button that it shows.
+        /// Values that the SDK requires of a button.
         var needs: CataloguePaths = []
-        /// A button is not shown if all conditions of one of these lists hold for it.
+        /// The SDK does not show a button if all conditions of one of these lists hold for it.
         var drops: [[CatalogueCondition]] = []
         var identifier: CataloguePaths = []
         var title: CataloguePaths = []
@@ -89,13 +92,18 @@ struct CatalogueFields: Sendable {
         var textInput: CatalogueCondition?
         var placeholder: CataloguePaths = []
         var inputButton: CataloguePaths = []
+
+        /// True with a list, or with parts whose keys count up.
+        var hasElements: Bool { !list.isEmpty || (title + identifier).contains(where: \.isCounted) }
     }
 
+    /// A path that is not read while a condition holds.
     struct IgnoredField: Sendable {
         let under: CataloguePath
         let condition: CatalogueCondition
     }
 
+    /// Pictures to leaf through: the elements of a list, or parts whose keys count up. Paths lead from the element.
     struct CarouselField: Sendable {
         /// `portrait` or `landscape`.
         var orientation: CataloguePaths = []
@@ -105,20 +113,36 @@ struct CatalogueFields: Sendable {
         var caption: CataloguePaths = []
         var subcaption: CataloguePaths = []
         var link: CataloguePaths = []
+
+        /// True with a list, or with pictures whose keys count up.
+        var hasElements: Bool { !list.isEmpty || url.contains(where: \.isCounted) }
     }
 
+    /// The vendor's identification of the mailing.
     struct CampaignField: Sendable {
         var id: CataloguePaths = []
         var name: CataloguePaths = []
         var type: CataloguePaths = []
         var variant: CataloguePaths = []
         var messageId: CataloguePaths = []
-        /// The identifier is a number, however it is spelled.
+        /// The identifier is a number, in several spellings.
         var isNumeric = false
     }
-    /// When the vendor wants it shown; instants as ``JSONValue/instant`` reads them.
-    struct ScheduleField: Sendable {
-        var notBefore: CataloguePaths = []
-        var notAfter: CataloguePaths = []
+}
+
+extension CatalogueFields {
+    /// Removes every path that leads through another one.
+    mutating func ignore(_ path: CataloguePath) {
+        for field in [
+            \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.tag, \.vendorKind,
+            \.tap.link, \.tap.webView, \.tap.word, \.tap.arguments, \.campaign.id, \.campaign.name, \.campaign.type,
+            \.campaign.variant, \.campaign.messageId, \.notBefore, \.notAfter, \.custom,
+        ] { self[keyPath: field].removeAll { $0.leads(through: path) } }
+        for position in media.indices { media[position].url.removeAll { $0.leads(through: path) } }
+        for position in buttons.indices { buttons[position].list.removeAll { $0.leads(through: path) } }
+        for position in carousel.indices { carousel[position].list.removeAll { $0.leads(through: path) } }
+        // Without a list, a field would be read as one whose keys count up.
+        buttons.removeAll { !$0.hasElements }
+        carousel.removeAll { !$0.hasElements }
     }
 }

@@ -1,167 +1,150 @@
 import SignalboxJSON
 
+// The fields of an entry. Each object has a table of the keys whose values are paths.
+
 extension CatalogueForm {
+    /// The keys of an object whose values are paths, with their fields.
+    private typealias PathTable<Fields> = KeyValuePairs<StaticString, WritableKeyPath<Fields, CataloguePaths>>
+
+    /// Fills the paths of an object, and records unknown keys. `others`: keys that the caller reads. Nil for a value
+    /// that is not an object.
+    private mutating func filled<Fields>(
+        _ empty: Fields, from value: JSONValue, _ table: PathTable<Fields>, and others: [String] = []
+    ) -> Fields? {
+        guard isObject(value, keys: table.map { $0.key.description } + others) else { return nil }
+        var fields = empty
+        for (key, field) in table { fields[keyPath: field] = paths(key, of: value) }
+        return fields
+    }
+
+    /// The fields of an entry; leaves out those with a mistake.
     mutating func fields(_ value: JSONValue) -> CatalogueFields {
-        var fields = CatalogueFields()
-        let keys = [
-            "title", "subtitle", "body", "sound", "badge", "channel", "category", "tag", "vendorKind", "link",
-            "webView",
-            "word", "types", "arguments", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control",
-            "liveActivity", "ignored", "secrets", "tokens", "custom",
-        ]
-        guard isObject(value, keys: keys) else { return fields }
-        readContent(value, &fields)
-        fields.vendorKind = paths("vendorKind", of: value)
-        fields.tap = tap(value)
+        let filled = filled(
+            CatalogueFields(), from: value,
+            [
+                "title": \.title, "subtitle": \.subtitle, "body": \.body, "sound": \.sound, "badge": \.badge,
+                "channel": \.channel, "category": \.category, "tag": \.tag, "vendorKind": \.vendorKind,
+                "link": \.tap.link, "webView": \.tap.webView, "word": \.tap.word, "arguments": \.tap.arguments,
+                "secrets": \.secrets, "tokens": \.tokens, "custom": \.custom,
+            ],
+            and: [
+                "types", "media", "buttons", "carousel", "campaign", "schedule", "silent", "control", "liveActivity",
+                "ignored",
+            ])
+        guard var fields = filled else { return CatalogueFields() }
+        fields.tap.types = types(of: value)
         for media in objects("media", of: value) { fields.media.append(self.media(media)) }
         for buttons in objects("buttons", of: value) { fields.buttons.append(self.buttons(buttons)) }
         for carousel in objects("carousel", of: value) { fields.carousel.append(self.carousel(carousel)) }
         if let campaign = value["campaign"] { fields.campaign = self.campaign(campaign) }
-        if let schedule = value["schedule"] { fields.schedule = self.schedule(schedule) }
-        if let silent = value["silent"] { fields.silent = conditions(silent) }
-        if let control = value["control"] { fields.control = conditions(control) }
+        if let schedule = value["schedule"] { readSchedule(schedule, &fields) }
+        fields.silent = conditions("silent", of: value)
+        fields.control = conditions("control", of: value)
+        fields.liveActivity = conditions("liveActivity", of: value)
         if let ignored = value["ignored"] { fields.ignored = list(ignored).compactMap { self.ignored($0) } }
-        if let live = value["liveActivity"] { fields.liveActivity = conditions(live) }
-        fields.secrets = paths("secrets", of: value)
-        fields.tokens = paths("tokens", of: value)
-        fields.custom = paths("custom", of: value)
         return fields
     }
 
-    private mutating func readContent(_ value: JSONValue, _ fields: inout CatalogueFields) {
-        fields.title = paths("title", of: value)
-        fields.subtitle = paths("subtitle", of: value)
-        fields.body = paths("body", of: value)
-        fields.sound = paths("sound", of: value)
-        fields.badge = paths("badge", of: value)
-        fields.channel = paths("channel", of: value)
-        fields.category = paths("category", of: value)
-        fields.tag = paths("tag", of: value)
-    }
-
-    private mutating func tap(_ value: JSONValue) -> CatalogueTap {
-        var tap = CatalogueTap(link: paths("link", of: value), word: paths("word", of: value))
-        tap.webView = paths("webView", of: value)
-        tap.arguments = paths("arguments", of: value)
-        guard let types = value["types"] else { return tap }
-        if !types.isObject { note(types, "this must be an object from the vendor's words to types of action") }
+    /// The meanings of the vendor's words: an object from words to types of action.
+    private mutating func types(of value: JSONValue) -> [String: Action.ActionType] {
+        guard let types = value["types"] else { return [:] }
+        if !types.isObject { record(types, "this must be an object from the vendor's words to types of action") }
+        var meanings: [String: Action.ActionType] = [:]
         for (word, type) in types.members {
             guard let known = type.text.flatMap({ Action.ActionType(rawValue: $0) }) else {
                 let all = Action.ActionType.allCases.map(\.rawValue)
-                note(type, "there is no such type of action; known: \(Self.names(all))")
+                record(type, "there is no such type of action; known: \(Self.names(all))")
                 continue
             }
-            tap.types[String(decoding: word, as: UTF8.self)] = known
+            meanings[String(decoding: word, as: UTF8.self)] = known
         }
-        return tap
+        return meanings
     }
 
     private mutating func media(_ value: JSONValue) -> CatalogueFields.MediaField {
-        var media = CatalogueFields.MediaField()
-        guard isObject(value, keys: ["url", "type", "role", "first"]) else { return media }
-        media.url = paths("url", of: value)
-        media.type = paths("type", of: value)
+        let table: PathTable<CatalogueFields.MediaField> = ["url": \.url, "type": \.type]
+        guard var media = filled(.init(), from: value, table, and: ["role", "first"]) else { return .init() }
         let roles = Dictionary(uniqueKeysWithValues: Media.Role.allCases.map { ($0.rawValue, $0) })
         media.role = word("role", of: value, among: roles) ?? .attachment
         media.first = whole("first", of: value, in: 0...1) ?? 0
-        if value["url"] == nil { note(value, "\"url\" is missing: the path of what is to be shown") }
+        if value["url"] == nil { record(value, "\"url\" is missing: the path of a picture, sound or film") }
         return media
     }
 
     private mutating func buttons(_ value: JSONValue) -> CatalogueFields.ButtonsField {
-        var buttons = CatalogueFields.ButtonsField()
-        let keys = [
-            "list", "first", "most", "needs", "drops", "id", "title", "link", "word", "types", "arguments", "options",
-            "textInput", "inputButton", "placeholder",
+        let table: PathTable<CatalogueFields.ButtonsField> = [
+            "list": \.list, "needs": \.needs, "id": \.identifier, "title": \.title, "link": \.tap.link,
+            "word": \.tap.word, "arguments": \.tap.arguments, "inputButton": \.inputButton,
+            "placeholder": \.placeholder,
         ]
-        guard isObject(value, keys: keys) else { return buttons }
-        buttons.list = paths("list", of: value)
+        let others = ["first", "most", "drops", "types", "options", "textInput"]
+        guard var buttons = filled(.init(), from: value, table, and: others) else { return .init() }
+        buttons.tap.types = types(of: value)
         buttons.first = whole("first", of: value, in: 0...1) ?? 0
         buttons.most = whole("most", of: value, in: 1...longestList) ?? longestList
-        buttons.needs = paths("needs", of: value)
         if let drops = value["drops"] { buttons.drops = list(drops).map { self.drop($0) } }
-        buttons.identifier = paths("id", of: value)
-        buttons.title = paths("title", of: value)
-        buttons.tap = tap(value)
         if let options = value["options"] { buttons.options = self.options(options) }
         buttons.textInput = value["textInput"].flatMap { condition($0) }
-        buttons.placeholder = paths("placeholder", of: value)
-        buttons.inputButton = paths("inputButton", of: value)
-        let isCounted = (buttons.title + buttons.identifier).contains(where: \.isCounted)
-        if buttons.list.isEmpty, !isCounted {
-            note(value, "buttons need a \"list\", or a \"title\" with {i} in its path")
-        }
+        if !buttons.hasElements { record(value, "buttons need a \"list\", or a \"title\" with {i} in its path") }
         return buttons
     }
 
+    /// One rule: a single condition, or the conditions under `all`.
     private mutating func drop(_ value: JSONValue) -> [CatalogueCondition] {
         guard value["all"] != nil else { return condition(value).map { [$0] } ?? [] }
         guard isObject(value, keys: ["all"]), let all = value["all"] else { return [] }
-        if all.isEmptyContainer { note(all, "there is no condition here; name at least one") }
+        if all.isEmptyContainer { record(all, "there is no condition here; name at least one") }
         return conditions(all)
     }
 
+    /// The conditions under which a button has an option.
     private mutating func options(_ value: JSONValue) -> [(Category.Options, CatalogueCondition)] {
-        guard isObject(value, keys: ["foreground", "destructive", "authenticationRequired"]) else { return [] }
+        guard isObject(value, keys: Category.Options.named.map(\.name)) else { return [] }
         var options: [(Category.Options, CatalogueCondition)] = []
-        let known: [(StaticString, Category.Options)] = [
-            ("foreground", .foreground), ("destructive", .destructive),
-            ("authenticationRequired", .authenticationRequired),
-        ]
-        for (key, option) in known {
-            if let condition = value[key].flatMap({ condition($0) }) { options.append((option, condition)) }
+        for (name, option) in Category.Options.named {
+            if let condition = value.member(name).flatMap({ condition($0) }) { options.append((option, condition)) }
         }
         return options
     }
 
     private mutating func carousel(_ value: JSONValue) -> CatalogueFields.CarouselField {
-        var carousel = CatalogueFields.CarouselField()
-        let keys = ["list", "first", "url", "caption", "subcaption", "link", "orientation"]
-        guard isObject(value, keys: keys) else { return carousel }
-        carousel.orientation = paths("orientation", of: value)
-        carousel.list = paths("list", of: value)
+        let table: PathTable<CatalogueFields.CarouselField> = [
+            "list": \.list, "url": \.url, "caption": \.caption, "subcaption": \.subcaption, "link": \.link,
+            "orientation": \.orientation,
+        ]
+        guard var carousel = filled(.init(), from: value, table, and: ["first"]) else { return .init() }
         carousel.first = whole("first", of: value, in: 0...1) ?? 0
-        carousel.url = paths("url", of: value)
-        carousel.caption = paths("caption", of: value)
-        carousel.subcaption = paths("subcaption", of: value)
-        carousel.link = paths("link", of: value)
-        if carousel.url.isEmpty { note(value, "\"url\" is missing: the path of an item's picture") }
-        if carousel.list.isEmpty, !carousel.url.contains(where: \.isCounted) {
-            note(value, "a carousel needs a \"list\", or a \"url\" with {i} in its path")
-        }
+        if carousel.url.isEmpty { record(value, "\"url\" is missing: the path of an item's picture") }
+        if !carousel.hasElements { record(value, "a carousel needs a \"list\", or a \"url\" with {i} in its path") }
         return carousel
     }
 
     private mutating func campaign(_ value: JSONValue) -> CatalogueFields.CampaignField {
-        var campaign = CatalogueFields.CampaignField()
-        guard isObject(value, keys: ["id", "name", "type", "variant", "messageId", "numeric"]) else { return campaign }
-        campaign.id = paths("id", of: value)
-        campaign.name = paths("name", of: value)
-        campaign.type = paths("type", of: value)
-        campaign.variant = paths("variant", of: value)
-        campaign.messageId = paths("messageId", of: value)
+        let table: PathTable<CatalogueFields.CampaignField> = [
+            "id": \.id, "name": \.name, "type": \.type, "variant": \.variant, "messageId": \.messageId,
+        ]
+        guard var campaign = filled(.init(), from: value, table, and: ["numeric"]) else { return .init() }
         if let numeric = value["numeric"] {
             campaign.isNumeric = numeric.bool ?? false
-            if numeric.bool == nil { note(numeric, "this must be true or false") }
+            if numeric.bool == nil { record(numeric, "this must be true or false") }
         }
         return campaign
     }
+
+    private mutating func readSchedule(_ value: JSONValue, _ fields: inout CatalogueFields) {
+        fields = filled(fields, from: value, ["notBefore": \.notBefore, "notAfter": \.notAfter]) ?? fields
+        if value.isObject, value.isEmptyContainer {
+            record(value, "a schedule has a \"notBefore\", a \"notAfter\" or both")
+        }
+    }
+
     private mutating func ignored(_ value: JSONValue) -> CatalogueFields.IgnoredField? {
         guard isObject(value, keys: ["under", "if"]) else { return nil }
         guard let under = value["under"], let condition = value["if"] else {
-            note(value, "this needs \"under\", a path, and \"if\", a condition")
+            record(value, "this needs \"under\", a path, and \"if\", a condition")
             return nil
         }
         guard let path = path(under), let condition = self.condition(condition) else { return nil }
         return .init(under: path, condition: condition)
-    }
-
-    private mutating func schedule(_ value: JSONValue) -> CatalogueFields.ScheduleField {
-        var schedule = CatalogueFields.ScheduleField()
-        guard isObject(value, keys: ["notBefore", "notAfter"]) else { return schedule }
-        schedule.notBefore = paths("notBefore", of: value)
-        schedule.notAfter = paths("notAfter", of: value)
-        if value.isEmptyContainer { note(value, "a schedule has a \"notBefore\", a \"notAfter\" or both") }
-        return schedule
     }
 }

@@ -1,29 +1,31 @@
-/// Leads from a key to the markers that ask for it, in a time that depends on the key alone: a trie in flat arrays.
+/// Finds the markers for a key in a time that depends on the key alone: a trie in flat arrays.
 struct CatalogueIndex: Sendable {
+    /// One byte of a key. Nodes of one level are linked as siblings.
     private struct Node {
         let byte: UInt8
         var child: Int32 = -1
         var sibling: Int32 = -1
-        /// Markers that want exactly the key that ends here.
+        /// Markers whose key ends at this node.
         var exact = 0..<0
-        /// Markers that want a key that begins so.
+        /// Markers whose key prefix ends at this node.
         var prefix = 0..<0
     }
 
     private var nodes: [Node] = []
-    /// The first node by the key's first byte; keys without a byte are nobody's.
+    /// The first node by the key's first byte; no marker has an empty key.
     private var starts = [Int32](repeating: -1, count: 256)
     private var markers: [Int] = []
 
-    /// A key, or the beginning of keys, and the marker that asks for it.
-    struct Wanted {
+    /// A key or key prefix, and its marker.
+    struct Entry {
         let key: [UInt8]
         let isPrefix: Bool
         let marker: Int
     }
 
-    init(_ wanted: [Wanted]) {
-        for (key, group) in Dictionary(grouping: wanted, by: \.key).sorted(by: {
+    /// Sorts the keys, so that the result does not depend on the order of a dictionary.
+    init(_ entries: [Entry]) {
+        for (key, group) in Dictionary(grouping: entries, by: \.key).sorted(by: {
             $0.key.lexicographicallyPrecedes($1.key)
         })
         where !key.isEmpty {
@@ -35,7 +37,7 @@ struct CatalogueIndex: Sendable {
 
     var isEmpty: Bool { nodes.isEmpty }
 
-    /// Hands `body` every marker that asks for a key.
+    /// Calls `body` with every marker of a key.
     @inline(__always)
     func forEachMarker(of key: UnsafeBufferPointer<UInt8>, _ body: (Int) -> Void) {
         guard let first = key.first else { return }
@@ -53,6 +55,7 @@ struct CatalogueIndex: Sendable {
         }
     }
 
+    /// The sibling with a byte, or -1.
     @inline(__always)
     private func next(_ first: Int32, _ byte: UInt8) -> Int32 {
         var node = first
@@ -62,6 +65,7 @@ struct CatalogueIndex: Sendable {
 
     // MARK: Building
 
+    /// The node at the end of a key; adds the missing nodes.
     private mutating func makeNode(for key: [UInt8]) -> Int {
         var node = starts[Int(key[0])]
         if node < 0 {
@@ -85,19 +89,19 @@ struct CatalogueIndex: Sendable {
         return Int32(nodes.count - 1)
     }
 
-    private mutating func list(_ wanted: [Wanted]) -> Range<Int> {
+    private mutating func list(_ entries: [Entry]) -> Range<Int> {
         let start = markers.count
-        markers += wanted.map(\.marker)
+        markers += entries.map(\.marker)
         return start..<markers.count
     }
 }
 
-/// Markers that were asked already. Holds 256 without memory of its own.
+/// A set of markers. Contains the first 256 without an allocation.
 struct CatalogueMarkerSet {
     private var few = SIMD4<UInt64>(repeating: 0)
     private var more: Set<Int> = []
 
-    /// False when it is in already.
+    /// False if the set already contains the marker.
     mutating func insert(_ marker: Int) -> Bool {
         guard marker < 256 else { return more.insert(marker).inserted }
         let bit: UInt64 = 1 << UInt64(marker & 63)

@@ -1,54 +1,85 @@
 import SignalboxJSON
 
-/// Where a vendor puts something: a JSON Pointer among the vendor's keys, `/custom/u`.
+/// The path of a value among the vendor's keys: a JSON Pointer with three extensions.
 ///
-/// A place may stand in front: `apns:/title` looks only beside `aps`, `fcm:/title` only in FCM's data, `payload:/to` in
-/// the payload as it came. A token `*` means every member or element; `{i}` in a token counts up. A string on the way
-/// that holds JSON text is opened, one for each path.
+/// - A scope may precede it: `apns:/title` searches only next to `aps`, `fcm:/title` only FCM's data, `payload:/to` the
+///   whole payload.
+/// - A token `*` matches every member or element; `{i}` in a token counts up.
+/// - A string on the path that contains JSON text is parsed, one for each path.
 struct CataloguePath: Sendable, Equatable {
-    enum Place: String, Sendable {
+    /// The objects of a payload that a path searches.
+    enum Scope: String, Sendable {
         case anywhere, apns, fcm, payload
+
+        /// True when a path of this scope searches an object with the keys of a platform. Objects of no platform may
+        /// contain any platform's keys.
+        func admits(_ layer: VendorFields.Reserved) -> Bool {
+            switch (self, layer) {
+            case (.anywhere, _), (.apns, .apns), (.fcm, .fcm), (.apns, .none), (.fcm, .none): true
+            case (.apns, .fcm), (.fcm, .apns), (.payload, _): false
+            }
+        }
     }
 
+    /// One step of a path.
     enum Token: Sendable, Equatable {
         case key([UInt8])
         case each
-        /// What stands before and behind the number.
+        /// The parts before and after the number.
         case counted([UInt8], [UInt8])
+
+        fileprivate init(_ text: Substring) {
+            let plain = text.replacing("~1", with: "/").replacing("~0", with: "~")
+            if plain == "*" {
+                self = .each
+            } else if let number = plain.firstRange(of: "{i}") {
+                self = .counted(Array(plain[..<number.lowerBound].utf8), Array(plain[number.upperBound...].utf8))
+            } else {
+                self = .key(Array(plain.utf8))
+            }
+        }
     }
 
     let text: String
-    let place: Place
+    let scope: Scope
     /// At least one.
     let tokens: [Token]
 
-    /// Nil for what is no path.
+    /// Nil for a text that is not a path.
     init?(_ text: String) {
         self.text = text
         var pointer = Substring(text)
-        var place = Place.anywhere
+        var scope = Scope.anywhere
         if let colon = text.firstIndex(of: ":"), let slash = text.firstIndex(of: "/"), colon < slash {
-            guard let named = Place(rawValue: String(text[..<colon])), named != .anywhere else { return nil }
-            place = named
+            guard let named = Scope(rawValue: String(text[..<colon])), named != .anywhere else { return nil }
+            scope = named
             pointer = text[text.index(after: colon)...]
         }
         guard pointer.hasPrefix("/"), pointer.count > 1 else { return nil }
-        self.place = place
+        self.scope = scope
         tokens = pointer.dropFirst().split(separator: "/", omittingEmptySubsequences: false).map { Token($0) }
     }
 
-    private init(_ text: String, _ place: Place, _ tokens: [Token]) {
+    private init(_ text: String, _ scope: Scope, _ tokens: [Token]) {
         self.text = text
-        self.place = place
+        self.scope = scope
         self.tokens = tokens
     }
 
     /// The path of its first tokens.
-    func beginning(_ length: Int) -> CataloguePath { CataloguePath(text, place, Array(tokens.prefix(length))) }
+    func beginning(_ length: Int) -> CataloguePath { CataloguePath(text, scope, Array(tokens.prefix(length))) }
 
-    /// The key that a payload must have for this path to lead anywhere; nil when the path begins with no certain one.
-    var firstKey: [UInt8]? {
-        if case .key(let key) = tokens[0] { key } else { nil }
+    /// The key with which the path begins; nil if it begins with another token.
+    var firstKey: [UInt8]? { Self.key(tokens[0]) }
+
+    /// The key of the value at the path, or of the list that contains it.
+    var lastKey: [UInt8]? { tokens.lazy.compactMap { Self.key($0) }.last }
+
+    /// Its keys, each with a dot: `custom.a.`
+    var dotted: [UInt8] { tokens.compactMap { Self.key($0) }.flatMap { $0 + [UInt8(ascii: ".")] } }
+
+    private static func key(_ token: Token) -> [UInt8]? {
+        if case .key(let key) = token { key } else { nil }
     }
 
     var isCounted: Bool {
@@ -56,27 +87,12 @@ struct CataloguePath: Sendable, Equatable {
             if case .counted = token { true } else { false }
         }
     }
-}
 
-extension CataloguePath.Token {
-    fileprivate init(_ text: Substring) {
-        let plain = text.replacing("~1", with: "/").replacing("~0", with: "~")
-        if plain == "*" {
-            self = .each
-        } else if let number = plain.firstRange(of: "{i}") {
-            self = .counted(Array(plain[..<number.lowerBound].utf8), Array(plain[number.upperBound...].utf8))
-        } else {
-            self = .key(Array(plain.utf8))
-        }
+    /// True when every value at this path is at another path or inside a value there.
+    func leads(through path: CataloguePath) -> Bool {
+        (path.scope == .anywhere || path.scope == scope) && tokens.starts(with: path.tokens)
     }
 }
 
-extension CataloguePath.Place {
-    /// True when a vendor's keys in an object of such a service may be meant. Envelopes of no service are taken for any.
-    func admits(_ layer: VendorFields.Reserved) -> Bool {
-        switch (self, layer) {
-        case (.anywhere, _), (.apns, .apns), (.fcm, .fcm), (.apns, .none), (.fcm, .none): true
-        case (.apns, .fcm), (.fcm, .apns), (.payload, _): false
-        }
-    }
-}
+/// Alternatives, the first of which with a usable value counts.
+typealias CataloguePaths = [CataloguePath]

@@ -1,18 +1,18 @@
 import SignalboxJSON
 
 extension CatalogueReading {
+    /// Reads the first field with a button.
     mutating func readButtons(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         for field in fields.buttons {
             let buttons =
                 field.list.isEmpty
                 ? countedButtons(field, payload) : listedButtons(field, payload, &notification)
             guard !buttons.isEmpty else { continue }
-            notification.category = Category(
-                identifier: notification.category?.identifier, origin: .dynamic, actions: buttons)
-            return
+            return notification.defineCategory(buttons, named: notification.category?.identifier)
         }
     }
 
+    /// The buttons of a list or object, up to the number that the SDK shows.
     private mutating func listedButtons(
         _ field: CatalogueFields.ButtonsField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
@@ -28,18 +28,18 @@ extension CatalogueReading {
         return buttons
     }
 
-    /// Buttons whose parts stand under keys that count up; the first gap ends them.
+    /// Buttons whose parts have keys that count up; the first gap ends them.
     private mutating func countedButtons(
         _ field: CatalogueFields.ButtonsField, _ payload: borrowing PlatformPayload
     ) -> [Category.Button] {
         var names = ButtonIdentifiers()
         var buttons: [Category.Button] = []
         for count in field.first..<field.first + min(field.most, Self.longestCount) {
-            let before = taken
+            let before = consumed
             guard let button = button(field, nil, &names, { payload.value(at: $0, count: count) }),
                 button.title != nil || field.title.isEmpty
             else {
-                taken = before
+                consumed = before
                 break
             }
             buttons.append(button)
@@ -47,12 +47,12 @@ extension CatalogueReading {
         return buttons
     }
 
-    /// One button; nil when it lacks what the vendor's SDK needs. `key`: what identifies it in an object of buttons.
+    /// One button; nil if it lacks values that the vendor's SDK requires. `key`: its key in an object of buttons.
     private mutating func button(
         _ field: CatalogueFields.ButtonsField, _ key: String?, _ names: inout ButtonIdentifiers,
         _ find: (CataloguePath) -> JSONValue?
     ) -> Category.Button? {
-        guard field.needs.allSatisfy({ find($0)?.isSpelled == true }), !isDropped(field, find) else { return nil }
+        guard field.needs.allSatisfy({ find($0)?.hasScalarText == true }), !isDropped(field, find) else { return nil }
         let title = takeText(field.title, find)
         let action = tap(field.tap, find) ?? Action(.openApp)
         var options: Category.Options = []
@@ -67,17 +67,19 @@ extension CatalogueReading {
         return button
     }
 
+    /// True if the conditions of one rule all hold for the button.
     private func isDropped(_ field: CatalogueFields.ButtonsField, _ find: (CataloguePath) -> JSONValue?) -> Bool {
         field.drops.contains { rule in !rule.isEmpty && rule.allSatisfy { $0.holds(find) } }
     }
 
+    /// Consumes the value of a condition that holds and determines it.
     private mutating func holds(_ condition: CatalogueCondition, _ find: (CataloguePath) -> JSONValue?) -> Bool {
         guard condition.holds(find) else { return false }
-        if condition.test.saysAll, let value = condition.path.flatMap(find) { taken.insert(value) }
+        if condition.test.determinesValue, let value = condition.path.flatMap(find) { consumed.insert(value) }
         return true
     }
 
-    /// The elements of the first list to which a path leads, or the members of the first object.
+    /// The elements of the first non-empty list of the alternatives, or the members of the first object.
     func elements(
         _ paths: CataloguePaths, _ code: String, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification

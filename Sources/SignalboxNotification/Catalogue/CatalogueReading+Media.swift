@@ -1,27 +1,27 @@
 import SignalboxJSON
 
 extension CatalogueReading {
-    /// A picture that the platform's own block has already is not taken twice.
+    /// Reads every field; skips URLs that the platform's own block contains.
     mutating func readMedia(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         for field in fields.media {
             let isCounted = field.url.contains(where: \.isCounted)
-            for count in isCounted ? field.first..<field.first + CatalogueReading.longestCount : 0..<1 {
+            for count in isCounted ? field.first..<field.first + Self.longestCount : 0..<1 {
                 let links = links(field.url, count, payload)
                 if links.isEmpty { break }
                 let type = field.type.isEmpty ? nil : contentType(field.type, payload)
                 for link in links {
-                    taken.insert(link)
+                    consumed.insert(link)
                     let isKnown = notification.media.contains { link.utf8?.elementsEqual($0.url.utf8) == true }
-                    if !isKnown { _ = notification.add(link, as: field.role, contentType: type) }
+                    if !isKnown { notification.addMedia(link, as: field.role, contentType: type) }
                 }
             }
         }
     }
 
-    /// Keys that count up are followed so far.
+    /// The most elements under keys that count up.
     static let longestCount = 100
 
-    /// The strings of the first alternative that has any; a list at its end is gone through.
+    /// The strings of the first alternative with any; it may lead to a string or to a list of strings.
     private func links(
         _ paths: CataloguePaths, _ count: Int, _ payload: borrowing PlatformPayload
     ) -> [JSONValue] {
@@ -36,25 +36,21 @@ extension CatalogueReading {
         return []
     }
 
+    /// The MIME type of the first alternative with one, or with a known extension.
     private mutating func contentType(_ paths: CataloguePaths, _ payload: borrowing PlatformPayload) -> String? {
         for path in paths {
             guard let value = payload.value(at: path), let word = value.text?.lowercased(),
-                let type = word.contains("/") ? word : Self.contentTypes[word]
+                let type = word.contains("/") ? word : MediaKind.contentTypesByExtension[word]
             else { continue }
-            taken.insert(value)
+            consumed.insert(value)
             return type
         }
         return nil
     }
 
-    private static let contentTypes = [
-        "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "gif": "image/gif", "webp": "image/webp",
-        "mp3": "audio/mpeg", "wav": "audio/wav", "m4a": "audio/mp4", "mp4": "video/mp4", "mpg": "video/mpeg",
-        "mov": "video/quicktime",
-    ]
-
     // MARK: Carousel
 
+    /// Reads the first field with a picture.
     mutating func readCarousel(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
         for field in fields.carousel {
             let items =
@@ -67,6 +63,7 @@ extension CatalogueReading {
         }
     }
 
+    /// The pictures of a list; skips elements without one.
     private mutating func listedItems(
         _ field: CatalogueFields.CarouselField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
@@ -81,6 +78,7 @@ extension CatalogueReading {
         return items
     }
 
+    /// Pictures whose keys count up; the first gap ends them.
     private mutating func countedItems(
         _ field: CatalogueFields.CarouselField, _ payload: borrowing PlatformPayload,
         _ notification: inout PushNotification
@@ -99,7 +97,7 @@ extension CatalogueReading {
         _ find: (CataloguePath) -> JSONValue?
     ) -> PushNotification.Carousel.Item? {
         let url = take(field.url, find, where: \.hasText)
-        guard let media = notification.add(url, as: .carousel) else { return nil }
+        guard let media = notification.addMedia(url, as: .carousel) else { return nil }
         return .init(
             caption: takeText(field.caption, find), subcaption: takeText(field.subcaption, find),
             url: takeText(field.link, find), media: media)
@@ -107,5 +105,7 @@ extension CatalogueReading {
 }
 
 extension JSONValue {
-    fileprivate var isOrientation: Bool { utf8.map { $0.spells("portrait") || $0.spells("landscape") } ?? false }
+    fileprivate var isOrientation: Bool {
+        utf8.map { $0.equalsIgnoringCase("portrait") || $0.equalsIgnoringCase("landscape") } ?? false
+    }
 }

@@ -1,13 +1,14 @@
 import SignalboxJSON
 
-/// Reads a payload along the paths of an entry, and remembers what it took: the rest is kept.
+/// Reads a payload along the paths of an entry, and records the consumed values, so that the event keeps the rest.
 struct CatalogueReading {
-    private(set) var entry: CatalogueEntry
+    private var entry: CatalogueEntry
     var fields: CatalogueFields { entry.fields }
-    var taken = CatalogueTaken()
+    var consumed = ConsumedValues()
 
     init(of entry: CatalogueEntry) { self.entry = entry }
 
+    /// Fills a notification, which already contains the values of the platform's keys.
     mutating func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         for rule in fields.ignored where rule.condition.holds(in: payload) { entry.fields.ignore(rule.under) }
         let showsText = readContent(payload, &notification)
@@ -18,34 +19,53 @@ struct CatalogueReading {
         readCarousel(payload, &notification)
         if let tap = tap(fields.tap, { payload.value(at: $0) }) { notification.action = tap }
         readButtons(payload, &notification)
-        takeMarkers(payload)
-        for path in fields.secrets { taken.insert(all: payload.values(at: path)) }
-        for text in payload.shownTexts where !notification.content.shows(text) { taken.keep(text) }
-        // Found anew, since of it too something was taken here.
-        notification.platformRest = nil
-        notification.custom = taken.rest(of: payload, lifting: entry.fields.custom)
+        // The vendor's name in the event makes markers with a determined value redundant.
+        for marker in entry.markers {
+            for condition in marker.conditions where condition.test.determinesValue { consume(condition, in: payload) }
+        }
+        for path in fields.secrets { consumed.insert(all: payload.values(at: path)) }
+        for text in payload.plainTexts where !notification.content.shows(text) { consumed.keepReplaced(text) }
+        var lifted: [(prefix: [UInt8], object: JSONValue)] = []
+        for path in fields.custom {
+            let value = payload.value(at: path).flatMap { payload.parser.container($0) }
+            if let value, value.isObject { lifted.append((path.dotted, value)) }
+        }
+        notification.fillCustom(from: payload, without: consumed, lifting: lifted)
     }
 
-    /// Follows alternatives to the first value that will do, and takes it.
+    // MARK: Values
+
+    /// The first suitable value of the alternatives, which counts as consumed. `find` returns the value at a path.
     mutating func take(
         _ paths: CataloguePaths, _ find: (CataloguePath) -> JSONValue?, where fits: (JSONValue) -> Bool
     ) -> JSONValue? {
         for path in paths {
             guard let value = find(path), fits(value) else { continue }
-            taken.insert(value)
+            consumed.insert(value)
             return value
         }
         return nil
     }
 
-    /// As above; the text of a text, number or boolean.
+    /// The scalar text of the first alternative with one.
     mutating func takeText(_ paths: CataloguePaths, _ find: (CataloguePath) -> JSONValue?) -> String? {
-        take(paths, find, where: \.isSpelled)?.spelled
+        take(paths, find, where: \.hasScalarText)?.scalarText
     }
+
+    /// Consumes the value of a condition that holds and determines it; false if the condition does not hold.
+    @discardableResult
+    private mutating func consume(_ condition: CatalogueCondition, in payload: borrowing PlatformPayload) -> Bool {
+        guard condition.holds(in: payload) else { return false }
+        if condition.test.determinesValue, let value = condition.value(in: payload) { consumed.insert(value) }
+        return true
+    }
+
+    /// The code of a warning: `VENDOR.mistake`.
+    func code(_ mistake: String) -> String { entry.vendor.name + "." + mistake }
 
     // MARK: Texts
 
-    /// True when the vendor's keys themselves hold something to show.
+    /// True when the vendor's own keys contain a title or a body.
     private mutating func readContent(
         _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
     ) -> Bool {
@@ -58,35 +78,32 @@ struct CatalogueReading {
         let badge = take(fields.badge, { payload.value(at: $0) }, where: \.isCount)
         if let badge = badge?.number { notification.content.badge = badge }
         if let channel = takeText(fields.channel, { payload.value(at: $0) }) {
-            notification.content.channelId = channel
+            notification.content.presentation.channelId = channel
         }
         if let tag = takeText(fields.tag, { payload.value(at: $0) }) { notification.tag = tag }
-        if let category = takeText(fields.category, { payload.value(at: $0) }) {
-            notification.category = Category(identifier: category, origin: .static, actions: [])
-        }
+        if let name = takeText(fields.category, { payload.value(at: $0) }) { notification.category = .named(name) }
         return title != nil || body != nil
     }
 
-    /// The first text to which a path leads. What is no text is passed over, with a warning.
+    /// The first text of the alternatives; warns of other values before it.
     private mutating func text(
         _ paths: CataloguePaths, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
     ) -> String? {
         for path in paths {
             guard let value = payload.value(at: path) else { continue }
-            if let text = value.spelled {
-                taken.insert(value)
+            if let text = value.scalarText {
+                consumed.insert(value)
                 return text
             }
-            guard !value.isString, !isVendorsObject(path, payload) else { continue }
-            notification.warn(
-                code("text-expected"), "A text is expected here.", at: value, in: payload.parser)
+            guard !value.isString, !containsMarker(path, payload) else { continue }
+            notification.warn(code("text-expected"), "Expected a string.", at: value, in: payload.parser)
         }
         return nil
     }
 
-    /// True when the vendor's own marker lies inside the value: its other platform has an object there. An envelope
-    /// without a platform is read by the paths of both.
-    private func isVendorsObject(_ path: CataloguePath, _ payload: borrowing PlatformPayload) -> Bool {
+    /// True when the value at a path contains one of the vendor's markers: the vendor's form for the other platform
+    /// has an object there. The paths of both platforms apply to an envelope without a platform.
+    private func containsMarker(_ path: CataloguePath, _ payload: borrowing PlatformPayload) -> Bool {
         for marker in entry.markers {
             for case .path(let mark) in marker.conditions.map(\.subject)
             where mark.tokens.count > path.tokens.count && mark.tokens.starts(with: path.tokens) {
@@ -96,11 +113,9 @@ struct CatalogueReading {
         return false
     }
 
-    func code(_ what: String) -> String { entry.vendor.name + "." + what }
+    // MARK: Kind, campaign, schedule
 
-    // MARK: Kind
-
-    /// FCM's data shows nothing by itself; that the vendor's SDK makes a notification of its texts makes it an alert.
+    /// FCM's data shows nothing by itself; the push is an alert if the vendor's SDK makes a notification of its texts.
     private mutating func readKind(
         _ payload: borrowing PlatformPayload, showsText: Bool, _ notification: inout PushNotification
     ) {
@@ -116,48 +131,70 @@ struct CatalogueReading {
         }
     }
 
+    /// True if one of the conditions holds; consumes its value if the condition determines it.
     private mutating func any(_ conditions: [CatalogueCondition], _ payload: borrowing PlatformPayload) -> Bool {
-        for condition in conditions where condition.holds(in: payload) {
-            if condition.test.saysAll, let value = condition.value(in: payload) { taken.insert(value) }
-            return true
+        for condition in conditions {
+            if consume(condition, in: payload) { return true }
         }
         return false
     }
 
-    /// That the vendor is recognised says all about a mark with a certain value.
-    private mutating func takeMarkers(_ payload: borrowing PlatformPayload) {
-        for marker in entry.markers {
-            for condition in marker.conditions where condition.test.saysAll && condition.holds(in: payload) {
-                if let value = condition.value(in: payload) { taken.insert(value) }
-            }
-        }
-    }
-
-    // MARK: Campaign
-
+    /// Keeps the campaign unchanged if no path has a value.
     private mutating func readCampaign(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
-        let id = take(fields.campaign.id, { payload.value(at: $0) }, where: \.isSpelled)
+        let id = take(fields.campaign.id, { payload.value(at: $0) }, where: \.hasScalarText)
         let number = fields.campaign.isNumeric ? id?.number.map { String($0) } : nil
         let campaign = PushNotification.Campaign(
-            id: number ?? id?.spelled, name: takeText(fields.campaign.name) { payload.value(at: $0) },
+            id: number ?? id?.scalarText, name: takeText(fields.campaign.name) { payload.value(at: $0) },
             type: takeText(fields.campaign.type) { payload.value(at: $0) },
             variant: takeText(fields.campaign.variant) { payload.value(at: $0) },
             messageId: takeText(fields.campaign.messageId) { payload.value(at: $0) })
-        if !campaign.isEmpty { notification.campaign = campaign }
+        notification.campaign = campaign.ifSet ?? notification.campaign
+    }
+
+    /// Sets no mode: a period does not determine when within it the vendor's SDK shows the push.
+    private mutating func readSchedule(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
+        let start = instant(fields.notBefore, payload, &notification)
+        let end = instant(fields.notAfter, payload, &notification)
+        guard start != nil || end != nil else { return }
+        if let start, let end, start.date > end.date {
+            notification.warn(
+                code("embargo-after-expiry"), "The notification expires before it may be shown.", at: start.value,
+                in: payload.parser)
+        }
+        notification.schedule = .init(notBefore: start?.date.text, notAfter: end?.date.text)
+    }
+
+    /// The first instant of the alternatives; warns of other values before it, unless they mean that there is no limit.
+    private mutating func instant(
+        _ paths: CataloguePaths, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
+    ) -> (date: Timestamp, value: JSONValue)? {
+        for path in paths {
+            guard let value = payload.value(at: path) else { continue }
+            if let date = value.instant {
+                consumed.insert(value)
+                return (date, value)
+            }
+            guard !value.meansNoLimit, value.utf8?.isEmpty != true else { continue }
+            notification.warn(code("date-expected"), "A date is expected here.", at: value, in: payload.parser)
+        }
+        return nil
     }
 
     // MARK: Taps
 
-    /// What the vendor's word means, else where the link leads; nil when there is neither. `find` follows a path.
+    /// The effect of a tap: the meaning of the vendor's word, otherwise that of the link; nil without both. `find`
+    /// returns the value at a path.
     mutating func tap(_ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?) -> Action? {
-        var action = plainTap(tap, find)
+        var action = tapWithoutArguments(tap, find)
         if action?.type == .custom, let arguments = take(tap.arguments, find, where: \.isObject) {
             action?.arguments = JSONText(arguments)
         }
         return action
     }
 
-    private mutating func plainTap(_ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?) -> Action? {
+    private mutating func tapWithoutArguments(
+        _ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?
+    ) -> Action? {
         let word = takeText(tap.word, find)
         let type = word.flatMap { tap.types[$0] ?? (tap.types.isEmpty ? nil : .custom) }
         if let type, type == .openApp || type == .dismiss { return Action(type, vendorType: word) }
@@ -174,29 +211,27 @@ struct CatalogueReading {
 }
 
 extension JSONValue {
-    /// A badge that is set: `+2` and `-1` change the one that is there (Pushwoosh).
+    /// True for a badge to set: `+2` and `-1` change the existing one (Pushwoosh).
     fileprivate var isCount: Bool { number.map { $0 >= 0 } == true && utf8?.first != UInt8(ascii: "+") }
+
+    fileprivate var texts: [JSONValue] { [self["title"], self["subtitle"], self["body"]].compactMap(\.self) }
 }
 
 extension PlatformPayload {
-    /// Title, subtitle and body as the push service would show them without the vendor's SDK.
-    fileprivate var shownTexts: [JSONValue] {
+    /// Title, subtitle and body that the push service shows without the vendor's SDK.
+    fileprivate var plainTexts: [JSONValue] {
         if let block = notifications.first { return block.texts }
         if let alert = aps?["alert"] { return alert.isString ? [alert] : alert.texts }
         return [
             root["gcm.n.title"], root["gcm.n.body"], root["gcm.notification.title"], root["gcm.notification.body"],
-        ].compactMap { $0 }
+        ].compactMap(\.self)
     }
 }
 
 extension PushNotification.Content {
-    /// True when the text is one of those shown, or when there is no text.
+    /// True for a shown text, and for a value without a text.
     fileprivate func shows(_ value: JSONValue) -> Bool {
         guard let text = value.text else { return true }
         return text == title || text == subtitle || text == body
     }
-}
-
-extension JSONValue {
-    fileprivate var texts: [JSONValue] { [self["title"], self["subtitle"], self["body"]].compactMap { $0 } }
 }

@@ -1,18 +1,19 @@
 package import SignalboxJSON
 
-/// What a tap does, on the notification or on one of its buttons.
+/// The effect of a tap, on the notification or on one of its buttons.
 package struct Action: Sendable, Equatable {
+    /// The effects that events name; any other effect is `custom`, with the vendor's word in ``Action/vendorType``.
     package enum ActionType: String, Sendable, CaseIterable {
         case openApp, openUrl, deepLink, dial, calendar, snooze, passbook, webView, showActions, richContent, dismiss
         case reply, custom
     }
 
     package var type: ActionType
-    /// A URL, a phone number, an identifier, minutes: what the type says.
+    /// A URL, a phone number, an identifier or minutes, according to the type.
     package var value: String?
     /// The vendor's own word for the type.
     package var vendorType: String?
-    /// What else the vendor passes to the action, an object.
+    /// The vendor's other parameters of the action: a JSON object.
     package var arguments: JSONText?
 
     package init(_ type: ActionType, value: String? = nil, vendorType: String? = nil, arguments: JSONText? = nil) {
@@ -23,12 +24,12 @@ package struct Action: Sendable, Equatable {
     }
 }
 
-/// A set of action buttons, `UNNotificationCategory` on Apple's side.
+/// A set of action buttons: `UNNotificationCategory` on Apple's platforms.
 package struct Category: Sendable, Equatable {
     package enum Origin: String, Sendable, CaseIterable {
-        /// Defined by the payload.
+        /// The payload defines the buttons.
         case dynamic
-        /// Compiled into the app; the payload only names it.
+        /// The app defines the buttons; the payload only names the category.
         case `static`
     }
 
@@ -42,12 +43,18 @@ package struct Category: Sendable, Equatable {
         self.actions = actions
     }
 
-    /// One button: `UNNotificationAction`, or an action of `NotificationCompat`.
+    /// A category that the app defines, before the config adds its buttons.
+    static func named(_ identifier: String) -> Category {
+        Category(identifier: identifier, origin: .static, actions: [])
+    }
+
+    /// One button: `UNNotificationAction`, or an action of Android's `NotificationCompat`.
     package struct Button: Sendable, Equatable {
         package var identifier: String
         package var title: String?
         package var action: Action
         package var options: Options
+        /// Set for a button that asks the user for text.
         package var textInput: TextInput?
 
         package init(
@@ -61,7 +68,7 @@ package struct Category: Sendable, Equatable {
         }
     }
 
-    /// `UNNotificationActionOptions`, with Apple's values.
+    /// `UNNotificationActionOptions`, with Apple's raw values.
     package struct Options: OptionSet, Sendable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
@@ -70,16 +77,17 @@ package struct Category: Sendable, Equatable {
         package static let destructive = Options(rawValue: 2)
         package static let foreground = Options(rawValue: 4)
 
-        /// Each option by the name that events and the config have for it.
+        /// Each option with its name in events and in the config, in the order in which events list them.
         package static let named: [(name: String, option: Options)] = [
             ("authenticationRequired", .authenticationRequired), ("destructive", .destructive),
             ("foreground", .foreground),
         ]
 
-        /// Those that are set, by the names that events have for them.
+        /// The names of the options that are set.
         package var names: [String] { Self.named.filter { contains($0.option) }.map(\.name) }
     }
 
+    /// `UNTextInputNotificationAction`, or Android's `RemoteInput`.
     package struct TextInput: Sendable, Equatable {
         package var buttonTitle: String?
         package var placeholder: String?

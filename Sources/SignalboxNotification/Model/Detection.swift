@@ -1,4 +1,4 @@
-/// Who produced a payload: `synerise`, `sourse`, `mce`, `braze`, …, or `unknown`.
+/// The producer of a payload: `synerise`, `sourse`, `mce`, `braze`, …, or `unknown`.
 package struct VendorID: Sendable, Hashable, CustomStringConvertible {
     package let name: String
     package init(_ name: String) { self.name = name }
@@ -7,11 +7,11 @@ package struct VendorID: Sendable, Hashable, CustomStringConvertible {
     package static let unknown = VendorID("unknown")
 }
 
-/// What made a detector claim a payload.
+/// The evidence by which a detector recognises a vendor.
 package struct Detection: Sendable, Equatable {
-    /// How sure a detector is. A higher strength wins over an earlier place in the chain.
+    /// Certainty of a detector. A higher strength wins over an earlier position in the chain.
     package enum Strength: Int, Sendable, Comparable {
-        /// A key that this vendor uses and others may.
+        /// A key that this vendor uses and others may use.
         case hint
         /// A key that only this vendor is known to use.
         case signature
@@ -21,9 +21,9 @@ package struct Detection: Sendable, Equatable {
         package static func < (left: Strength, right: Strength) -> Bool { left.rawValue < right.rawValue }
     }
 
-    package var strength: Strength
-    /// JSON Pointers of what was recognised, at least one.
-    package var evidence: [String]
+    package let strength: Strength
+    /// JSON Pointers of the recognised values, at least one.
+    package let evidence: [String]
 
     package init(_ strength: Strength, evidence: [String]) {
         self.strength = strength
@@ -31,13 +31,21 @@ package struct Detection: Sendable, Equatable {
     }
 }
 
-/// The evidence for the vendor that was chosen, and who else matched.
+/// The evidence for the vendor that the chain chose, and the other vendors that match.
 package struct DetectionSummary: Sendable, Equatable {
     package var evidence: [String] = []
     package var also: [VendorID] = []
+}
 
-    package init(evidence: [String] = [], also: [VendorID] = []) {
-        self.evidence = evidence
-        self.also = also
+/// A device token or push address that a vendor puts into its own data in clear text.
+package struct DeviceToken: Sendable, Equatable {
+    /// The key of the value that contains the token, as UTF-8.
+    package let key: [UInt8]
+    /// The token, as UTF-8.
+    package let text: [UInt8]
+
+    package init(key: [UInt8], text: [UInt8]) {
+        self.key = key
+        self.text = text
     }
 }

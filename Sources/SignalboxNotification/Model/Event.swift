@@ -1,29 +1,30 @@
 package import Foundation
 package import SignalboxJSON
 
-/// An event as it will be stored, signed and sent: a CloudEvents envelope whose bytes are written once.
+/// An event as the gateway stores, signs and sends it: a CloudEvents envelope whose bytes are written once.
 package struct Event: Sendable {
     package let id: EventID
     package let source: SourceName
     package let acceptedAt: Date
     package let vendor: VendorID
     package let kind: PushNotification.Kind
-    /// Codes of the warnings it carries.
+    /// The codes of its warnings.
     package let warnings: [String]
     private let ownSubject: String?
     /// Structured CloudEvents JSON, UTF-8.
     package let body: [UInt8]
-    /// The payload as it came, where somebody wants it.
+    /// The payload as received, if a destination or an operator asks for it.
     package var payload: [UInt8]?
-    /// The APNs payload as it should be shown, where somebody wants it.
+    /// The APNs payload as the device should show it, if requested.
     package var shown: JSONText?
-    /// What the registry is to know of the buttons that the payload defines.
+    /// The category that the payload defines, for the registry.
     package var category: DefinedCategory?
-    /// Until then it is not to be delivered.
+    /// Earliest time of delivery.
     package var notBefore: Date?
-    /// From then on it is not to be delivered any more.
+    /// End of the delivery period, exclusive.
     package var notAfter: Date?
 
+    /// `subject`: nil for `vendor/kind`.
     package init(
         id: EventID, source: SourceName, acceptedAt: Date, vendor: VendorID, kind: PushNotification.Kind,
         warnings: [String], subject: String? = nil, body: [UInt8]
@@ -38,34 +39,34 @@ package struct Event: Sendable {
         self.body = body
     }
 
-    /// CloudEvents' `subject`: `vendor/kind` of a notification. Made when asked for.
+    /// CloudEvents' `subject`, `vendor/kind` for a notification. Allocates on each call.
     package var subject: String { ownSubject ?? "\(vendor.name)/\(kind.rawValue)" }
 }
 
-/// An event with the deliveries that the routes gave it: what the queue takes.
+/// An event with the deliveries that the routes order: the unit that the queue appends.
 ///
-/// A class although it is a value, and nothing in it changes: it is handed on from stage to stage, and copying all that it
-/// holds took about a twentieth of the processor time of a batch.
+/// A class although it is immutable: copying its fields from stage to stage took about a twentieth of the processor
+/// time of a batch.
 package final class RoutedEvent: Sendable {
     package let event: Event
     /// Names of the routes that matched, in the config's order.
     package let routes: [String]
-    /// One for each destination.
+    /// At most one for each destination.
     package let deliveries: [DeliveryOrder]
-    /// The payload as it came, where one of the destinations wants it.
+    /// The payload as received, if one of the destinations requires it.
     package let payload: [UInt8]?
-    /// The event as some destinations get it, where that is not as it is stored.
+    /// Other forms of the event, for destinations that do not receive it in its stored form.
     package let variants: [[UInt8]]
-    /// The files that those deliveries wait for which say so; nil where none does.
+    /// The files for which the deliveries with a ``DeliveryOrder/mediaUntil`` wait; nil if none waits.
     package let media: MediaWait?
-    /// Files that are kept already and that it points to.
+    /// Stored files that the event refers to.
     package let files: [MediaFile]
-    /// What makes it the same as another one, and since when others count.
+    /// The rule by which the event counts as a repeat; nil if it never does.
     package let dedupe: Dedupe?
-    /// Whether its id says where it comes from, so that an event of the same id that is there already is this one. All
-    /// other ids are new.
+    /// True when the id is derived from the event's origin, so that an event with the same id is a repeat. Other ids
+    /// are always new.
     package let hasLastingID: Bool
-    /// Events that are taken with this one, or not at all where it is a repeat.
+    /// Events that are appended in the same transaction, or dropped with this one if it is a repeat.
     package let followers: [RoutedEvent]
 
     package init(
@@ -94,16 +95,16 @@ package final class RoutedEvent: Sendable {
 
     package var destinations: [DestinationName] { deliveries.map(\.destination) }
 
+    /// An event is a repeat if the scope has an event with the same key that was accepted at `since` or later.
     package struct Dedupe: Sendable, Equatable {
         package let key: String
         package let since: Date
-        /// Among whom it is the same.
         package let scope: Scope
 
         package enum Scope: Sendable, Equatable {
             /// Events of the same source.
             case source
-            /// Events of all sources that have this scope too.
+            /// Events of all sources that use this scope.
             case all
         }
 
@@ -115,20 +116,20 @@ package final class RoutedEvent: Sendable {
     }
 }
 
-/// That an event is to go to a destination, and when.
+/// The order to deliver an event to one destination.
 package struct DeliveryOrder: Sendable, Equatable {
     package let destination: DestinationName
-    /// Until then it waits.
+    /// Earliest time of the first attempt.
     package var notBefore: Date?
-    /// From then on it is not sent any more.
+    /// End of the delivery period, exclusive.
     package var notAfter: Date?
-    /// Among deliveries to this destination with an equal key one is sent after the other; nil for no order.
+    /// Deliveries to one destination with equal keys are sent one after the other; nil for no order.
     package var orderKey: String?
-    /// Position of the variant of the event that the destination gets; nil for the event as it is stored.
+    /// Position of the destination's form of the event in ``RoutedEvent/variants``; nil for the stored form.
     package var variant: Int?
-    /// Until then it waits for the event's files; nil for one that does not.
+    /// Until this time the delivery waits for the event's files; nil if it does not wait.
     package var mediaUntil: Date?
-    /// The route whose transformation the event gets when its files are there; nil where there is nothing left to do.
+    /// The route whose transformation the gateway applies once the files are stored; nil for none.
     package var shape: String?
 
     package init(
@@ -139,12 +140,4 @@ package struct DeliveryOrder: Sendable, Equatable {
         self.notAfter = notAfter
         self.orderKey = orderKey
     }
-}
-
-/// A name under `destinations` of the config.
-package struct DestinationName: Sendable, Hashable, Comparable, CustomStringConvertible {
-    package let name: String
-    package init(_ name: String) { self.name = name }
-    package var description: String { name }
-    package static func < (left: DestinationName, right: DestinationName) -> Bool { left.name < right.name }
 }

@@ -6,8 +6,8 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
     private let high: UInt64
     private let low: UInt64
 
-    /// From a time, clamped to the 48 bits of milliseconds that there are for it, and 74 random bits, of which the version
-    /// and variant bits are overwritten.
+    /// Composes a time, clamped to 48 bits of milliseconds, and 74 random bits; the version and variant overwrite the
+    /// rest.
     package init(at time: Date, random: (UInt64, UInt64)) {
         let exact = time.timeIntervalSince1970 * 1000
         let milliseconds = exact > 0 ? UInt64(min(exact.rounded(.down), 0xFFFF_FFFF_FFFF)) : 0
@@ -23,10 +23,10 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Of the text form, in bytes.
+    /// Length of the text form, in bytes.
     package static let length = 36
 
-    /// Writes the text form, ASCII, where there is room for ``length`` bytes.
+    /// Writes the text form, ASCII, into a buffer of at least ``length`` bytes.
     package func spell(into text: UnsafeMutableRawBufferPointer) {
         precondition(text.count >= Self.length, "The text form of an id has 36 characters.")
         let first = Self.hexadecimal(UInt32(truncatingIfNeeded: high >> 32))
@@ -45,14 +45,14 @@ package struct EventID: Sendable, Hashable, CustomStringConvertible {
         text.storeBytes(of: Self.hexadecimal(UInt32(truncatingIfNeeded: low)), toByteOffset: 28, as: UInt64.self)
     }
 
-    /// Eight digits in the order in which they are written.
+    /// Eight hexadecimal digits, the first one at the lowest address.
     private static func hexadecimal(_ number: UInt32) -> UInt64 {
         // The digits' values spread over the bytes of a word, the first into the lowest.
         var values = UInt64(number.byteSwapped)
         values = (values | values << 16) & 0x0000_FFFF_0000_FFFF
         values = (values | values << 8) & 0x00FF_00FF_00FF_00FF
         values = (values >> 4 & 0x000F_000F_000F_000F) | (values & 0x000F_000F_000F_000F) << 8
-        // Sixteens become 1 where a letter is wanted.
+        // 1 in each byte whose digit is a letter.
         let letters = (values &+ 0x0606_0606_0606_0606) >> 4 & 0x0101_0101_0101_0101
         return (values &+ 0x3030_3030_3030_3030 &+ letters &* 0x27).littleEndian
     }

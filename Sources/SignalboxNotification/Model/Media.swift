@@ -1,4 +1,4 @@
-/// A picture, sound or film that a payload points to.
+/// A picture, sound or film that a payload refers to.
 package struct Media: Sendable, Equatable {
     package enum Role: String, Sendable, CaseIterable {
         /// Shown with the notification.
@@ -7,7 +7,7 @@ package struct Media: Sendable, Equatable {
         case carousel
         /// Behind or within an in-app page.
         case background
-        /// A small picture beside the text.
+        /// A small picture next to the text.
         case icon
     }
 
@@ -18,12 +18,52 @@ package struct Media: Sendable, Equatable {
     package var url: String
     package var role: Role
     package var status: Status = .pending
-    /// MIME type, when the payload itself tells it.
+    /// MIME type, if the payload specifies one.
     package var contentType: String?
+}
 
-    package init(url: String, role: Role, contentType: String? = nil) {
-        self.url = url
-        self.role = role
+/// A stored file, named by the digest of its content, with the properties found in its own bytes.
+package struct MediaFile: Sendable, Equatable {
+    /// SHA-256, 64 lower-case hexadecimal digits.
+    package var sha256: String
+    package var bytes: Int
+    /// MIME type, determined from the content.
+    package var contentType: String
+    /// In pixels.
+    package var width: Int?
+    package var height: Int?
+    /// Duration.
+    package var milliseconds: Int?
+
+    package init(
+        sha256: String, bytes: Int, contentType: String, width: Int? = nil, height: Int? = nil,
+        milliseconds: Int? = nil
+    ) {
+        self.sha256 = sha256
+        self.bytes = bytes
         self.contentType = contentType
+        self.width = width
+        self.height = height
+        self.milliseconds = milliseconds
+    }
+}
+
+/// The largest size of a downloaded file, in bytes. The defaults are the limits of `UNNotificationAttachment`.
+package struct MediaLimits: Sendable, Equatable {
+    package var image = 10 << 20
+    package var audio = 5 << 20
+    package var video = 50 << 20
+
+    /// The longest URL that the gateway downloads or follows, in bytes.
+    package static let longestURL = 8 * 1024
+
+    package init() {}
+
+    package subscript(family: MediaKind.Family) -> Int {
+        switch family {
+        case .image: image
+        case .audio: audio
+        case .video: video
+        }
     }
 }

@@ -1,15 +1,15 @@
 package import Foundation
 
-/// A URL that is to be downloaded, as the queue gives it out.
+/// A URL to download, as the queue leases it.
 package struct MediaJob: Sendable, Equatable {
-    /// The queue's, for as long as the URL is known.
+    /// The queue's number of the URL.
     package let id: Int64
     package let url: String
-    /// Whose places it takes: scheme, host and port, in lower case.
+    /// The host whose share of concurrent downloads the job uses; see ``host(of:)``.
     package let host: String
-    /// Failed downloads since it was wanted.
+    /// Failed downloads since the URL was requested.
     package let attempts: Int
-    /// What was kept of it before, to ask whether it has changed.
+    /// Validators of the stored file, for a conditional request.
     package let validators: MediaValidators?
 
     package init(id: Int64, url: String, host: String, attempts: Int = 0, validators: MediaValidators? = nil) {
@@ -19,9 +19,28 @@ package struct MediaJob: Sendable, Equatable {
         self.attempts = attempts
         self.validators = validators
     }
+
+    /// Scheme, host and port of a URL in lower case, without the scheme's default port; `?` if it has no host. Only
+    /// distinguishes hosts: the HTTP client parses the URL strictly.
+    package static func host(of url: String) -> String {
+        let bytes = url.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+            return "?"
+        }
+        let scheme = url[..<colon].lowercased()
+        let rest = bytes[bytes.index(colon, offsetBy: 3)...]
+        // An authority ends with a slash, question mark or hash (RFC 3986, 3.2); some clients accept a backslash.
+        var authority = rest.prefix { !"/?#\\".utf8.contains($0) }
+        if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority[authority.index(after: at)...] }
+        let host = Substring(authority).lowercased()
+        guard !host.isEmpty else { return "?" }
+        let port = scheme == "https" ? ":443" : scheme == "http" ? ":80" : nil
+        guard let port, host.hasSuffix(port) else { return "\(scheme)://\(host)" }
+        return "\(scheme)://\(host.dropLast(port.count))"
+    }
 }
 
-/// What a server said by which a later request can ask whether anything has changed (RFC 9110, 8.8).
+/// Validators of a response, by which a later request asks for changes only (RFC 9110, 8.8).
 package struct MediaValidators: Sendable, Equatable {
     package var etag: String?
     package var lastModified: String?
@@ -32,19 +51,7 @@ package struct MediaValidators: Sendable, Equatable {
     }
 }
 
-/// What became of one download.
-package enum MediaOutcome: Sendable, Equatable {
-    /// It is on disk. `remarks`: what is odd about it, as codes of warnings.
-    case stored(MediaFile, MediaFreshness, remarks: [MediaRemark])
-    /// What is kept is still what the server has.
-    case unchanged(MediaFreshness)
-    /// Another attempt would fare no better.
-    case failed(MediaFailure)
-    /// Another attempt may fare better; not before `after`, where the server asked for that.
-    case interrupted(MediaFailure, after: Duration?)
-}
-
-/// How long what was downloaded counts as what the server has, and how to ask then.
+/// The period in which a downloaded file counts as current, and the validators for the request after it.
 package struct MediaFreshness: Sendable, Equatable {
     package var validators: MediaValidators
     package var until: Date
@@ -55,51 +62,107 @@ package struct MediaFreshness: Sendable, Equatable {
     }
 }
 
-/// Something odd about a file that is kept all the same.
+/// The result of one download.
+package enum MediaOutcome: Sendable, Equatable {
+    /// The file is on disk. `remarks`: its oddities, as codes of warnings.
+    case stored(MediaFile, MediaFreshness, remarks: [MediaRemark])
+    /// The stored file is still current.
+    case unchanged(MediaFreshness)
+    /// Permanent: another attempt would fail as well.
+    case failed(MediaFailure)
+    /// Temporary: another attempt may succeed, not before `after` if the server asked for a delay.
+    case interrupted(MediaFailure, after: Duration?)
+}
+
+/// An oddity of a file that the gateway stores anyway.
 package enum MediaRemark: String, Sendable, CaseIterable {
-    /// The server's `Content-Type` says another type than the content.
+    /// The server's `Content-Type` differs from the type of the content.
     case contentType = "media.content-type-mismatch"
-    /// The URL's extension says another type than the content.
+    /// The URL's extension differs from the type of the content.
     case fileExtension = "media.extension-mismatch"
 }
 
-/// Why a file is not there.
+/// Why a file is missing.
 package struct MediaFailure: Error, Sendable, Equatable {
-    /// Stable: stands in events as `reason`.
+    /// Stable: events contain it as `reason`.
     package enum Code: String, Sendable, CaseIterable {
         /// Not a URL that can be downloaded, or not https.
         case url, scheme
-        /// The address policy forbids the address, perhaps of a redirect.
+        /// The egress policy forbids the address, possibly that of a redirect.
         case denied
         case dns, refused, tls, timeout
-        /// Broken off, or no HTTP, or shorter than announced.
+        /// Interrupted, not HTTP, or shorter than announced.
         case reset
-        /// Another status than 200; or 404 and 410.
+        /// Another status than 200, 404 and 410.
         case status
+        /// Status 404 or 410.
         case notFound = "not-found"
-        /// More than three, or one without a place to go to.
+        /// More than three redirects, or one without a location.
         case redirects
-        /// Larger than its kind may be.
+        /// Larger than the limit of its kind.
         case tooLarge = "too-large"
         case empty
-        /// Compressed, though it was asked for as it is.
+        /// Compressed although the request asked for the identity encoding.
         case encoding
-        /// Of no type that is allowed; HTML, SVG and programs have codes of their own.
+        /// Not an allowed type; HTML, SVG and programs have codes of their own.
         case type, html, svg, executable
-        /// It could not be written here.
+        /// The gateway could not write the file.
         case storage
-        /// It took longer than the route waits.
+        /// The download took longer than the route waits.
         case late
-        /// The gateway was stopped before it was there: no fault of the server's.
+        /// The gateway stopped before the download ended.
         case stopped
     }
 
     package let code: Code
-    /// For people: what happened and where.
+    /// The failure and its location, for people.
     package let words: String
 
     package init(_ code: Code, _ words: String) {
         self.code = code
         self.words = words
+    }
+}
+
+/// The state of a URL's download.
+package enum MediaState: Sendable, Equatable {
+    /// Not downloaded yet.
+    case pending
+    /// Stored; also while the gateway revalidates it.
+    case stored(MediaFile, remarks: [MediaRemark])
+    case failed(MediaFailure)
+}
+
+/// The files for which deliveries of an event wait.
+package struct MediaWait: Sendable, Equatable {
+    /// Each URL once, in the event's order.
+    package var urls: [String]
+
+    package init(urls: [String]) { self.urls = urls }
+}
+
+/// A delivery whose files are complete or whose waiting time is over.
+package struct HeldDelivery: Sendable, Equatable {
+    package let delivery: Int64
+    /// The queue's number of the event.
+    package let event: Int64
+    package let destination: DestinationName
+    /// The destination's form of the event, before its media are filled in.
+    package let body: [UInt8]
+    /// The state of each URL for which the event waits.
+    package let media: [String: MediaState]
+    /// The route whose transformation applies once the media are filled in; nil for none.
+    package let shape: String?
+
+    package init(
+        delivery: Int64, event: Int64, destination: DestinationName, body: [UInt8], media: [String: MediaState],
+        shape: String? = nil
+    ) {
+        self.delivery = delivery
+        self.event = event
+        self.destination = destination
+        self.body = body
+        self.media = media
+        self.shape = shape
     }
 }

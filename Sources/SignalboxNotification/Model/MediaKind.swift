@@ -1,14 +1,14 @@
-/// What a file is, by what it holds: whoever made or sent it is not asked.
+/// The type of a file, determined from its content rather than from its name or the server's header.
 package enum MediaKind: String, Sendable, Hashable, CaseIterable {
     case png, jpeg, gif, webp, heic, avif
     case aiff, wav, mp3
     /// MPEG-4 with sound only.
     case m4a
-    /// MPEG-4 with pictures, as far as its brands tell.
+    /// MPEG-4 with video, according to its brands.
     case mp4
-    /// A program stream, or MPEG-1 video by itself.
+    /// A program stream, or bare MPEG-1 video.
     case mpeg
-    /// MPEG-2 video by itself.
+    /// Bare MPEG-2 video.
     case mpeg2
     /// An MPEG transport stream.
     case transportStream
@@ -16,21 +16,21 @@ package enum MediaKind: String, Sendable, Hashable, CaseIterable {
     /// iCalendar.
     case calendar
     case html, svg
-    /// XML that is neither HTML nor SVG, as far as its beginning tells.
+    /// XML that does not begin like HTML or SVG.
     case xml
     case pdf
     /// A program or script of any system.
     case executable
-    /// Other files in one, perhaps compressed.
+    /// A container of other files, possibly compressed.
     case archive
     case other
 
-    /// What people see and hear; limits are set for each.
+    /// The families with a size limit of their own.
     package enum Family: String, Sendable, Hashable, CaseIterable {
         case image, audio, video
     }
 
-    /// Nil for what is neither picture, sound nor film. SVG is a document with scripts, so it is none of them.
+    /// Nil for other files. SVG is a document that can contain scripts, so it does not count as an image.
     package var family: Family? {
         switch self {
         case .png, .jpeg, .gif, .webp, .heic, .avif: .image
@@ -40,10 +40,10 @@ package enum MediaKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The MIME type that it is served as.
+    /// The MIME type with which the gateway serves such a file.
     package var contentType: String { contentTypes.first ?? Self.anyBytes }
 
-    /// Every MIME type that servers call it by, in lower case and without parameters; the first is ours.
+    /// Every MIME type that servers use for it, in lower case and without parameters; the first one is ``contentType``.
     package var contentTypes: [String] {
         switch self {
         case .png: ["image/png", "image/x-png", "image/apng"]
@@ -71,7 +71,8 @@ package enum MediaKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// What apps can attach to a notification on Apple's systems (UNNotificationAttachment), and WebP, which Android shows.
+    /// The types that Apple's systems attach to notifications (UNNotificationAttachment), and WebP, which Android
+    /// shows.
     package static let attachments: [MediaKind] = [
         .png, .jpeg, .gif, .webp, .aiff, .wav, .mp3, .m4a, .mp4, .mpeg, .mpeg2, .avi,
     ]
@@ -81,7 +82,8 @@ package enum MediaKind: String, Sendable, Hashable, CaseIterable {
     /// The usual extension of a file's name, without a dot.
     package var fileExtension: String { fileExtensions.first ?? "bin" }
 
-    /// Every usual extension, in lower case; the first is ours. None where they tell nothing.
+    /// Every usual extension, in lower case; the first one is ``fileExtension``. Empty for types without a usual
+    /// extension.
     package var fileExtensions: [String] {
         switch self {
         case .png: ["png", "apng"]
@@ -109,8 +111,8 @@ package enum MediaKind: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The kind that is served as this MIME type, or that servers call so; nil for types that no picture, sound or film
-    /// goes by. In lower case, without parameters.
+    /// The kind with this MIME type as its ``contentType``, otherwise one whose ``contentTypes`` contain it; nil
+    /// unless the type is one of pictures, sounds or films. `mediaType`: in lower case, without parameters.
     package init?(mediaType: String) {
         let media = Self.allCases.filter { $0.family != nil }
         guard
@@ -119,4 +121,14 @@ package enum MediaKind: String, Sendable, Hashable, CaseIterable {
         else { return nil }
         self = kind
     }
+
+    /// The MIME type of pictures, sounds and films by the extension of a file's name, in lower case without a dot.
+    static let contentTypesByExtension: [String: String] = {
+        let media = allCases.filter { $0.family != nil }
+        var types = Dictionary(media.map { ($0.fileExtension, $0.contentType) }) { first, _ in first }
+        for kind in media {
+            for name in kind.fileExtensions where types[name] == nil { types[name] = kind.contentType }
+        }
+        return types
+    }()
 }

@@ -1,113 +1,118 @@
-// Public, because what other targets inline may name nothing that is imported less openly.
-public import SignalboxJSON
+package import SignalboxJSON
 
-/// A payload whose push service and envelope are known, with the places where vendors put their keys.
+/// The push service that a payload is written for.
+package enum Platform: String, Sendable, CaseIterable {
+    case apns, fcm, unknown
+}
+
+/// The form in which a payload reached the gateway: one push can be logged, sent or received in several forms.
+package enum Envelope: String, Sendable, CaseIterable {
+    /// An APNs payload: the body of `/3/device/{token}`, or `userInfo`.
+    case apns
+    /// `userInfo` of an iOS app that received the push through FCM.
+    case apnsThroughFCM = "apns-fcm"
+    /// The request body of `projects.messages.send`.
+    case fcmV1 = "fcm-v1"
+    /// The request body of FCM's legacy HTTP API.
+    case fcmLegacy = "fcm-legacy"
+    /// The data map as `RemoteMessage.getData()` returns it.
+    case fcmData = "fcm-data"
+    /// The extras of an Android intent.
+    case fcmExtras = "fcm-extras"
+    /// A `RemoteMessage` as cross-platform frameworks dump it: `data`, `notification`, `messageId`.
+    case fcmWrapper = "fcm-wrapper"
+    /// A request to Amazon Device Messaging.
+    case adm
+    /// In-app messages with the events that trigger them, as a vendor's backend sends them to its SDK.
+    case inApp = "in-app"
+    /// Any other object: web push bodies, in-app content.
+    case other
+}
+
+/// A payload whose push service and envelope are known, with the locations of the vendors' keys.
 ///
-/// Everything in it is a view into ``parser``'s buffers, so it lives no longer than the closure that it is handed to.
-@usableFromInline
+/// Its values are views into ``parser``'s buffers, so a payload is valid only until the parser parses the next text.
 package struct PlatformPayload: ~Copyable {
     package let platform: Platform
     package let envelope: Envelope
     /// The whole payload, always an object.
     package let root: JSONValue
     /// `aps` of the APNs side, always an object when present.
-    package let aps: JSONValue?
-    /// Where vendors put their keys, the platform's own keys left out.
-    @usableFromInline package let fields: VendorFields
+    let aps: JSONValue?
+    /// The vendor's keys, without the platform's own keys.
+    let fields: VendorFields
     /// FCM's display blocks, the most specific first: `android.notification`, `notification`.
-    package let notifications: [JSONValue]
-    /// Who the payload is for, as the request says it.
+    let notifications: [JSONValue]
+    /// The addressees that the request names.
     package let target: Addressing
-    /// What the envelope itself gets wrong.
-    package let warnings: [Warning]
-    /// Size of the payload as it came, in bytes.
-    package let size: Int
-    /// The owner of all views here; parses JSON texts in strings and names places.
-    package let parser: JSONParser
+    /// Mistakes of the envelope itself.
+    let warnings: [Warning]
+    /// The owner of the buffers; parses JSON texts in strings and finds JSON Pointers.
+    let parser: JSONParser
 
-    package init(
-        platform: Platform, envelope: Envelope, root: JSONValue, aps: JSONValue?, fields: VendorFields,
-        notifications: [JSONValue], target: Addressing, warnings: [Warning], size: Int, parser: JSONParser
-    ) {
-        self.platform = platform
-        self.envelope = envelope
-        self.root = root
-        self.aps = aps
-        self.fields = fields
-        self.notifications = notifications
-        self.target = target
-        self.warnings = warnings
-        self.size = size
-        self.parser = parser
-    }
-
-    /// A vendor's key, wherever the envelope puts those; see ``VendorFields``.
-    @inlinable
-    package subscript(_ key: StaticString) -> JSONValue? {
+    /// A vendor's key; see ``VendorFields``.
+    subscript(_ key: StaticString) -> JSONValue? {
         @inline(__always) get { fields[key] }
     }
 
     /// The JSON Pointer of a value of this payload.
-    package func pointer(to value: JSONValue) -> String { parser.pointer(to: value) }
+    func pointer(to value: JSONValue) -> String { parser.pointer(to: value) }
 
-    /// Device token, topic and condition of an FCM request, in clear.
+    /// The message of a request to FCM's HTTP v1 API: the object `message`, or the payload itself.
+    var message: JSONValue { root["message"].flatMap { $0.isObject ? $0 : nil } ?? root }
+
+    /// Device token, topic and condition of an FCM request, in clear text.
     package struct Addressing {
         package var token: JSONValue?
-        package var topic: JSONValue?
-        package var condition: JSONValue?
-        /// What the condition says; nil when there is none or when Google would refuse it.
-        package var topics: TopicCondition?
-
-        package init() {}
+        var topic: JSONValue?
+        var condition: JSONValue?
+        /// The parsed condition; nil if there is none or if Google would reject it.
+        var topics: TopicCondition?
     }
 }
 
-/// The objects in which a vendor's keys stand, searched from the most specific to the most general:
-/// `android.data` over `data` over the keys beside `aps`.
-@usableFromInline
-package struct VendorFields {
-    /// Keys that belong to the platform where they stand in a vendor's object.
-    package enum Reserved: Sendable {
+/// The objects that contain a vendor's keys, searched from the most specific to the most general: `android.data` before
+/// `data` before the keys next to `aps`.
+struct VendorFields {
+    /// The platform whose own keys are mixed with the vendor's keys in one object.
+    enum Reserved: Sendable {
         case none, apns, fcm
     }
 
-    /// One object and which of its keys are the platform's.
-    package struct Layer {
-        package let contents: JSONObject
-        package let reserved: Reserved
+    /// One object, and the platform that owns some of its keys.
+    struct Layer {
+        let contents: JSONObject
+        let reserved: Reserved
 
-        package init(_ contents: JSONObject, reserved: Reserved) {
-            self.contents = contents
-            self.reserved = reserved
-        }
-
-        package var object: JSONValue { contents.value }
+        var object: JSONValue { contents.value }
     }
 
-    package let layers: [Layer]
-    @usableFromInline let keys: JSONKeyFilter
+    let layers: [Layer]
+    private let keys: JSONKeyFilter
 
-    package init(layers: [Layer]) {
+    init(layers: [Layer]) {
         self.layers = layers
         keys = layers.reduce(into: JSONKeyFilter()) { $0.formUnion($1.contents.keys) }
     }
 
     /// The value of a key in the first layer that has it.
-    @inlinable
-    package subscript(_ key: StaticString) -> JSONValue? {
+    subscript(_ key: StaticString) -> JSONValue? {
         @inline(__always) get { keys.mayContain(JSONKey(key)) ? find(JSONKey(key)) : nil }
     }
 
-    @usableFromInline
-    func find(_ key: JSONKey) -> JSONValue? {
+    private func find(_ key: JSONKey) -> JSONValue? {
         for layer in layers {
             if let value = layer.contents.member(key) { return value }
         }
         return nil
     }
 
-    /// Hands every key that is not the platform's to `body`, a key of a more specific layer hiding its namesakes.
-    package func forEach(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
+    /// The object in which ``subscript(_:)`` finds a key.
+    func object(with key: StaticString) -> JSONValue? { layers.first { $0.contents[key] != nil }?.object }
+
+    /// Calls `body` for every key that the platform does not own. A key of a more specific layer overrides its
+    /// namesakes.
+    func forEach(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
         var seen = JSONKeySet()
         for layer in layers {
             layer.contents.forEachMember { key, value in
@@ -117,8 +122,8 @@ package struct VendorFields {
         }
     }
 
-    /// Hands `body` the keys that ``forEach(_:)`` leaves out because they have a namesake with another value.
-    package func forEachHidden(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
+    /// Calls `body` for the overridden keys that ``forEach(_:)`` skips, unless their value equals the one it passes.
+    func forEachOverridden(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
         guard layers.count > 1 else { return }
         var seen: Set<[UInt8]> = []
         for layer in layers {
@@ -134,7 +139,7 @@ package struct VendorFields {
 extension VendorFields.Reserved {
     /// True for a key that the platform owns in such an object: `aps`; `google.*`, `gcm.*`, `from`, `collapse_key` and
     /// `message_type` (firebase-android-sdk, Constants.java, `extractDeveloperDefinedPayload`).
-    package func contains(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+    func contains(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         switch self {
         case .none: false
         case .apns: key.equals("aps") || key.equals("fcm_options") || Self.isFirebase(key)

@@ -1,20 +1,24 @@
 package import SignalboxJSON
 
 extension JSONWriter {
-    /// Writes a notification as the `data` of its event: the field names and their order are those of the schema
-    /// `urn:signalbox:schema:notification:1`. What is unknown is left out; there are no nulls.
+    /// Writes a notification as the `data` of its event. Field names and their order are those of the schema
+    /// `urn:signalbox:schema:notification:1`. Unknown values are left out; there are no nulls.
     package mutating func notification(_ notification: PushNotification) {
         beginObject()
         member("vendor", notification.vendor.name)
-        detection(notification.detection)
+        object("detection") { json in
+            json.key("evidence")
+            json.strings(notification.detection.evidence)
+            json.array("also", of: notification.detection.also) { $0.string($1.name) }
+        }
         member("platform", notification.platform.rawValue)
         member("kind", notification.kind.rawValue)
         member("vendorKind", notification.vendorKind)
         if let campaign = notification.campaign { self.campaign(campaign) }
         content(notification.content)
-        if let action = notification.action { self.action(action) }
+        if let action = notification.action { object("action") { $0.actionMembers(action) } }
         if let category = notification.category { self.category(category) }
-        media(notification.media)
+        if !notification.media.isEmpty { media(notification.media) }
         if let carousel = notification.carousel { self.carousel(carousel) }
         if let inApp = notification.inApp { self.inApp(inApp) }
         if let inline = notification.inline { self.inline(inline) }
@@ -23,133 +27,85 @@ extension JSONWriter {
         if let target = notification.target { self.target(target) }
         member("tag", notification.tag)
         member("custom", notification.custom)
-        warnings(notification.warnings)
-        endObject()
-    }
-
-    // MARK: What identifies it
-
-    private mutating func detection(_ detection: DetectionSummary) {
-        key("detection" as StaticString)
-        beginObject()
-        key("evidence" as StaticString)
-        beginArray()
-        for pointer in detection.evidence { string(pointer) }
-        endArray()
-        key("also" as StaticString)
-        beginArray()
-        for vendor in detection.also { string(vendor.name) }
-        endArray()
+        if !notification.warnings.isEmpty {
+            array("warnings", of: notification.warnings) { $0.warning($1) }
+        }
         endObject()
     }
 
     private mutating func campaign(_ campaign: PushNotification.Campaign) {
-        key("campaign" as StaticString)
-        beginObject()
-        member("id", campaign.id)
-        member("name", campaign.name)
-        member("type", campaign.type)
-        member("variant", campaign.variant)
-        member("messageId", campaign.messageId)
-        endObject()
+        object("campaign") { json in
+            json.member("id", campaign.id)
+            json.member("name", campaign.name)
+            json.member("type", campaign.type)
+            json.member("variant", campaign.variant)
+            json.member("messageId", campaign.messageId)
+        }
     }
 
-    private mutating func target(_ target: PushNotification.Target) {
-        key("target" as StaticString)
-        beginObject()
-        member("token", target.token)
-        member("topic", target.topic)
-        member("condition", target.condition)
-        endObject()
-    }
-
-    // MARK: What it says
+    // MARK: Content
 
     private mutating func content(_ content: PushNotification.Content) {
-        guard !content.isEmpty else { return }
-        key("content" as StaticString)
-        beginObject()
-        member("title", content.title)
-        member("subtitle", content.subtitle)
-        member("body", content.body)
-        member("sound", content.sound)
-        if let badge = content.badge {
-            key("badge" as StaticString)
-            integer(badge)
+        guard content != PushNotification.Content() else { return }
+        object("content") { json in
+            json.member("title", content.title)
+            json.member("subtitle", content.subtitle)
+            json.member("body", content.body)
+            json.member("sound", content.sound)
+            json.member("badge", content.badge)
+            json.member("threadId", content.threadId)
+            json.member("interruptionLevel", content.interruptionLevel)
+            if let score = content.relevanceScore {
+                json.key("relevanceScore")
+                json.double(score)
+            }
+            let presentation = content.presentation
+            json.member("targetContentId", presentation.targetContentId)
+            json.member("filterCriteria", presentation.filterCriteria)
+            json.member("channelId", presentation.channelId)
+            if !content.localized.isEmpty { json.localized(content.localized) }
         }
-        member("threadId", content.threadId)
-        member("interruptionLevel", content.interruptionLevel)
-        if let score = content.relevanceScore {
-            key("relevanceScore" as StaticString)
-            double(score)
-        }
-        if let presentation = content.presentation {
-            member("targetContentId", presentation.targetContentId)
-            member("filterCriteria", presentation.filterCriteria)
-            member("channelId", presentation.channelId)
-        }
-        if !content.localized.isEmpty { localized(content.localized) }
-        endObject()
     }
 
     private mutating func localized(_ localized: PushNotification.Localized) {
-        key("localized" as StaticString)
-        beginObject()
-        member("titleKey", localized.titleKey)
-        member("titleArgs", localized.titleArgs)
-        member("subtitleKey", localized.subtitleKey)
-        member("subtitleArgs", localized.subtitleArgs)
-        member("bodyKey", localized.bodyKey)
-        member("bodyArgs", localized.bodyArgs)
-        endObject()
+        object("localized") { json in
+            json.member("titleKey", localized.titleKey)
+            json.member("titleArgs", localized.titleArgs)
+            json.member("subtitleKey", localized.subtitleKey)
+            json.member("subtitleArgs", localized.subtitleArgs)
+            json.member("bodyKey", localized.bodyKey)
+            json.member("bodyArgs", localized.bodyArgs)
+        }
     }
 
     private mutating func media(_ media: [Media]) {
-        guard !media.isEmpty else { return }
-        key("media" as StaticString)
-        beginArray()
-        for item in media {
-            beginObject()
-            member("url", item.url)
-            member("role", item.role.rawValue)
-            member("status", item.status.rawValue)
-            member("contentType", item.contentType)
-            endObject()
+        array("media", of: media) { json, item in
+            json.beginObject()
+            json.member("url", item.url)
+            json.member("role", item.role.rawValue)
+            json.member("status", item.status.rawValue)
+            json.member("contentType", item.contentType)
+            json.endObject()
         }
-        endArray()
     }
 
     private mutating func carousel(_ carousel: PushNotification.Carousel) {
-        key("carousel" as StaticString)
-        beginObject()
-        member("orientation", carousel.orientation)
-        key("items" as StaticString)
-        beginArray()
-        for item in carousel.items {
-            beginObject()
-            member("caption", item.caption)
-            member("subcaption", item.subcaption)
-            member("url", item.url)
-            if let media = item.media {
-                key("media" as StaticString)
-                integer(media)
+        object("carousel") { json in
+            json.member("orientation", carousel.orientation)
+            json.array("items", of: carousel.items) { json, item in
+                json.beginObject()
+                json.member("caption", item.caption)
+                json.member("subcaption", item.subcaption)
+                json.member("url", item.url)
+                json.member("media", item.media)
+                json.endObject()
             }
-            endObject()
         }
-        endArray()
-        endObject()
     }
 
-    // MARK: What can be done with it
+    // MARK: Actions
 
-    private mutating func action(_ action: Action) {
-        key("action" as StaticString)
-        beginObject()
-        actionMembers(action)
-        endObject()
-    }
-
-    /// The members of an action, into an object that is open.
+    /// Writes the members of an action into an open object.
     package mutating func actionMembers(_ action: Action) {
         member("type", action.type.rawValue)
         member("value", action.value)
@@ -158,16 +114,12 @@ extension JSONWriter {
     }
 
     private mutating func category(_ category: Category) {
-        key("category" as StaticString)
-        beginObject()
-        member("identifier", category.identifier)
-        member("origin", category.origin.rawValue)
-        key("actions" as StaticString)
-        beginArray()
-        // By position: a loop over the values copies each.
-        for position in category.actions.indices { button(category.actions[position]) }
-        endArray()
-        endObject()
+        object("category") { json in
+            json.member("identifier", category.identifier)
+            json.member("origin", category.origin.rawValue)
+            // By position: a loop over the values copies each.
+            json.array("actions", of: category.actions.indices) { $0.button(category.actions[$1]) }
+        }
     }
 
     private mutating func button(_ button: Category.Button) {
@@ -176,80 +128,73 @@ extension JSONWriter {
         member("title", button.title)
         actionMembers(button.action)
         options(button.options)
-        if let input = button.textInput {
-            key("textInput" as StaticString)
-            beginObject()
-            member("buttonTitle", input.buttonTitle)
-            member("placeholder", input.placeholder)
-            endObject()
-        }
+        if let input = button.textInput { textInput(input) }
         endObject()
     }
 
-    /// Writes the options of a button as a member; nothing when there are none.
+    /// Writes the options of a button as the member `options`; nothing for a button without options.
     package mutating func options(_ options: Category.Options) {
         guard !options.isEmpty else { return }
-        key("options" as StaticString)
+        key("options")
         beginArray()
-        if options.contains(.authenticationRequired) { string("authenticationRequired" as StaticString) }
-        if options.contains(.destructive) { string("destructive" as StaticString) }
-        if options.contains(.foreground) { string("foreground" as StaticString) }
+        for (name, option) in Category.Options.named where options.contains(option) { string(name) }
         endArray()
     }
 
-    // MARK: Where and when it is shown
+    /// Writes the text input of a button as the member `textInput`.
+    mutating func textInput(_ input: Category.TextInput) {
+        object("textInput") { json in
+            json.member("buttonTitle", input.buttonTitle)
+            json.member("placeholder", input.placeholder)
+        }
+    }
+
+    // MARK: Presentation
 
     private mutating func inApp(_ inApp: PushNotification.InApp) {
-        key("inApp" as StaticString)
-        beginObject()
-        member("layout", inApp.layout)
-        key("pages" as StaticString)
-        beginArray()
-        for page in inApp.pages { text(page) }
-        endArray()
-        endObject()
+        object("inApp") { json in
+            json.member("layout", inApp.layout)
+            json.array("pages", of: inApp.pages) { $0.text($1) }
+        }
     }
 
     private mutating func inline(_ inline: PushNotification.Inline) {
-        key("inline" as StaticString)
-        beginObject()
-        member("name", inline.name)
-        member("productId", inline.productId)
-        member("sku", inline.sku)
-        endObject()
+        object("inline") { json in
+            json.member("name", inline.name)
+            json.member("productId", inline.productId)
+            json.member("sku", inline.sku)
+        }
     }
 
     private mutating func liveActivity(_ activity: PushNotification.LiveActivity) {
-        key("liveActivity" as StaticString)
-        beginObject()
-        member("event", activity.event)
-        member("timestamp", activity.timestamp)
-        member("staleDate", activity.staleDate)
-        member("dismissalDate", activity.dismissalDate)
-        member("contentState", activity.contentState)
-        member("attributesType", activity.attributesType)
-        member("attributes", activity.attributes)
-        endObject()
+        object("liveActivity") { json in
+            json.member("event", activity.event)
+            json.member("timestamp", activity.timestamp)
+            json.member("staleDate", activity.staleDate)
+            json.member("dismissalDate", activity.dismissalDate)
+            json.member("contentState", activity.contentState)
+            json.member("attributesType", activity.attributesType)
+            json.member("attributes", activity.attributes)
+        }
     }
 
     private mutating func schedule(_ schedule: PushNotification.Schedule) {
-        key("schedule" as StaticString)
-        beginObject()
-        member("mode", schedule.mode?.rawValue)
-        member("notBefore", schedule.notBefore)
-        member("notAfter", schedule.notAfter)
-        endObject()
+        object("schedule") { json in
+            json.member("mode", schedule.mode?.rawValue)
+            json.member("notBefore", schedule.notBefore)
+            json.member("notAfter", schedule.notAfter)
+        }
     }
 
-    private mutating func warnings(_ warnings: [Warning]) {
-        guard !warnings.isEmpty else { return }
-        key("warnings" as StaticString)
-        beginArray()
-        for warning in warnings { self.warning(warning) }
-        endArray()
+    private mutating func target(_ target: PushNotification.Target) {
+        object("target") { json in
+            json.member("token", target.token)
+            json.member("topic", target.topic)
+            json.member("condition", target.condition)
+        }
     }
 
-    /// Writes a warning as events have it.
+    /// Writes a warning as an object, in the form that events use.
     package mutating func warning(_ warning: Warning) {
         beginObject()
         member("code", warning.code)
@@ -257,22 +202,42 @@ extension JSONWriter {
         member("message", warning.message)
         endObject()
     }
+}
 
-    // MARK: Members
+// MARK: Members
+
+extension JSONWriter {
+    /// Writes a member whose value is an object; `write` writes the members of that object.
+    @inline(__always)
+    mutating func object(_ name: StaticString, _ write: (inout JSONWriter) -> Void) {
+        key(name)
+        beginObject()
+        write(&self)
+        endObject()
+    }
+
+    /// Writes a member whose value is an array; `write` writes one element.
+    @inline(__always)
+    mutating func array<Elements: Sequence>(
+        _ name: StaticString, of elements: Elements, _ write: (inout JSONWriter, Elements.Element) -> Void
+    ) {
+        key(name)
+        beginArray()
+        for element in elements { write(&self, element) }
+        endArray()
+    }
 
     @inline(__always)
     private mutating func member(_ name: StaticString, _ texts: [String]) {
         guard !texts.isEmpty else { return }
         key(name)
-        beginArray()
-        for text in texts { string(text) }
-        endArray()
+        strings(texts)
     }
-}
 
-extension PushNotification.Content {
-    fileprivate var isEmpty: Bool {
-        title == nil && subtitle == nil && body == nil && sound == nil && badge == nil && threadId == nil
-            && interruptionLevel == nil && relevanceScore == nil && presentation == nil && localized.isEmpty
+    @inline(__always)
+    private mutating func member(_ name: StaticString, _ number: (some BinaryInteger)?) {
+        guard let number else { return }
+        key(name)
+        integer(number)
     }
 }

@@ -1,8 +1,8 @@
 package import SignalboxJSON
 
-/// A notification in vendor-neutral terms: what one payload says, whoever produced it and whichever service carries it.
+/// A notification in vendor-neutral terms: the content of one payload, for every vendor and push service.
 ///
-/// Not `Notification`: that is Foundation's. Absent means unknown.
+/// Not `Notification`: Foundation has a type of that name. An absent value is unknown.
 package struct PushNotification: Sendable, Equatable {
     package var vendor: VendorID = .unknown
     package var detection = DetectionSummary()
@@ -12,7 +12,7 @@ package struct PushNotification: Sendable, Equatable {
     package var vendorKind: String?
     package var campaign: Campaign?
     package var content = Content()
-    /// What a tap on the notification itself does.
+    /// The effect of a tap on the notification itself.
     package var action: Action?
     package var category: Category?
     package var media: [Media] = []
@@ -20,25 +20,24 @@ package struct PushNotification: Sendable, Equatable {
     package var inApp: InApp?
     package var inline: Inline?
     package var liveActivity: LiveActivity? {
-        get { activities.first }
-        set { activities = newValue.map { [$0] } ?? [] }
+        get { liveActivities.first }
+        set { liveActivities = newValue.map { [$0] } ?? [] }
     }
-    // One or none. Few notifications have one, and an empty array is destroyed for nothing.
-    private var activities: [LiveActivity] = []
+    // One or none. Few notifications have one, and an empty array costs nothing to destroy.
+    private var liveActivities: [LiveActivity] = []
     package var schedule: Schedule?
     package var target: Target?
+    /// A later notification with the same tag replaces this one on the device.
     package var tag: String?
-    /// An object with everything that no detector claimed.
+    /// A JSON object with the parts of the payload that no reader consumed.
     package var custom: JSONText?
-    /// An object with what nobody read of the push service's own keys. Whoever makes ``custom`` takes it away and puts it
-    /// in there: no event is written while there is one.
-    package var platformRest: JSONText?
-    /// Device tokens inside the vendor's data, in clear text. They are hashed before an event is written.
+    /// A JSON object with the unread part of the push service's own keys. The reader that fills ``custom`` moves it
+    /// there, so that no event is written while it is set.
+    var platformRest: JSONText?
+    /// Device tokens inside the vendor's data, in clear text. The gateway hashes them before it writes an event.
     package var deviceTokens: [DeviceToken] = []
+    /// Mistakes of the payload, at most ``mostWarnings``; see ``warn(_:at:_:)``.
     package var warnings: [Warning] = []
-
-    /// When there are as many warnings, further ones are not noted.
-    package static let mostWarnings = 100
 
     package init(platform: Platform) { self.platform = platform }
 
@@ -53,7 +52,7 @@ package struct PushNotification: Sendable, Equatable {
         case control
     }
 
-    /// What the vendor calls the mailing; at least one field is set.
+    /// The vendor's identification of the mailing.
     package struct Campaign: Sendable, Equatable {
         package var id: String?
         package var name: String?
@@ -61,22 +60,11 @@ package struct PushNotification: Sendable, Equatable {
         package var variant: String?
         package var messageId: String?
 
-        package init(
-            id: String? = nil, name: String? = nil, type: String? = nil, variant: String? = nil,
-            messageId: String? = nil
-        ) {
-            self.id = id
-            self.name = name
-            self.type = type
-            self.variant = variant
-            self.messageId = messageId
-        }
-
-        package var isEmpty: Bool {
-            id == nil && name == nil && type == nil && variant == nil && messageId == nil
-        }
+        /// The campaign; nil when no field is set.
+        var ifSet: Campaign? { self == Campaign() ? nil : self }
     }
 
+    /// The texts and signals that a device presents.
     package struct Content: Sendable, Equatable {
         package var title: String?
         package var subtitle: String?
@@ -85,17 +73,26 @@ package struct PushNotification: Sendable, Equatable {
         package var badge: Int64?
         package var threadId: String?
         package var interruptionLevel: String?
-        /// How high the system sorts it in a summary, 0 to 1; Live Activities may go beyond.
+        /// Sort order in a notification summary, 0 to 1; Live Activities may exceed it.
         package var relevanceScore: Double?
-        // One or none: few notifications have any of these, and an empty array is destroyed for nothing.
+        // One or none, like `liveActivities`.
         private var presentations: [Presentation] = []
-        var presentation: Presentation? {
-            get { presentations.first }
-            set { presentations = newValue.map { [$0] } ?? [] }
+        /// Rarely set values in one property, so that a notification stays small.
+        package var presentation: Presentation {
+            get { presentations.first ?? Presentation() }
+            set { presentations = newValue == Presentation() ? [] : [newValue] }
         }
         package var localized = Localized()
+    }
 
-        package init() {}
+    /// The place and the audience of a notification.
+    package struct Presentation: Sendable, Equatable {
+        /// The window or screen of the app that the notification refers to.
+        package var targetContentId: String?
+        /// The value by which a Focus decides whether to show the notification.
+        package var filterCriteria: String?
+        /// Android's notification channel.
+        package var channelId: String?
     }
 
     /// Keys into the app's own string tables, with their arguments.
@@ -107,8 +104,7 @@ package struct PushNotification: Sendable, Equatable {
         package var bodyKey: String?
         package var bodyArgs: [String] = []
 
-        package init() {}
-        package var isEmpty: Bool {
+        var isEmpty: Bool {
             titleKey == nil && titleArgs.isEmpty && subtitleKey == nil && subtitleArgs.isEmpty && bodyKey == nil
                 && bodyArgs.isEmpty
         }
@@ -120,38 +116,21 @@ package struct PushNotification: Sendable, Equatable {
         package var orientation: String?
         package var items: [Item]
 
-        package init(orientation: String? = nil, items: [Item]) {
-            self.orientation = orientation
-            self.items = items
-        }
-
         package struct Item: Sendable, Equatable {
             package var caption: String?
             package var subcaption: String?
-            /// What a tap on this picture opens.
+            /// The link that a tap on this picture opens.
             package var url: String?
             /// Index of the picture in ``PushNotification/media``.
             package var media: Int?
-
-            package init(caption: String? = nil, subcaption: String? = nil, url: String? = nil, media: Int? = nil) {
-                self.caption = caption
-                self.subcaption = subcaption
-                self.url = url
-                self.media = media
-            }
         }
     }
 
     /// Content for a view of the app itself.
     package struct InApp: Sendable, Equatable {
         package var layout: String?
-        /// Each page as the vendor wrote it.
+        /// Each page in the vendor's own JSON.
         package var pages: [JSONText]
-
-        package init(layout: String? = nil, pages: [JSONText]) {
-            self.layout = layout
-            self.pages = pages
-        }
     }
 
     /// The label of a view inside a page of the app.
@@ -159,43 +138,23 @@ package struct PushNotification: Sendable, Equatable {
         package var name: String?
         package var productId: String?
         package var sku: String?
-
-        package init(name: String? = nil, productId: String? = nil, sku: String? = nil) {
-            self.name = name
-            self.productId = productId
-            self.sku = sku
-        }
     }
 
-    /// What becomes of a Live Activity on the lock screen, and what it shows.
+    /// A change of a Live Activity on the lock screen. Dates are RFC 3339 in UTC with milliseconds.
     package struct LiveActivity: Sendable, Equatable {
         /// `start`, `update` or `end`.
         package var event: String?
-        /// RFC 3339, UTC, milliseconds, like all dates here.
         package var timestamp: String?
         package var staleDate: String?
         package var dismissalDate: String?
-        /// An object in the app's own terms.
+        /// A JSON object in the app's own terms.
         package var contentState: JSONText?
         package var attributesType: String?
-        /// An object in the app's own terms.
+        /// A JSON object in the app's own terms.
         package var attributes: JSONText?
-
-        package init(
-            event: String? = nil, timestamp: String? = nil, staleDate: String? = nil, dismissalDate: String? = nil,
-            contentState: JSONText? = nil, attributesType: String? = nil, attributes: JSONText? = nil
-        ) {
-            self.event = event
-            self.timestamp = timestamp
-            self.staleDate = staleDate
-            self.dismissalDate = dismissalDate
-            self.contentState = contentState
-            self.attributesType = attributesType
-            self.attributes = attributes
-        }
     }
 
-    /// When the vendor wants it shown.
+    /// The period in which the vendor wants the notification shown. Dates are RFC 3339 in UTC with milliseconds.
     package struct Schedule: Sendable, Equatable {
         package enum Mode: String, Sendable, CaseIterable {
             /// At once.
@@ -205,19 +164,11 @@ package struct PushNotification: Sendable, Equatable {
         }
 
         package var mode: Mode?
-        /// RFC 3339, UTC, milliseconds.
         package var notBefore: String?
-        /// RFC 3339, UTC, milliseconds.
         package var notAfter: String?
-
-        package init(mode: Mode? = nil, notBefore: String? = nil, notAfter: String? = nil) {
-            self.mode = mode
-            self.notBefore = notBefore
-            self.notAfter = notAfter
-        }
     }
 
-    /// Whom it is for.
+    /// The addressees of the push request.
     package struct Target: Sendable, Equatable {
         /// `sha256:` and the hexadecimal keyed hash of the device token, never the token.
         package var token: String?

@@ -2,7 +2,7 @@
 package struct Place: Sendable, Equatable {
     /// From 1.
     package var line: Int
-    /// Bytes, from 0.
+    /// In bytes, from 0.
     package var offset: Int
 
     package init(line: Int = 1, offset: Int = 0) {
@@ -11,11 +11,11 @@ package struct Place: Sendable, Equatable {
     }
 }
 
-/// Why a payload was not taken.
+/// Why the gateway rejects a payload.
 package struct Rejection: Error, Sendable, Equatable {
     /// Stable, for programs.
     package let code: Code
-    /// One sentence for a person: what, where, what to do.
+    /// One sentence for people: the mistake, its position, and the remedy.
     package let message: String
     package let place: Place
 
@@ -30,7 +30,7 @@ package struct Rejection: Error, Sendable, Equatable {
         case notAnObject = "payload-not-an-object"
         /// Matching the event against the routes exceeds the work limit.
         case tooCostly = "payload-too-costly"
-        /// What another tool recorded holds no payload, time or token where they should be; never said over HTTP.
+        /// A recording of another tool lacks the payload, time or token where the options place it. Not used over HTTP.
         case envelope = "envelope-malformed"
     }
 

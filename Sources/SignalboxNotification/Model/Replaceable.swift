@@ -1,7 +1,7 @@
 import Synchronization
 
-/// A value that tasks share and one of them replaces as a whole: a reader gets the old value or the new one, never parts
-/// of both.
+/// A value that tasks share and one of them replaces as a whole: a reader gets the old value or the new one, never
+/// parts of both.
 ///
 /// A class because all users share one instance.
 package final class Replaceable<Value: Sendable>: Sendable {
@@ -9,7 +9,7 @@ package final class Replaceable<Value: Sendable>: Sendable {
 
     package init(_ value: Value) { stored = Mutex(value) }
 
-    /// A copy of the value as it is now.
+    /// A copy of the present value.
     package var value: Value { stored.withLock { $0 } }
 
     package func replace(by value: Value) { stored.withLock { $0 = value } }

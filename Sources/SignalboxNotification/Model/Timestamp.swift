@@ -1,6 +1,6 @@
 package import Foundation
 
-/// An instant of the years 0 to 9999, to the millisecond, and the one way in which events write it: RFC 3339 in UTC.
+/// An instant of the years 0 to 9999, to the millisecond. Events write it as RFC 3339 in UTC.
 package struct Timestamp: Sendable, Hashable, Comparable {
     /// Since 1970, UTC.
     package let milliseconds: Int64
@@ -9,8 +9,8 @@ package struct Timestamp: Sendable, Hashable, Comparable {
 
     package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
-    /// Rounded down to the millisecond; dates outside of the calendar become its first or last instant, and what is no
-    /// date at all becomes 1970.
+    /// Rounds down to the millisecond. Dates outside of the calendar become its first or last instant, NaN becomes
+    /// 1970.
     package init(_ date: Date) {
         let exact = (date.timeIntervalSince1970 * 1000).rounded(.down)
         let first = Double(Self.calendar.lowerBound)
@@ -25,13 +25,13 @@ package struct Timestamp: Sendable, Hashable, Comparable {
         self.init(milliseconds: milliseconds)
     }
 
-    /// `2012-04-23T18:25:43Z`, with any number of decimals, or an offset in place of the `Z` (RFC 3339), the
-    /// letters in either case; nil for anything else, days that a month does not have included.
+    /// Reads `2012-04-23T18:25:43Z`, with any number of decimals and an optional offset instead of the `Z` (RFC
+    /// 3339), the letters in either case; nil for any other text and for days that the month does not have.
     package init?(iso8601 text: UnsafeBufferPointer<UInt8>) {
         var reader = Reader(text: text)
-        guard let year = reader.number(4), reader.take("-"), let month = reader.number(2), reader.take("-"),
-            let day = reader.number(2), reader.takeLetter("T"), let hour = reader.number(2), reader.take(":"),
-            let minute = reader.number(2), reader.take(":"), let second = reader.number(2),
+        guard let year = reader.number(4), reader.accept("-"), let month = reader.number(2), reader.accept("-"),
+            let day = reader.number(2), reader.acceptLetter("T"), let hour = reader.number(2), reader.accept(":"),
+            let minute = reader.number(2), reader.accept(":"), let second = reader.number(2),
             let fraction = reader.milliseconds(), let offset = reader.offsetInMinutes(), reader.isAtEnd,
             Self.isCivil(year, month, day), hour < 24, minute < 60, second < 60
         else { return nil }
@@ -109,23 +109,21 @@ extension Timestamp {
 
         var isAtEnd: Bool { position == text.count }
 
-        mutating func take(_ character: Unicode.Scalar) -> Bool {
+        mutating func accept(_ character: Unicode.Scalar) -> Bool {
             guard position < text.count, text[position] == UInt8(ascii: character) else { return false }
             position += 1
             return true
         }
 
         /// In upper or lower case.
-        mutating func takeLetter(_ letter: Unicode.Scalar) -> Bool {
+        mutating func acceptLetter(_ letter: Unicode.Scalar) -> Bool {
             guard position < text.count, text[position] & ~0x20 == UInt8(ascii: letter) else { return false }
             position += 1
             return true
         }
 
         mutating func digit() -> Int64? {
-            guard position < text.count, (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(text[position]) else {
-                return nil
-            }
+            guard position < text.count, text[position].isDigit else { return nil }
             position += 1
             return Int64(text[position - 1] - UInt8(ascii: "0"))
         }
@@ -139,9 +137,9 @@ extension Timestamp {
             return number
         }
 
-        /// No decimals are no milliseconds; a point without a digit is an error.
+        /// 0 without a decimal point; nil for a point without a digit.
         mutating func milliseconds() -> Int64? {
-            guard take(".") else { return 0 }
+            guard accept(".") else { return 0 }
             guard let first = digit() else { return nil }
             var milliseconds = first * 100 + (digit() ?? 0) * 10
             milliseconds += digit() ?? 0
@@ -150,9 +148,10 @@ extension Timestamp {
         }
 
         mutating func offsetInMinutes() -> Int64? {
-            if takeLetter("Z") { return 0 }
-            let sign: Int64 = take("+") ? 1 : take("-") ? -1 : 0
-            guard sign != 0, let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else {
+            if acceptLetter("Z") { return 0 }
+            let sign: Int64 = accept("+") ? 1 : accept("-") ? -1 : 0
+            guard sign != 0, let hours = number(2), accept(":"), let minutes = number(2), hours < 24, minutes < 60
+            else {
                 return nil
             }
             return sign * (hours * 60 + minutes)
@@ -165,8 +164,8 @@ extension Timestamp {
 
         mutating func number(_ number: Int64, _ length: Int, then character: Unicode.Scalar) {
             var rest = number
-            for place in (position..<position + length).reversed() {
-                bytes[place] = UInt8(ascii: "0") + UInt8(rest % 10)
+            for index in (position..<position + length).reversed() {
+                bytes[index] = UInt8(ascii: "0") + UInt8(rest % 10)
                 rest /= 10
             }
             bytes[position + length] = UInt8(ascii: character)

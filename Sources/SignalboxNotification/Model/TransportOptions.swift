@@ -1,4 +1,4 @@
-/// How requests to a server leave the process: what must hold of TLS, and through which proxy they go.
+/// The TLS requirements and the proxy of requests to a server.
 package struct TransportOptions: Sendable, Hashable {
     package var tls: TLS
     package var proxy: Proxy
@@ -10,21 +10,22 @@ package struct TransportOptions: Sendable, Hashable {
 
     package enum Proxy: Sendable, Hashable {
         case none
-        /// As `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say.
+        /// The proxy that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` specify.
         case environment
-        /// The http or https URL of an HTTP proxy, whatever the environment says.
+        /// The http or https URL of an HTTP proxy, regardless of the environment.
         case address(String)
     }
 
-    /// The system's authorities are trusted, names are checked; this adds to it.
+    /// Additions to the defaults: the client trusts the system's authorities and checks host names.
     package struct TLS: Sendable, Hashable {
-        /// A PEM file of authorities to trust besides the system's.
+        /// A PEM file of further trusted authorities.
         package var authorities: String?
-        /// A PEM file of the certificate to show when asked, with its chain.
+        /// A PEM file of the client certificate with its chain.
         package var certificate: String?
-        /// A PEM file of the certificate's key; nil when the certificate's file holds it too.
+        /// A PEM file of the certificate's key; nil if the certificate's file contains it.
         package var key: String?
-        /// `sha256//` and the base64 of the digest of a public key: the server must have one of these. Empty: any.
+        /// `sha256//` and the base64 of the digest of a public key. The server must have one of these keys; empty for
+        /// any key.
         package var pins: [String]
         package var minimum: Version
 

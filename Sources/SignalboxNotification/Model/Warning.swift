@@ -1,15 +1,33 @@
-/// Something that a payload gets wrong and that could be read all the same.
+/// A mistake of a payload that did not prevent reading it.
 package struct Warning: Sendable, Equatable {
-    /// Stable, `component.what-is-wrong`.
+    /// Stable: `component.mistake`.
     package let code: String
-    /// JSON Pointer into the payload.
+    /// JSON Pointer into the payload, or into the event's data for checks that run after the vendor's reader.
     package let path: String
-    /// One sentence for a person.
+    /// One sentence for people; its wording may change.
     package let message: String
 
     package init(_ code: String, at path: String, _ message: String) {
         self.code = code
         self.path = path
         self.message = message
+    }
+}
+
+extension Array {
+    /// Appends a warning or mistake unless the list is full. Evaluates it only when there is space: pointers are
+    /// expensive to find, and an input full of mistakes must not cost more than one with a few.
+    mutating func append(_ element: @autoclosure () -> Element, upTo limit: Int) {
+        if count < limit { append(element()) }
+    }
+}
+
+extension PushNotification {
+    /// The most warnings of a notification; further ones are dropped.
+    package static let mostWarnings = 100
+
+    /// Records a mistake at a JSON Pointer, at most ``mostWarnings`` of them.
+    package mutating func warn(_ code: String, at path: @autoclosure () -> String, _ message: String) {
+        warnings.append(Warning(code, at: path(), message), upTo: Self.mostWarnings)
     }
 }

@@ -1,42 +1,93 @@
 package import SignalboxJSON
 
-/// The registry: every envelope that a push can come in. The first whose marks are found has it, so the envelopes with
-/// marks of their own stand before those that are known by their shape.
+/// The registry of envelopes. The first one that recognises a payload opens it, so envelopes with keys of their own
+/// precede those that are recognised by their structure alone.
 package enum Platforms {
     static let formats: [any EnvelopeFormat] = [
         APNsThroughFCM(), APNs(), InApp(), FCMV1(), ADM(), FCMLegacy(), FCMWrapper(), FCMExtras(), FCMData(), Other(),
     ]
 
-    /// The envelopes in the order in which they are asked.
-    package static var envelopes: [Envelope] { formats.map(\.envelope) }
-
-    /// Says which push service a payload is written for and where vendors put their keys in it. Whatever else is wrong
-    /// becomes a warning.
+    /// Determines the push service of a payload and the locations of the vendors' keys. Mistakes become warnings.
+    /// `size`: of the payload's text, in bytes. Throws only for a value that is not an object.
     package static func recognise(
         _ root: JSONValue, size: Int, parser: JSONParser
     ) throws(PlatformError) -> PlatformPayload {
         guard root.isObject else { throw .notAnObject }
         let arrival = Arrival(root: JSONObject(root), size: size, parser: parser)
-        // By position: to iterate over the formats would copy each of them, for every payload.
+        // By position: iterating over the formats would copy each of them, for every payload.
         for position in formats.indices where formats[position].recognises(arrival) {
             return formats[position].payload(of: arrival)
         }
-        preconditionFailure("The last envelope of the registry takes every object.")
+        preconditionFailure("The last envelope of the registry recognises every object.")
     }
 }
 
-/// Why a JSON text is no payload.
+/// Why a JSON text is not a payload.
 package enum PlatformError: Error, Equatable, Sendable {
     case notAnObject
 }
 
-/// One envelope: its marks, and where things stand in it.
+/// One envelope: how it is recognised, and where its parts are.
 protocol EnvelopeFormat: Sendable {
     var envelope: Envelope { get }
 
-    /// True when a payload bears the marks of this envelope. Must not allocate: it is asked for every payload.
+    /// True for a payload in this envelope. Must not allocate: the registry calls it for every payload.
     func recognises(_ arrival: Arrival) -> Bool
 
-    /// Opens an object that this format recognises.
+    /// Opens a payload that this format recognises.
     func payload(of arrival: Arrival) -> PlatformPayload
+}
+
+/// A payload before its envelope is known. Borrowed like ``JSONValue``.
+struct Arrival {
+    let root: JSONObject
+    /// Length of the text, in bytes.
+    let size: Int
+    let parser: JSONParser
+
+    /// The payload itself as the object that contains the vendors' keys.
+    func layer(_ reserved: VendorFields.Reserved) -> [VendorFields.Layer] {
+        [.init(contents: root, reserved: reserved)]
+    }
+
+    /// The display block of the request, in a list; empty if there is none.
+    var notification: [JSONValue] { root.block("notification").map { [$0] } ?? [] }
+
+    /// True with an object `data` or `notification`, the two blocks of every FCM message.
+    var hasMessageBlock: Bool { root.block("data") != nil || root.block("notification") != nil }
+
+    /// Composes the payload. `layers`: the objects with the vendors' keys, the most specific first.
+    func payload(
+        _ platform: Platform, _ envelope: Envelope, aps: JSONValue? = nil, layers: [VendorFields.Layer],
+        notifications: [JSONValue] = [], target: PlatformPayload.Addressing = .init(), warnings: [Warning]
+    ) -> PlatformPayload {
+        PlatformPayload(
+            platform: platform, envelope: envelope, root: root.value, aps: aps, fields: VendorFields(layers: layers),
+            notifications: notifications, target: target, warnings: warnings, parser: parser)
+    }
+}
+
+extension [VendorFields.Layer] {
+    /// The layer of an object; empty for any other value.
+    static func of(_ object: JSONValue?, _ reserved: VendorFields.Reserved) -> Self {
+        guard let object, object.isObject else { return [] }
+        return [Element(contents: JSONObject(object), reserved: reserved)]
+    }
+}
+
+extension JSONObject {
+    /// The value of a key if it is an object.
+    @inline(__always)
+    func block(_ key: StaticString) -> JSONValue? {
+        guard let block = self[key], block.isObject else { return nil }
+        return block
+    }
+}
+
+extension JSONValue {
+    /// The value of a key if it is an object.
+    func block(_ key: StaticString) -> JSONValue? {
+        guard let block = self[key], block.isObject else { return nil }
+        return block
+    }
 }

@@ -1,24 +1,24 @@
 import SignalboxJSON
 
-/// Collects what an envelope gets wrong. Bounded, so that a payload full of mistakes costs no more than one with a few.
+/// Collects the mistakes of an envelope, up to a limit.
 struct WellFormedness {
     private static let limit = 32
 
     let parser: JSONParser
     private(set) var warnings: [Warning] = []
 
-    /// Starts with the warnings that any payload may have: repeated keys, and an event instead of a payload.
+    /// Records the mistakes of payloads in any envelope: repeated keys, and an event instead of a payload.
     init(of arrival: Arrival) {
         parser = arrival.parser
         checkKeys(of: arrival.root.value, hasRepeats: arrival.root.hasRepeats)
         if let description = Self.eventForm(of: arrival.root.value) {
             warn(
-                "json.event-as-payload", "This is \(description), not a payload: send what the push service gets.",
+                "json.event-as-payload", "This is \(description), not a payload: send the request to the push service.",
                 at: arrival.root.value)
         }
     }
 
-    /// Recognises the body of a webhook, which is sometimes sent back by mistake; nil for anything else. Source:
+    /// Recognises the body of a webhook, which is sometimes sent back by mistake; nil for any other object. Source:
     /// github.com/cloudevents/spec, v1.0.2, spec.md, "Required Attributes"; github.com/standard-webhooks.
     private static func eventForm(of root: JSONValue) -> String? {
         if root["specversion"]?.isString == true, ["id", "source", "type"].allSatisfy({ root[$0]?.isString == true }) {
@@ -35,16 +35,17 @@ struct WellFormedness {
         return nil
     }
 
+    /// Records a mistake of a value, up to the limit.
     mutating func warn(_ code: String, _ message: String, at value: JSONValue) {
-        guard warnings.count < Self.limit else { return }
-        warnings.append(Warning(code, at: parser.pointer(to: value), message))
+        warnings.append(Warning(code, at: parser.pointer(to: value), message), upTo: Self.limit)
     }
 
+    /// Records repeated keys at every depth.
     private mutating func checkKeys(of value: JSONValue, hasRepeats: Bool) {
         if hasRepeats {
             for repeated in value.repeats(upTo: Self.limit) {
                 warn(
-                    "json.duplicate-key", "The key stands more than once in its object; the last one counts.",
+                    "json.duplicate-key", "The key is repeated in its object; the last value counts.",
                     at: repeated)
             }
         }
@@ -60,31 +61,31 @@ struct WellFormedness {
 // MARK: APNs
 
 extension WellFormedness {
-    /// What APNs takes at most, in bytes; VoIP pushes may have 5120
-    /// (developer.apple.com, "Generating a remote notification").
+    /// Limit of APNs, in bytes; VoIP pushes may have 5120 (developer.apple.com, "Generating a remote notification").
     private static let largestPushToAPNs = 4096
-
     private static let largestCall = 5120
 
-    /// Checks what FCM hands on to APNs, whose type of push the request's headers tell. Blanks do not count.
+    /// Checks the payload that FCM forwards to APNs. The request's headers contain the type of push; white space does
+    /// not count.
     mutating func checkSizeForAPNs(_ block: JSONValue?, within arrival: Arrival) {
         guard arrival.size > Self.largestPushToAPNs, let payload = block?["payload"] else { return }
         let isCall = block?["headers"]?["apns-push-type"]?.equals("voip") == true
         let limit = isCall ? Self.largestCall : Self.largestPushToAPNs
         guard JSONText(payload).bytes.count > limit else { return }
-        warn("apns.payload-too-large", "APNs refuses payloads of more than \(limit) bytes.", at: payload)
+        warn("apns.payload-too-large", "APNs rejects payloads of more than \(limit) bytes.", at: payload)
     }
 
+    /// Checks a payload for APNs, white space included, as APNs counts.
     mutating func checkSizeForAPNs(_ arrival: Arrival) {
         guard arrival.size > Self.largestPushToAPNs else { return }
-        warn("apns.payload-too-large", "APNs refuses payloads of more than 4096 bytes.", at: arrival.root.value)
+        warn("apns.payload-too-large", "APNs rejects payloads of more than 4096 bytes.", at: arrival.root.value)
     }
 
     /// The types of `aps` keys as Apple documents them.
     mutating func checkAPS(_ value: JSONValue) {
         let aps = JSONObject(value)
         if let badge = aps["badge"], badge.double == nil, !badge.isNull {
-            warn("apns.badge-not-a-number", "Apple takes only a number as badge.", at: badge)
+            warn("apns.badge-not-a-number", "A badge is a number.", at: badge)
         }
         if let alert = aps["alert"], !alert.isString, !alert.isObject, !alert.isNull {
             warn("apns.alert-not-text", "An alert is a string or an object.", at: alert)
@@ -101,29 +102,28 @@ extension WellFormedness {
 // MARK: FCM
 
 extension WellFormedness {
-    /// What FCM takes at most, in bytes, of `data` and `notification` together
-    /// (firebase.google.com, "About FCM messages").
+    /// Limit of FCM, in bytes, for `data` and `notification` together (firebase.google.com, "About FCM messages").
     private static let largestMessage = 4096
 
-    /// Only the parts count that travel to the device, blanks left out, however the request was written.
+    /// Counts the parts that FCM sends to the device, without white space.
     mutating func checkSizeForFCM(_ arrival: Arrival, parts: @autoclosure () -> [JSONValue?]) {
         guard arrival.size > Self.largestMessage else { return }
         let bytes = parts().reduce(0) { sum, part in sum + (part.map { JSONText($0).bytes.count } ?? 0) }
         guard bytes > Self.largestMessage else { return }
-        warn("fcm.payload-too-large", "FCM refuses messages of more than 4096 bytes.", at: arrival.root.value)
+        warn("fcm.payload-too-large", "FCM rejects messages of more than 4096 bytes.", at: arrival.root.value)
     }
 
     /// `data` is a map from string to string in HTTP v1 (REST reference of `projects.messages`).
     mutating func checkValues(of data: JSONValue?) {
         guard let data else { return }
         for (_, value) in data.members where !value.isString {
-            warn("fcm.data-value-not-a-string", "FCM takes only strings as values of data.", at: value)
+            warn("fcm.data-value-not-a-string", "FCM accepts only strings as values of data.", at: value)
             if warnings.count == Self.limit { return }
         }
     }
 
-    /// The condition as a tree, with a warning when Google would refuse it
-    /// (firebase.google.com, "Send messages to topics").
+    /// The condition as a tree; nil, with a warning, if Google would reject it (firebase.google.com, "Send messages to
+    /// topics").
     mutating func checkCondition(_ condition: JSONValue?) -> TopicCondition? {
         guard let condition, !condition.isNull else { return nil }
         guard let text = condition.utf8 else {
@@ -139,7 +139,7 @@ extension WellFormedness {
         }
     }
 
-    /// A message has exactly one target; what was received has none left.
+    /// A request has exactly one target; a received message has none.
     mutating func checkTargets(
         _ device: JSONValue?, _ topic: JSONValue?, _ condition: JSONValue?, of message: JSONValue
     ) {

@@ -1,17 +1,89 @@
 import SignalboxJSON
 
+// Requests to FCM and ADM, and received messages (firebase.google.com, "REST Resource: projects.messages" and "Legacy
+// HTTP server protocol"; developer.mozilla.org, Notifications API).
+
+extension PlainReading {
+    private static let buttons = KeySchema.Value.unchecked(.list(KeySchema(["action": .scalar, "title": .text])))
+
+    /// The display block of a message.
+    private static let block = KeySchema([
+        "title": .text, "subtitle": .text, "body": .text, "sound": .text, "badge": .integer,
+        "notification_count": .integer, "title_loc_key": .text, "title_loc_args": .strings, "body_loc_key": .text,
+        "body_loc_args": .strings, "tag": .text, "image": .text, "icon": .link, "click_action": .text,
+        "channel_id": .text, "android_channel_id": .text, "actions": buttons,
+    ])
+
+    /// The display block of a web notification, whose badge is a picture (Notifications API, `NotificationOptions`).
+    private static let webBlock = KeySchema([
+        "title": .text, "body": .text, "tag": .text, "image": .text, "icon": .link, "click_action": .text,
+        "badge": .unread, "actions": buttons,
+    ])
+
+    static let legacy = KeySchema([
+        "to": .any, "token": .any, "registration_ids": .any, "condition": .any, "data": .object(.anything),
+        "notification": .object(block),
+    ])
+
+    static let adm = KeySchema(["data": .object(.anything), "notification": .object(block)])
+
+    /// ``DeviceBlock`` determines the consumed keys of the display block.
+    static let extras = KeySchema([:], others: .any, reserved: .fcm)
+
+    /// A device shows one of several display blocks; the event keeps the others unchanged.
+    static func message(_ payload: borrowing PlatformPayload, isLive: Bool) -> KeySchema {
+        guard let shown = payload.notifications.first else { return isLive ? liveMessage : silentMessage }
+        let message = payload.message
+        if let block = message["android"]?["notification"], block.isSamePlace(as: shown) { return androidMessage }
+        if let block = message["notification"], block.isSamePlace(as: shown) { return commonMessage }
+        return webMessage
+    }
+
+    private static let silentMessage = message(aps: .object(aps))
+    private static let liveMessage = message(aps: .object(liveActivity))
+    private static let commonMessage = message(common: .object(block))
+    private static let androidMessage = message(android: .object(block))
+    private static let webMessage = message(web: .object(webBlock))
+
+    /// Tokens and credentials are consumed so that no event contains them. `ttl` is not: it counts from the time at
+    /// which FCM receives the message, which is unknown.
+    private static func message(
+        common: KeySchema.Value = .unreadObject, android: KeySchema.Value = .unreadObject,
+        web: KeySchema.Value = .unreadObject, aps: KeySchema.Value = .unreadObject
+    ) -> KeySchema {
+        // One platform's replacement for a value of the display block is kept, unless no block has that value.
+        let replacement: KeySchema.Value = common.kind == .object || android.kind == .object ? .unread : .text
+        let headers = KeySchema.Value.object(KeySchema(["authorization": .any, "Authorization": .any]))
+        return KeySchema([
+            "token": .any, "fid": .any, "topic": .text, "condition": .any, "data": .object(.anything),
+            "notification": common,
+            "android": .object(KeySchema(["data": .object(.anything), "notification": android])),
+            "webpush": .object(
+                KeySchema([
+                    "headers": headers, "data": .object(.anything), "notification": web,
+                    "fcm_options": .object(KeySchema(["link": replacement])),
+                ])),
+            "apns": .object(
+                KeySchema([
+                    "headers": headers, "payload": .object(KeySchema(["aps": aps], others: .any)),
+                    "live_activity_token": .any, "fcm_options": .object(KeySchema(["image": replacement])),
+                ])),
+        ])
+    }
+}
+
 extension PushNotification {
-    /// Reads the blocks of an HTTP v1 message, Android's before the common one before Apple's and the web's.
+    /// Reads the blocks of an HTTP v1 message: Android's before the common one before Apple's and the web's.
     mutating func readMessage(_ payload: borrowing PlatformPayload) {
-        let message = payload.root["message"].flatMap { $0.isObject ? $0 : nil } ?? payload.root
+        let message = payload.message
         readBlocks(payload.notifications, in: payload.parser)
         if payload.notifications.isEmpty { readAPS(payload.aps, in: payload.parser) }
-        if !hasAttachment { _ = add(message["apns"]?["fcm_options"]?["image"], as: .attachment) }
+        if !hasMedia(.attachment) { addMedia(message["apns"]?["fcm_options"]?["image"], as: .attachment) }
         if action == nil, let link = message["webpush"]?["fcm_options"]?["link"] { action = .opening(link) }
     }
 
-    /// Reads display blocks, each after the first only for what those before it leave open. Without any the push is
-    /// silent: FCM hands it to the app and shows nothing.
+    /// Reads display blocks; each fills the values that the previous ones lack. Without a block the push is silent: FCM
+    /// passes it to the app and shows nothing.
     mutating func readBlocks(_ blocks: [JSONValue], in parser: JSONParser) {
         kind = .silent
         for block in blocks {
@@ -20,48 +92,35 @@ extension PushNotification {
         }
     }
 
-    private var hasAttachment: Bool { media.contains { $0.role == .attachment } }
-
+    /// Fills the values that previous blocks lack.
     private mutating func readBlock(_ block: JSONObject, in parser: JSONParser) {
-        content.title = content.title ?? block["title"]?.text
-        content.subtitle = content.subtitle ?? block["subtitle"]?.text
-        content.body = content.body ?? block["body"]?.text
+        fillTexts(title: block["title"], subtitle: block["subtitle"], body: block["body"])
         content.sound = content.sound ?? block["sound"]?.text
         content.badge = content.badge ?? (block["badge"] ?? block["notification_count"])?.number
         content.localized.fill(
             titleKey: block["title_loc_key"], titleArgs: block["title_loc_args"],
             bodyKey: block["body_loc_key"], bodyArgs: block["body_loc_args"], in: parser)
-        if content.channelId == nil, let channel = (block["channel_id"] ?? block["android_channel_id"])?.text {
-            content.channelId = channel
+        if content.presentation.channelId == nil, let id = (block["channel_id"] ?? block["android_channel_id"])?.text {
+            content.presentation.channelId = id
         }
         tag = tag ?? block["tag"]?.text
-        if !hasAttachment { _ = add(block["image"], as: .attachment) }
-        readIcon(block["icon"])
-        readActions(block["actions"], in: parser)
+        if !hasMedia(.attachment) { addMedia(block["image"], as: .attachment) }
+        // On the web an icon is a URL; on Android it is a resource of the app.
+        if let icon = block["icon"], icon.isRemote, !hasMedia(.icon) { addMedia(icon, as: .icon) }
+        if category == nil { readActions(block["actions"], in: parser) }
         if action == nil, let click = block["click_action"] { action = .clicking(click) }
     }
-}
 
-// MARK: Web notifications
+    private func hasMedia(_ role: Media.Role) -> Bool { media.contains { $0.role == role } }
 
-extension PushNotification {
-    /// On the web an icon is a URL; on Android it is a resource of the app.
-    private mutating func readIcon(_ icon: JSONValue?) {
-        guard let icon, icon.utf8?.startsSpelling("http") == true, !media.contains(where: { $0.role == .icon }) else {
-            return
-        }
-        _ = add(icon, as: .icon)
-    }
-
-    /// A button's meaning is up to the service worker (Notifications API, `NotificationAction`).
+    /// The service worker defines the effect of a button (Notifications API, `NotificationAction`).
     private mutating func readActions(_ list: JSONValue?, in parser: JSONParser) {
-        guard category == nil, let list = bounded(list, "fcm.too-many-actions", in: parser) else { return }
-        let buttons = list.enumerated().filter { $1.isObject }.map { position, button in
-            Category.Button(
-                identifier: button["action"]?.spelled ?? String(position), title: button["title"]?.text,
-                action: Action(.custom))
-        }
-        if !buttons.isEmpty { category = Category(identifier: nil, origin: .dynamic, actions: buttons) }
+        defineCategory(
+            boundedObjects(list, "fcm.too-many-actions", in: parser).map { position, button in
+                Category.Button(
+                    identifier: button["action"]?.scalarText ?? String(position), title: button["title"]?.text,
+                    action: Action(.custom))
+            })
     }
 }
 

@@ -1,29 +1,25 @@
 import SignalboxJSON
 
-// What every reader needs: warnings that stay few, lists that stay short, places in the payload.
+// Tools of every reader: bounded warnings, bounded lists, media, links and identifiers of buttons.
 
-/// More elements than this of any list are not read; no screen shows as many.
+/// The most elements that readers read of a list; no screen shows as many.
 let longestList = 1000
 
 extension PushNotification {
-    /// Notes what is wrong with a value.
+    /// Records a mistake of a value; see ``warn(_:at:_:)``.
     mutating func warn(_ code: String, _ message: String, at value: JSONValue, in parser: JSONParser) {
-        guard warnings.count < Self.mostWarnings else { return }
-        warnings.append(Warning(code, at: parser.pointer(to: value), message))
+        warn(code, at: parser.pointer(to: value), message)
     }
 
-    /// Notes what is wrong with a key that an object lacks, or should not have.
-    mutating func warn(
-        _ code: String, _ message: String, key: String, of object: JSONValue, in parser: JSONParser
-    ) {
-        guard warnings.count < Self.mostWarnings else { return }
-        warnings.append(Warning(code, at: parser.pointer(to: object) + "/" + JSONPointer.escape(key), message))
+    /// Records a mistake of a key that an object lacks, or must not have.
+    mutating func warn(_ code: String, _ message: String, key: String, of object: JSONValue, in parser: JSONParser) {
+        warn(code, at: parser.pointer(to: object) + "/" + JSONPointer.escape(key), message)
     }
 
-    typealias BoundedList = PrefixSequence<JSONValue.Elements>
-
-    /// The first elements of a list, with a warning when there are more than are read; nil when it is no list.
-    mutating func bounded(_ list: JSONValue?, _ code: String, in parser: JSONParser) -> BoundedList? {
+    /// The first elements of a list, with a warning if there are more than ``longestList``; nil for any other value.
+    mutating func bounded(
+        _ list: JSONValue?, _ code: String, in parser: JSONParser
+    ) -> PrefixSequence<JSONValue.Elements>? {
         guard let list, list.isArray else { return nil }
         if list.elements.dropFirst(longestList).contains(where: { _ in true }) {
             warn(code, "Only the first \(longestList) elements are read.", at: list, in: parser)
@@ -31,17 +27,72 @@ extension PushNotification {
         return list.elements.prefix(longestList)
     }
 
-    /// Adds a picture, sound or film, and says at which index of ``media`` it stands.
-    mutating func add(_ url: JSONValue?, as role: Media.Role, contentType: String? = nil) -> Int? {
+    /// The objects of a list, each with its position; further elements as ``bounded(_:_:in:)``.
+    mutating func boundedObjects(
+        _ list: JSONValue?, _ code: String, in parser: JSONParser
+    ) -> [(position: Int, value: JSONValue)] {
+        guard let list = bounded(list, code, in: parser) else { return [] }
+        var objects: [(Int, JSONValue)] = []
+        for (position, value) in list.enumerated() where value.isObject { objects.append((position, value)) }
+        return objects
+    }
+
+    /// Appends a picture, sound or film and returns its index in ``media``; nil without a URL.
+    @discardableResult
+    mutating func addMedia(_ url: JSONValue?, as role: Media.Role, contentType: String? = nil) -> Int? {
         guard let url = url?.text else { return nil }
         media.append(Media(url: url, role: role, contentType: contentType))
         return media.count - 1
     }
+
+    /// Sets the buttons that a payload defines; keeps the category unchanged without any.
+    mutating func defineCategory(_ buttons: [Category.Button], named identifier: String? = nil) {
+        guard !buttons.isEmpty else { return }
+        category = Category(identifier: identifier, origin: .dynamic, actions: buttons)
+    }
 }
 
-extension VendorFields {
-    /// The object in which a key stands that ``subscript(_:)`` finds.
-    func object(with key: StaticString) -> JSONValue? {
-        layers.first { $0.contents[key] != nil }?.object
+extension Action {
+    /// The effect of opening a link: the web for `http` and `https`, otherwise a location in an app. Nil without a
+    /// link.
+    static func opening(_ link: JSONValue, inWebView: Bool = false, vendorType: String? = nil) -> Action? {
+        guard let bytes = link.utf8, let value = link.text else { return nil }
+        return Action(
+            inWebView ? .webView : bytes.isWebLink ? .openUrl : .deepLink, value: value, vendorType: vendorType)
+    }
+
+    /// The identifier of a button for which the vendor sends none: its type and its value.
+    var identifier: String {
+        let word = vendorType ?? type.rawValue
+        return value.map { word + ":" + $0 } ?? word
+    }
+}
+
+/// Identifiers for the buttons of one category for which the vendor sends none. Equal buttons get equal identifiers in
+/// every position and payload. The title, then a number, is appended if two buttons would share one.
+struct ButtonIdentifiers {
+    private var few: [String] = []
+    private var counts: [String: Int] = [:]
+
+    /// The identifier of the next button.
+    mutating func next(for action: Action, title: String?) -> String {
+        let short = action.identifier
+        if record(short) == 1 { return short }
+        let long = short + ":" + (title ?? "")
+        let count = record(long)
+        return count == 1 ? long : long + "#" + String(count)
+    }
+
+    /// Counts the requests for an identifier, this one included. Compares up to eight, hashes more.
+    private mutating func record(_ identifier: String) -> Int {
+        if few.count < 8 {
+            few.append(identifier)
+            return few.count { $0 == identifier }
+        }
+        if counts.isEmpty {
+            for earlier in few { counts[earlier, default: 0] += 1 }
+        }
+        counts[identifier, default: 0] += 1
+        return counts[identifier, default: 1]
     }
 }

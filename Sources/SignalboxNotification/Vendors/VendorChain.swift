@@ -1,12 +1,51 @@
-/// The links in the order in which they are asked.
+/// The registry of vendors: every link, in the default order of the chain. Links that recognise exact values precede
+/// those that recognise keys; code precedes data.
+package enum Vendors {
+    package static let all: [any ChainLink] = [
+        Synerise(), Sourse(), MCE(), Braze(), Granify(), Catalogue.builtIn,
+    ]
+
+    /// The names that a chain in the config may contain.
+    package static var names: [String] { all.map(\.name) }
+
+    /// Every vendor that the gateway recognises.
+    package static var profiles: [VendorProfile] { all.flatMap(\.profiles) }
+
+    /// Vendors whose payloads contain no evidence, so that the config must assign a source to them.
+    package static let namedBySource = [Granify.name]
+
+    /// The table of vendors for the documentation: Markdown, a row for each vendor in the order of the registry.
+    package static var markdown: String {
+        func row(_ texts: [String]) -> String {
+            "| " + texts.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
+        }
+        let head = ["Vendor", "`vendor`", "Recognised by", "Source", "Read from"]
+        let rows = profiles.map { profile in
+            row([
+                profile.name ?? profile.vendor.name, "`\(profile.vendor)`", profile.looksFor,
+                profile.source ?? "built in as code; see its file", profile.confidence ?? "",
+            ])
+        }
+        return ([row(head), row(head.map { _ in "---" })] + rows).joined(separator: "\n")
+    }
+}
+
+/// The chain names a detector that does not exist.
+package struct UnknownDetector: Error, Equatable, Sendable {
+    package let name: String
+    /// The names that exist.
+    package var known: [String] { Vendors.names }
+}
+
+/// The links that recognise and read payloads, in order.
 package struct VendorChain: Sendable {
     package let links: [any ChainLink]
 
-    /// Every vendor in the registry's order.
+    /// Every vendor, in the registry's order.
     package init() { links = Vendors.all }
 
-    /// The links named, in the order named; `custom` stands before what the catalogue has. Fails with the first name
-    /// that the registry does not know.
+    /// `names`: the links in order; nil for the registry's. `custom`: entries of the config, which precede the
+    /// catalogue's. Throws the first name that the registry does not have.
     package init(named names: [String]?, custom: Catalogue? = nil) throws(UnknownDetector) {
         var chosen: [any ChainLink] = []
         for name in names ?? Vendors.names {
@@ -18,15 +57,9 @@ package struct VendorChain: Sendable {
         links = custom.map { custom in chosen.map { ($0 as? Catalogue)?.behind(custom) ?? $0 } } ?? chosen
     }
 
-    /// Reads a payload as the vendor with the strongest evidence has it, the first in the chain among equals. Nobody is
-    /// named on a hint alone: such a payload is read as the push service has it, and the hint's vendor stands in `also`.
-    package func read(_ payload: borrowing PlatformPayload) -> PushNotification {
-        var notification = PushNotification(platform: payload.platform)
-        read(payload, into: &notification)
-        return notification
-    }
-
-    /// As above, into a notification in which nothing stands yet; spares a copy of a value that has many parts.
+    /// Reads a payload as the vendor with the strongest evidence, the first in the chain among equals, into an empty
+    /// notification. A hint alone does not name a vendor: its vendor is in `also`, and only the platform's keys are
+    /// read.
     package func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         PlainReading.read(payload, into: &notification)
         let matches = matches(for: payload)
@@ -37,12 +70,38 @@ package struct VendorChain: Sendable {
             notification.detection.evidence = winner.detection.evidence
             links[winner.link].read(payload, as: winner, into: &notification)
         } else {
-            notification.custom = CustomFields.text(of: payload, &notification)
+            notification.fillCustom(from: payload)
         }
     }
 
-    /// Device tokens inside the data of every vendor that matches a payload.
-    func deviceTokens(in payload: borrowing PlatformPayload, matchedBy matches: VendorMatches) -> [DeviceToken] {
+    /// Reads a payload into a new notification. The other form avoids a copy of this large value.
+    package func read(_ payload: borrowing PlatformPayload) -> PushNotification {
+        var notification = PushNotification(platform: payload.platform)
+        read(payload, into: &notification)
+        return notification
+    }
+
+    /// Reads a payload as the vendor that the config assigns to its source, regardless of evidence; other vendors that
+    /// match are in `also`. Ignores a vendor without code.
+    package func read(
+        _ payload: borrowing PlatformPayload, as vendor: VendorID, into notification: inout PushNotification
+    ) {
+        let detectors = Vendors.all.lazy.compactMap { $0 as? any VendorDetector }
+        guard let detector = detectors.first(where: { $0.vendor == vendor }) else {
+            return read(payload, into: &notification)
+        }
+        PlainReading.read(payload, into: &notification)
+        let matches = matches(for: payload)
+        notification.detection.also = (matches.winner.map { [$0.vendor] } ?? []) + matches.also
+        notification.deviceTokens = deviceTokens(in: payload, matchedBy: matches)
+        notification.vendor = vendor
+        detector.read(payload, into: &notification)
+    }
+
+    /// Device tokens inside the data of every vendor that matches.
+    private func deviceTokens(
+        in payload: borrowing PlatformPayload, matchedBy matches: VendorMatches
+    ) -> [DeviceToken] {
         var tokens: [DeviceToken] = []
         for match in matches.all {
             for link in links { tokens += link.deviceTokens(in: payload, matchedBy: match) }
@@ -50,7 +109,7 @@ package struct VendorChain: Sendable {
         return tokens
     }
 
-    /// Who matches a payload.
+    /// The vendors that could have produced a payload.
     package func matches(for payload: borrowing PlatformPayload) -> VendorMatches {
         var matches = VendorMatches()
         for position in links.indices {
@@ -59,11 +118,4 @@ package struct VendorChain: Sendable {
         }
         return matches
     }
-}
-
-/// A chain names a detector that does not exist.
-package struct UnknownDetector: Error, Equatable, Sendable {
-    package let name: String
-    /// What could have been meant.
-    package var known: [String] { Vendors.names }
 }

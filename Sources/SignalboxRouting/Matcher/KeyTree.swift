@@ -62,7 +62,7 @@ struct KeyTree: BitwiseCopyable {
     /// The whole key decides, because many keys may begin alike and events choose the lookups.
     @inline(__always)
     private static func place(of head: JSONKeyHead, _ key: UnsafeBufferPointer<UInt8>, mask: Int) -> Int {
-        guard key.count > JSONKeyHead.reach else { return Int(truncatingIfNeeded: head.code >> 40) & mask }
+        guard key.count > JSONKeyHead.reach else { return Int(truncatingIfNeeded: head.hash >> 40) & mask }
         return Int(truncatingIfNeeded: ByteTable.hash(key)) & mask
     }
 

@@ -4,8 +4,8 @@ import SignalboxNotification
 // groups of IPv6 without a zone and without a dotted end. An IPv4 address mapped into IPv6 is the IPv4 address.
 
 extension AddressRange {
-    /// Reads `10.0.0.0/8` or `2001:db8::/32`, with a prefix shorter than an address, as Ruler requires. Ignores the bits
-    /// behind the prefix. Nil for anything else.
+    /// Reads `10.0.0.0/8` or `2001:db8::/32`, with a prefix shorter than an address, as Ruler requires. Ignores the
+    /// bits behind the prefix. Nil for anything else.
     init?(ruler text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let address = IPAddress(ruler: String(parts[0])), parts[1].utf8.count <= 3,

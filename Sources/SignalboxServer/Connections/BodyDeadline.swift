@@ -2,8 +2,8 @@ import NIOCore
 
 /// The time by which the next bytes of a request body must arrive: a minimum rate with a grace period.
 ///
-/// The grace period does not accumulate. A client that sends most of a large body at once and then stalls gets no more
-/// time than one that stalls at the start.
+/// The grace period does not accumulate. A client that sends most of a large body at once and then stalls has as much
+/// time as one that stalls at the start.
 struct BodyDeadline {
     static let bytesPerSecond = 32 * 1024
 

@@ -15,6 +15,7 @@ final class ConnectionTable: Sendable {
 
     private let state: Mutex<State>
 
+    /// `capacity`: from this many connections on, each new one replaces an idle one.
     init(capacity: Int) { state = Mutex(State(ledger: ConnectionLedger(capacity: capacity))) }
 
     /// Registers a connection, and closes an idle one when there are too many. Returns false when the new one must
@@ -22,15 +23,11 @@ final class ConnectionTable: Sendable {
     func open(_ channel: any Channel, by peer: PeerAddress, _ activity: ConnectionActivity) -> Bool {
         let id = ObjectIdentifier(channel)
         let (isAccepted, evicted) = state.withLock { state -> (Bool, (any Channel)?) in
-            switch state.ledger.open(id, by: peer, activity) {
-            case .refused: return (false, nil)
-            case .accepted:
-                state.channels[id] = channel
-                return (true, nil)
-            case .acceptedInsteadOf(let other):
-                state.channels[id] = channel
-                return (true, state.channels[other])
-            }
+            let admission = state.ledger.open(id, by: peer, activity)
+            if admission == .refused { return (false, nil) }
+            state.channels[id] = channel
+            guard case .acceptedInsteadOf(let other) = admission else { return (true, nil) }
+            return (true, state.channels[other])
         }
         evicted?.triggerUserOutboundEvent(CloseIfIdle(), promise: nil)
         return isAccepted
@@ -46,4 +43,23 @@ final class ConnectionTable: Sendable {
 
     /// True once after a flood of connections has ended.
     func hasFallen() -> Bool { state.withLock { $0.ledger.hasFallen() } }
+}
+
+/// Records since when a connection has been idle.
+final class ConnectionActivity: Sendable {
+    // A class because the event loop of the connection writes it, and the event loop of a newer connection reads it.
+    private static let busy = UInt64.max
+    private let since: Atomic<UInt64>
+
+    init(idleSince now: NIODeadline) { since = Atomic(now.uptimeNanoseconds) }
+
+    /// Nil while a request is in progress.
+    var idleSince: NIODeadline? {
+        let since = since.load(ordering: .relaxed)
+        return since == Self.busy ? nil : .uptimeNanoseconds(since)
+    }
+
+    func markBusy() { since.store(Self.busy, ordering: .relaxed) }
+
+    func markIdle(at now: NIODeadline) { since.store(now.uptimeNanoseconds, ordering: .relaxed) }
 }

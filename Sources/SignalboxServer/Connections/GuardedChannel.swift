@@ -4,10 +4,10 @@ import Logging
 import NIOCore
 import NIOHTTP1
 
-/// An HTTP/1.1 connection with our limits, on which a ``DirectResponder`` may answer before a request has a task.
+/// An HTTP/1.1 connection with our limits.
 struct GuardedChannel: ServerChildChannel {
     let http: HTTP1Channel
-    let direct: DirectResponder?
+    let responder: DirectResponder?
     let limits: ConnectionLimits
     let table: ConnectionTable
 
@@ -24,14 +24,9 @@ struct GuardedChannel: ServerChildChannel {
             let pipeline = channel.pipeline.syncOperations
             let gate = InputGate(heldLimit: limits.heldBytes)
             try pipeline.addHandler(
-                RequestGuard(gate: gate, limits: limits, table: table),
+                RequestGuard(gate: gate, limits: limits, table: table, responder: responder),
                 position: .after(pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)))
             try pipeline.addHandler(gate, position: .first)
-            if let direct {
-                // After the handlers of idle and closing connections, so that those see these requests too.
-                try pipeline.addHandler(
-                    DirectHandler(direct), position: .after(pipeline.handler(type: HTTPConnectionStateHandler.self)))
-            }
             return value
         }
     }

@@ -1,17 +1,21 @@
 import NIOCore
 
-/// Holds received bytes back from the HTTP parser until ``RequestWindow`` admits them, and stops reading meanwhile.
+/// Holds received bytes back from the HTTP parser until ``RequestWindow`` admits them, and sends whole responses.
+///
+/// ``RequestGuard`` updates the window, and holds back reads while bytes are held.
 final class InputGate: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
+    typealias OutboundOut = IOData
 
-    // A class because the channel calls it, on its event loop and nowhere else.
-
-    /// Updated by ``RequestGuard``, which also holds back reads while bytes are held.
+    // A class because the channel calls it, only on its event loop.
     var window = RequestWindow()
 
     /// True while bytes wait for the window.
     var isHolding: Bool { !held.isEmpty }
+
+    /// Whether the parser may receive more than one request from the current bytes.
+    private(set) var isAhead = false
 
     private let heldLimit: Int
     private var held = CircularBuffer<ByteBuffer>(initialCapacity: 1)
@@ -29,7 +33,8 @@ final class InputGate: ChannelInboundHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
-        if held.isEmpty, !isPassing, window.admits(bytes) {
+        if held.isEmpty, !isPassing, window.admittedBytes(of: bytes) == bytes.readableBytes {
+            isAhead = window.isChunked
             isPassing = true
             context.fireChannelRead(data)
             isPassing = false
@@ -37,7 +42,7 @@ final class InputGate: ChannelInboundHandler {
         }
         held.append(bytes)
         heldBytes += bytes.readableBytes
-        pass(context)
+        _ = pass(context)
         // When a client ends its input, NIO reads everything that is left, requested or not.
         if heldBytes > heldLimit { context.close(promise: nil) }
     }
@@ -56,8 +61,7 @@ final class InputGate: ChannelInboundHandler {
 
     /// Forwards the bytes that the window admits.
     func resume() {
-        guard let context, !held.isEmpty, !isPassing, window.isOver || window.allowance > 0 else { return }
-        pass(context)
+        guard let context, !isPassing, pass(context) else { return }
         context.fireChannelReadComplete()
         guard held.isEmpty else { return }
         if isInputClosed {
@@ -70,26 +74,33 @@ final class InputGate: ChannelInboundHandler {
         }
     }
 
-    private func pass(_ context: ChannelHandlerContext) {
-        guard !isPassing else { return }
+    /// Reads from the socket as soon as no bytes are held.
+    func readWhenEmpty() { isReadHeld = true }
+
+    /// Sends a whole response past the encoder.
+    func send(_ response: ByteBuffer) { context?.writeAndFlush(wrapOutboundOut(.byteBuffer(response)), promise: nil) }
+
+    /// Returns false when no bytes left the gate.
+    private func pass(_ context: ChannelHandlerContext) -> Bool {
+        guard !isPassing else { return false }
         isPassing = true
         defer { isPassing = false }
+        var hasPassed = false
         while var bytes = held.first {
-            if window.isOver { return drop() }
-            guard window.allowance > 0,
-                let piece = bytes.readSlice(length: min(window.allowance, bytes.readableBytes))
-            else { return }
-            heldBytes -= piece.readableBytes
+            let count = window.admittedBytes(of: bytes)
+            isAhead = window.isChunked
+            if window.isOver { drop() }
+            guard count > 0, let piece = bytes.readSlice(length: count) else { return hasPassed || held.isEmpty }
+            hasPassed = true
+            heldBytes -= count
             if bytes.readableBytes == 0 { held.removeFirst() } else { held[held.startIndex] = bytes }
             context.fireChannelRead(wrapInboundOut(piece))
         }
+        return hasPassed
     }
 
     private func drop() {
         held.removeAll()
         heldBytes = 0
     }
-
-    /// Reads from the socket as soon as nothing is held.
-    func readWhenEmpty() { isReadHeld = true }
 }

@@ -4,8 +4,8 @@ import NIOHTTP1
 /// A request body arrives more slowly than the minimum rate.
 struct SlowBody: Error {}
 
-/// Holds a connection to its limits: valid heads, one request after the other, a minimum rate for bodies, and a client
-/// that reads its responses.
+/// Holds a connection to its limits: valid heads, one request after the other, a minimum rate for bodies, a client that
+/// reads its responses, and no long idle time. Has a ``DirectResponder`` answer the requests that it accepts.
 final class RequestGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -15,17 +15,23 @@ final class RequestGuard: ChannelDuplexHandler {
     /// Says that the body of the current request is being read: a client that waits for `100 Continue` receives it.
     struct BodyIsRead: Sendable {}
 
-    // A class because the channel calls it, on its event loop and nowhere else.
-    private let gate: InputGate
+    // A class because the channel calls it, only on its event loop.
+    let gate: InputGate
+    let responder: DirectResponder?
+    var exchange = DirectExchange()
     private let limits: ConnectionLimits
     private let table: ConnectionTable
     private let activity = ConnectionActivity(idleSince: .now())
+    /// Nil unless the connection is open.
     private var peer: PeerAddress?
     private var body: BodyDeadline?
     private var unread: UnreadResponse?
-    private var timer: Scheduled<Void>?
+    /// The earliest deadline when it was set. Later deadlines are checked when it fires.
+    private var timer: (task: Scheduled<Void>, time: NIODeadline)?
     /// Whether the client may hold back the body of the current request until it receives `100 Continue`.
     private var expectsContinue = false
+    /// The response to the last request, which waits for the responses before it.
+    private var refusal: Problem?
 
     /// A response that the client does not read.
     private struct UnreadResponse {
@@ -34,10 +40,11 @@ final class RequestGuard: ChannelDuplexHandler {
         let bytes: Int
     }
 
-    init(gate: InputGate, limits: ConnectionLimits, table: ConnectionTable) {
+    init(gate: InputGate, limits: ConnectionLimits, table: ConnectionTable, responder: DirectResponder? = nil) {
         self.gate = gate
         self.limits = limits
         self.table = table
+        self.responder = responder
     }
 
     // MARK: The connection
@@ -46,13 +53,16 @@ final class RequestGuard: ChannelDuplexHandler {
         let peer = PeerAddress(context.remoteAddress)
         guard table.open(context.channel, by: peer, activity) else { return context.close(promise: nil) }
         self.peer = peer
+        noteActivity(context)
         context.fireChannelActive()
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        timer?.cancel()
+        timer?.task.cancel()
         (timer, body, unread) = (nil, nil, nil)
         if let peer { table.close(context.channel, by: peer) }
+        peer = nil
+        exchange.drop()
         context.fireChannelInactive()
     }
 
@@ -66,9 +76,13 @@ final class RequestGuard: ChannelDuplexHandler {
         promise?.succeed()
     }
 
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        forward(context) { $0.fireUserInboundEventTriggered(event) }
+    }
+
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         gate.window.close()
-        context.fireErrorCaught(error)
+        forward(context) { $0.fireErrorCaught(error) }
     }
 
     // MARK: Requests
@@ -81,31 +95,38 @@ final class RequestGuard: ChannelDuplexHandler {
             expectsContinue = false
             gate.window.receive(bytes.readableBytes)
             body?.receive(bytes.readableBytes, at: context.eventLoop.now)
+            if gather(bytes) { return }
         case .end:
             gate.window.endRequest()
             (body, expectsContinue) = (nil, false)
+            if answerGathered(context) { return }
             noteActivity(context)
         }
         context.fireChannelRead(data)
     }
 
     private func begin(_ head: HTTPRequestHead, _ data: NIOAny, _ context: ChannelHandlerContext) {
+        // The window admits no request now, so the parser and the window disagree on the end of the one before it.
+        guard !exchange.isAnswering else { return context.close(promise: nil) }
         activity.markBusy()
-        do throws(HeadRefusal) {
-            let checked = try RequestHeadRules(head)
+        do throws(Problem) {
+            let checked = try CheckedHead(head)
             gate.window.begin(length: checked.bodyLength, isLast: checked.isLast)
             expectsContinue = checked.expectsContinue
+            if gather(checked, data) { return }
             context.fireChannelRead(checked.isChanged ? wrapInboundOut(.head(checked.head)) : data)
         } catch {
             // The end of the request is ambiguous, so all later bytes are ignored.
             gate.window.begin(length: 0, isLast: true)
             gate.window.endRequest()
-            context.fireChannelRead(wrapInboundOut(.head(error.head)))
-            context.fireChannelRead(wrapInboundOut(.end(nil)))
+            refusal = error
+            if gate.window.unanswered == 1 { sendRefusal(context) }
+            noteActivity(context)
         }
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
+        awaitGathered(context)
         if gate.window.isReceiving, body == nil {
             body = BodyDeadline(grace: limits.bodyGrace, now: context.eventLoop.now)
             setTimer(context)
@@ -130,9 +151,9 @@ final class RequestGuard: ChannelDuplexHandler {
             context.write(wrapOutboundOut(.head(head)), promise: promise)
         case .end:
             context.write(data, promise: promise)
-            gate.window.endResponse()
-            noteActivity(context)
-            resumeLater(context)
+            endResponse(context)
+            // Later, because more of this response may be on its way.
+            if gate.isHolding { context.eventLoop.assumeIsolated().execute { [gate] in gate.resume() } }
         case .head, .body: context.write(data, promise: promise)
         }
     }
@@ -150,47 +171,69 @@ final class RequestGuard: ChannelDuplexHandler {
         context.fireChannelWritabilityChanged()
     }
 
+    func endResponse(_ context: ChannelHandlerContext) {
+        gate.window.endResponse()
+        if gate.window.unanswered == 1 { sendRefusal(context) }
+        noteActivity(context)
+    }
+
+    /// Responds to a request whose head is not acceptable. The client closes the connection, or the idle timer does.
+    private func sendRefusal(_ context: ChannelHandlerContext) {
+        guard let refusal else { return }
+        self.refusal = nil
+        var reply = Reply(refusal)
+        reply.headers[text: "connection"] = "close"
+        send(reply, context)
+        context.close(mode: .output, promise: nil)
+        gate.window.endResponse()
+    }
+
     private func noteActivity(_ context: ChannelHandlerContext) {
-        if gate.window.isIdle { activity.markIdle(at: context.eventLoop.now) }
+        guard gate.window.isIdle, peer != nil else { return }
+        activity.markIdle(at: context.eventLoop.now)
+        if timer == nil { setTimer(context) }
     }
 
     func read(context: ChannelHandlerContext) {
         if gate.isHolding { gate.readWhenEmpty() } else { context.read() }
     }
 
-    /// Resumes later, because the caller may be in the middle of writing a response.
-    private func resumeLater(_ context: ChannelHandlerContext) {
-        guard gate.isHolding else { return }
-        context.eventLoop.assumeIsolated().execute { [gate] in gate.resume() }
-    }
-
     // MARK: Time
 
+    /// Sets the timer to the next deadline, unless it fires earlier anyway.
     private func setTimer(_ context: ChannelHandlerContext) {
-        guard timer == nil, let next = [body?.time, unread?.deadline].compactMap({ $0 }).min() else { return }
-        timer = context.eventLoop.assumeIsolated().scheduleTask(deadline: next) { [self] in
+        let idle = activity.idleSince.map { $0 + limits.idle }
+        guard peer != nil, let next = [body?.time, unread?.deadline, idle].compactMap({ $0 }).min(),
+            timer.map({ next < $0.time }) ?? true
+        else { return }
+        timer?.task.cancel()
+        let task = context.eventLoop.assumeIsolated().scheduleTask(deadline: next) { [self] in
             timer = nil
-            checkTime(context)
-            setTimer(context)
+            if isInTime(context) { setTimer(context) } else { context.close(promise: nil) }
         }
+        timer = (task, next)
     }
 
-    private func checkTime(_ context: ChannelHandlerContext) {
+    /// False when the connection must close.
+    private func isInTime(_ context: ChannelHandlerContext) -> Bool {
         let now = context.eventLoop.now
-        if let body, now >= body.time { reject(context) }
+        if let idle = activity.idleSince, now >= idle + limits.idle { return false }
+        if let body, now >= body.time, !reject(context) { return false }
         if let unread, now >= unread.deadline {
-            self.unread = nil
-            guard unread.bytes - unsentBytes(context) >= limits.readProgress else { return context.close(promise: nil) }
+            guard unread.bytes - unsentBytes(context) >= limits.readProgress else { return false }
             awaitReader(context)
         }
+        return true
     }
 
-    /// Makes the reader of the body answer 408, or closes the connection if the response was already sent.
-    private func reject(_ context: ChannelHandlerContext) {
+    /// Makes the reader of the body answer 408. Returns false if the response was already sent.
+    private func reject(_ context: ChannelHandlerContext) -> Bool {
         body = nil
+        passGathered(context)
         let isAnswered = gate.window.unanswered == 0
         gate.window.close()
-        if isAnswered { context.close(promise: nil) } else { context.fireErrorCaught(SlowBody()) }
+        if !isAnswered { context.fireErrorCaught(SlowBody()) }
+        return !isAnswered
     }
 
     private func awaitReader(_ context: ChannelHandlerContext) {

@@ -3,12 +3,11 @@ import NIOCore
 
 /// Decides how many bytes of a connection the HTTP parser may see now.
 ///
-/// Pipelined requests wait as bytes, because parsed requests take about thirty times the memory. The parser therefore
-/// gets small pieces, and none while a response is pending.
+/// The parser sees one request at a time, and no further one while a response is pending. Pipelined requests wait as
+/// bytes, because parsed requests take about thirty times the memory. Only bytes behind a chunked body, whose end is
+/// not known in advance, are parsed early.
 struct RequestWindow {
-    /// Bytes that hold at least one whole head of usual length.
-    static let step = 1024
-    /// Bytes of a chunked body, whose end cannot be known in advance.
+    /// Bytes of a chunked body that pass at once.
     static let chunkedStep = 4096
 
     private enum Body {
@@ -30,43 +29,42 @@ struct RequestWindow {
         if case .none = body { false } else { true }
     }
 
+    var isChunked: Bool {
+        if case .chunked = body { true } else { false }
+    }
+
     /// True when further bytes are ignored.
     var isOver: Bool { isLast && !isReceiving }
 
     var isIdle: Bool { unanswered == 0 && !isReceiving }
 
-    /// Most bytes that the parser may get now.
-    var allowance: Int {
+    /// How many bytes the parser may get now, from the start of these.
+    func admittedBytes(of bytes: ByteBuffer) -> Int {
         switch body {
-        case .none: unanswered == 0 && isWritable ? Self.step : 0
-        case .counted(let left): max(left, Self.step)
-        case .chunked: Self.chunkedStep
+        case .none:
+            guard unanswered == 0, isWritable, !isLast else { return 0 }
+            return bytes.withUnsafeReadableBytes(Self.bytesOfOneRequest)
+        case .counted(let left): return min(bytes.readableBytes, max(left, 1))
+        case .chunked: return min(bytes.readableBytes, Self.chunkedStep)
         }
     }
 
-    /// Whether the parser may get all of these bytes at once.
-    ///
-    /// More than a step passes when it holds one request: most requests arrive in one piece, and cost less uncut.
-    func admits(_ bytes: ByteBuffer) -> Bool {
-        guard !isOver else { return false }
-        let allowance = allowance
-        if bytes.readableBytes <= allowance { return true }
-        guard case .none = body, allowance > 0 else { return false }
-        return bytes.withUnsafeReadableBytes(Self.endsOneHead)
-    }
-
-    /// Whether there is at most one empty line, which ends a head. Lines end in LF or CR LF.
-    private static func endsOneHead(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        guard var line = bytes.baseAddress else { return true }
-        let end = line + bytes.count
-        var heads = 0
+    /// Bytes that hold one complete head at most: all when there is a single empty line, because an empty line ends a
+    /// head, and else those up to the first one. Lines end in LF or CR LF.
+    private static func bytesOfOneRequest(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard let start = bytes.baseAddress else { return 0 }
+        let end = start + bytes.count
+        var line = start
+        var firstHead: Int?
         while let feed = memchr(line, Int32(UInt8(ascii: "\n")), end - line) {
-            let length = UnsafeRawPointer(feed) - line
-            if length == 0 || (length == 1 && line.load(as: UInt8.self) == UInt8(ascii: "\r")) { heads += 1 }
-            if heads > 1 { return false }
-            line = UnsafeRawPointer(feed) + 1
+            let next = UnsafeRawPointer(feed) + 1
+            let isEmpty = next - line == 1 || (next - line == 2 && line.load(as: UInt8.self) == UInt8(ascii: "\r"))
+            line = next
+            guard isEmpty else { continue }
+            if let firstHead { return firstHead }
+            firstHead = next - start
         }
-        return true
+        return bytes.count
     }
 
     /// A head has arrived. `length`: of its body; nil when it is chunked.

@@ -1,5 +1,5 @@
-# Makes an authority and what it and others sign, in the directory given. One key for all servers: only names, dates and
-# issuers matter to the tests, and making keys takes time.
+# Makes a certificate authority and the certificates of the tests, in the given directory. One key for all servers:
+# only names, dates and issuers matter to the tests, and making keys takes time.
 set -eu
 cd "$1"
 

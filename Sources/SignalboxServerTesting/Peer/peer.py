@@ -95,13 +95,13 @@ def scripted(connection):
         head = reply["head"].encode()
         body = base64.b64decode(reply.get("body", ""))
         left = reply.get("times", 1)
-        # At once where that is possible: who receives it shall not depend on how it is cut into pieces.
+        # One write if possible: a client must not depend on how the response is cut into pieces.
         if left == 1 and not reply.get("gap"):
             connection.sendall(head + body)
             left = -1
         else:
             connection.sendall(head)
-        # Zero times is for ever.
+        # Zero repeats without end.
         while left > 0 or reply.get("times") == 0:
             connection.sendall(body)
             threading.Event().wait(reply.get("gap", 0))
@@ -154,7 +154,7 @@ def hangs_up(connection):
 
 
 def hangs_up_at_once(connection):
-    """Takes a first piece, whatever it is, and closes."""
+    """Receives the first bytes and closes."""
     connection.recv(65536)
 
 
@@ -220,7 +220,7 @@ def serve(connection, context):
         with connection if context is None else secured(connection, context) as connection:
             globals()[options.mode.replace("-", "_")](connection)
     except OSError:
-        # The gateway hung up, or did not like the certificate: that is what the test looks at from its side.
+        # The gateway closed the connection or refused the certificate; the test checks this on its side.
         pass
 
 

@@ -3,17 +3,17 @@ import SignalboxGateway
 
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Make keys to sign webhooks with.", subcommands: [New.self], defaultSubcommand: New.self)
+        abstract: "Create keys that sign webhooks.", subcommands: [New.self], defaultSubcommand: New.self)
 
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a new key.",
             discussion: """
-                Keep it where the config's reference points to: an environment variable, or a file that only the gateway \
+                Store it where the config's reference points to: an environment variable, or a file that only the gateway \
                 can read. Receivers verify with the same whsec_ key, or with the whpk_ key of an Ed25519 pair.
                 """)
 
-        @Flag(help: "An Ed25519 pair, whsk_ and whpk_, in place of a whsec_ secret.")
+        @Flag(help: "An Ed25519 pair, whsk_ and whpk_, instead of a whsec_ secret.")
         var ed25519 = false
 
         func run() {

@@ -1,22 +1,23 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
-import SignalboxJSON
 import SignalboxNotification
+import SignalboxRouting
 
 struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send recorded payloads through the whole pipeline to the destinations.",
         discussion: """
-            Reads NDJSON, a JSON array, or JSON texts that follow one another, also compressed by gzip or zstd; \
-            --payload-at finds payloads in what another tool logged.
+            Reads NDJSON, a JSON array, or concatenated JSON texts, also compressed by gzip or zstd; --payload-at finds \
+            payloads in recordings of other tools.
 
-            Events go through the durable queue in --data-dir, which no gateway may be using. The run ends when every \
-            delivery was tried; what is to be tried again later stays in the queue for the next replay or gateway. With \
-            --to, payloads go to a running gateway instead, and the run ends when it has taken all of them.
+            Events go through the durable queue in --data-dir, which no gateway may be using. The run ends after every \
+            delivery was attempted; deliveries to retry later stay in the queue for the next replay or gateway. With \
+            --to, payloads go to a running gateway instead, and the run ends after it has accepted all of them.
 
-            With --resume, a run that was ended in whatever way goes on where it was when the same command is given \
-            again: nothing is missed, and what is sent twice bears the same id.
+            With --resume, repeat the same command to continue a run that was interrupted or killed: no payload is \
+            missed, and an event that is sent twice has the same id.
             """)
 
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
@@ -25,139 +26,131 @@ struct Replay: AsyncParsableCommand {
     @OptionGroup var options: GatewayOptions
 
     @Option(
-        help: "Name of the source that stands in the events (default: default; with --to: what the token says).",
+        help: "Name of the source in the events (default: default; with --to: the token's source).",
         transform: { try SourceName(argument: $0) })
     var source: SourceName?
 
-    @OptionGroup(title: "Recordings by other tools") var envelope: EnvelopeOptions
-    @OptionGroup(title: "What is replayed") var selection: SelectionOptions
-    @OptionGroup(title: "Into a running gateway") var upload: UploadOptions
+    @OptionGroup(title: "Recordings of other tools") var envelope: EnvelopeOptions
+    @OptionGroup(title: "Selection") var selection: SelectionOptions
+    @OptionGroup(title: "Running gateway") var upload: UploadOptions
 
-    @Flag(help: "Decide only: print where each payload would go, send and store nothing.")
+    @Flag(help: "Print where each payload would be delivered; send and store no event.")
     var dryRun = false
 
     @Option(
-        help: ArgumentHelp("So many events a second at most, such as 200/s or 60/m.", valueName: "n/s"),
+        help: ArgumentHelp("Maximum rate of events, such as 200/s or 60/m.", valueName: "n/s"),
         transform: { text in
             guard let rate = ReplayText.rate(text) else {
-                throw ValidationError("\(text) is no rate; write a number and a unit, such as 200/s, 60/m or 1000/h.")
+                throw ValidationError("Invalid rate \(text): write a number and a unit, such as 200/s, 60/m or 1000/h.")
             }
             return rate
         })
     var rate: Double?
 
     @Option(
-        help: ArgumentHelp(
-            "At so many times the pace in which the payloads were recorded, by --time-at.", valueName: "factor"),
+        help: ArgumentHelp("Multiple of the recorded pace; needs --time-at.", valueName: "factor"),
         transform: { text in
             guard let speed = ReplayText.speed(text) else {
-                throw ValidationError("\(text) is no speed; write how many times as fast, such as 1, 10 or 0.5.")
+                throw ValidationError("Invalid speed \(text): write a factor, such as 1, 10 or 0.5.")
             }
             return speed
         })
     var speed: Double?
 
     @Option(
-        help: "Keep in this file how far the run has come, and go on from there when it is there.",
-        completion: .file())
+        help: "Checkpoint file: records progress; an existing one is resumed.", completion: .file())
     var resume: String?
 
     @Flag(help: "Print decisions and the tables as JSON.")
     var json = false
 
-    @Flag(help: "Do not say how far the run has come.")
+    @Flag(help: "Do not show progress.")
     var quiet = false
 
-    @Option(help: "Write what was rejected to this file, as NDJSON.", completion: .file())
+    @Option(help: "Write rejected payloads to this file, as NDJSON.", completion: .file())
     var rejects: String?
 
     func validate() throws {
-        if let sentence = misuse { throw ValidationError(sentence) }
+        let conflict = request.conflict(config: options.configPath, hasDataDirectory: options.dataDir != nil)
+        if let conflict { throw ValidationError(conflict) }
+    }
+
+    private var request: ReplayOptions {
+        var request = ReplayOptions()
+        request.files = files
+        request.source = source
+        request.envelope = envelope.recorded
+        request.selection = selection.request
+        request.address = upload.to
+        request.connections = upload.connections ?? request.connections
+        request.isDryRun = dryRun
+        request.rate = rate
+        request.speed = speed
+        request.resume = resume
+        request.rejects = rejects
+        request.printsJSON = json
+        request.showsProgress = !quiet
+        return request
     }
 
     func run() async throws {
-        // A receiver that hung up must not end the run.
+        // A receiver that closes its connection must not end the run.
         if !dryRun { signal(SIGPIPE, SIG_IGN) }
-        let interruption = Interruption()
-        let incomplete =
+        let interruption = Interruption(by: SIGINT)
+        let isIncomplete =
             if dryRun {
-                try await DryRun(self, interruption: interruption).run()
-            } else if upload.to != nil {
-                try await GatewayReplay(self, interruption: interruption).run()
+                try await decide(interruption)
+            } else if let to = upload.to, let address = GatewayAddress(to, source: source) {
+                try await send(to: address, interruption)
             } else {
-                try await QueueReplay(self, interruption: interruption).run()
+                try await deliver(interruption)
             }
         if interruption.happened { throw ExitCode.interrupted }
-        if incomplete { throw ExitCode.incomplete }
-    }
-}
-
-extension Replay {
-    /// Why these options do not go together, as one sentence.
-    private var misuse: String? {
-        if envelope.timeAt == nil {
-            for (name, isGiven) in [
-                ("--speed", speed != nil), ("--since", selection.since != nil), ("--until", selection.until != nil),
-            ] where isGiven {
-                return "\(name) goes by recorded times: say with --time-at where they stand."
-            }
-        }
-        if dryRun {
-            for (name, isGiven) in [
-                ("--to", upload.to != nil), ("--resume", resume != nil), ("--rate", rate != nil),
-                ("--speed", speed != nil),
-            ] where isGiven {
-                return "\(name) says how payloads are sent, and --dry-run sends nothing: leave one of them out."
-            }
-        }
-        if upload.to != nil {
-            if envelope.tokenAt != nil {
-                return """
-                    --token-at cannot go with --to: payloads are handed in as they stand, and nothing beside them says \
-                    whose device they are for; the gateway hashes the tokens that stand in them. Leave it out, or replay \
-                    into the queue, without --to, while no gateway uses that.
-                    """
-            }
-            if options.dataDir != nil {
-                return "--data-dir cannot go with --to: the gateway there has its own."
-            }
-        }
-        if let resume {
-            if files.isEmpty || files.contains("-") {
-                return "--resume needs files: standard input cannot be read a second time."
-            }
-            if let rejects, FilePlace(resume) == FilePlace(rejects) {
-                return "--resume and --rejects name the same file."
-            }
-        }
-        for (option, path) in [("--resume", resume), ("--rejects", rejects)] {
-            guard let path else { continue }
-            if let sentence = FilePlace.misuse(of: option, path, inputs: files, config: options.configPath) {
-                return sentence
-            }
-        }
-        return nil
+        if isIncomplete { throw ExitCode.incomplete }
     }
 
-    /// What decides which events are made, and how they are put into requests: a run that goes on must have the same.
-    var identifyingOptions: [String: String] {
-        var options: [String: String] = [:]
-        options["payload-at"] = envelope.payloadAt?.text
-        options["time-at"] = envelope.timeAt?.text
-        options["token-at"] = envelope.tokenAt?.text
-        options["vendor"] = selection.vendor.isEmpty ? nil : Set(selection.vendor).sorted().joined(separator: ", ")
-        options["filter"] = selection.filter
-        options["since"] = selection.since
-        options["until"] = selection.until
-        options["limit"] = selection.limit.map(String.init)
-        options["source"] = source?.name
-        options["to"] = upload.to
-        options["rejects"] = rejects
-        if upload.to != nil {
-            // They say how many payloads are in a request.
-            options["rate"] = rate.map { "\($0)" }
-            options["speed"] = speed.map { "\($0)" }
+    private func session(_ interruption: Interruption) throws(ReplayError) -> ReplaySession {
+        try ReplaySession(request, interruption: interruption, diagnostics: .standardError)
+    }
+
+    private func check(_ config: RoutedConfig) throws {
+        try selection.request.check(try ConfigFile.chain(config.config), config.config)
+    }
+
+    private func decide(_ interruption: Interruption) async throws -> Bool {
+        let session = try session(interruption)
+        let config = try options.loadConfig()
+        try check(config)
+        var output = StandardOutput()
+        // Decisions are printed however the run ends.
+        defer { output.flush() }
+        let run = try DryRun(request, by: try options.normalizer(for: config.config), config, in: session)
+        return try await run.run { output.write($0) }
+    }
+
+    private func send(to address: GatewayAddress, _ interruption: Interruption) async throws -> Bool {
+        let token = try upload.resolvedToken()
+        let config = try options.optionalConfig()
+        try check(config)
+        let normalizer = try options.normalizer(for: config.config)
+        let run = try GatewayReplay(
+            request, to: address, token: token, by: normalizer, config, in: try session(interruption))
+        return try await run.run()
+    }
+
+    private func deliver(_ interruption: Interruption) async throws -> Bool {
+        let config = try options.loadConfig()
+        try check(config)
+        let (directory, gateway) = try options.open(config, logger: options.makeLogger())
+        defer { withExtendedLifetime(directory) {} }
+        let run = try QueueReplay(request, through: gateway, in: try session(interruption))
+        let isIncomplete: Bool
+        do {
+            isIncomplete = try await run.run()
+        } catch {
+            _ = Terminal.finish()
+            throw error
         }
-        return options
+        return !Terminal.finish() || isIncomplete
     }
 }

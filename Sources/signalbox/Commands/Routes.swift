@@ -4,20 +4,20 @@ import SignalboxRouting
 
 struct Routes: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Look after the config.", subcommands: [Check.self, Test.self, Schema.self],
+        abstract: "Check, test and describe the configuration.", subcommands: [Check.self, Test.self, Schema.self],
         defaultSubcommand: Check.self)
 
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say what is wrong in a config, each mistake with its line.",
-            discussion: "Files in the folder \(ConfigFile.folder) beside it are checked with it.")
+            abstract: "Check a config and report each error with its line.",
+            discussion: "Includes the files in the folder \(ConfigFile.folder) next to it.")
 
-        @Argument(help: "The config file, in place of --config.", completion: .file(extensions: ["json"]))
+        @Argument(help: "The config file, instead of --config.", completion: .file(extensions: ["json"]))
         var file: String?
 
         @OptionGroup var options: GatewayOptions
 
-        @Flag(help: "Take warnings for errors.")
+        @Flag(help: "Treat warnings as errors.")
         var strict = false
 
         func validate() throws {
@@ -28,7 +28,7 @@ struct Routes: ParsableCommand {
 
         func run() throws {
             let file = file ?? options.configPath
-            let texts = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.texts(file) }
+            let texts = try ConfigFile.texts(file)
             let report = ConfigReport(of: texts, hasColor: StandardError.hasColor)
             let found: (config: GatewayConfig?, mistakes: [ConfigMistake])
             do throws(InvalidConfig) {
@@ -41,7 +41,7 @@ struct Routes: ParsableCommand {
                 StandardError.write(report.text(of: found.mistakes) + report.summary(of: found.mistakes))
             }
             guard let config = found.config, !strict || found.mistakes.isEmpty else { throw ExitCode.unusable }
-            _ = try orRefuse { () throws(ConfigRefusal) in try ConfigFile.chain(config) }
+            _ = try ConfigFile.chain(config)
             StandardOutput.print(
                 "\(file): \(config.routes.count) routes, \(config.destinations.count) destinations, "
                     + "\(config.sources.count) sources: \(found.mistakes.isEmpty ? "nothing wrong" : "can be used")")

@@ -9,10 +9,11 @@ import SignalboxRouting
 extension Routes {
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Say whether payloads go where they should.",
+            abstract: "Test which routes match payloads.",
             discussion: """
-                CASES is a JSON array of objects: "name"; "payload", "event" or "file"; perhaps "source" and "time"; "expect", the \
-                names of the routes that take it; perhaps "expectDestinations". A route with a sample takes all that it could.
+                CASES is a JSON array of objects: "name"; "payload", "event" or "file"; optionally "source" and "time"; \
+                "expect", the names of the matching routes; optionally "expectDestinations". Sampling is ignored: a route \
+                with a sample matches every event that it could.
                 """)
 
         @Argument(help: "The file of cases.", completion: .file(extensions: ["json"]))
@@ -26,11 +27,16 @@ extension Routes {
         func run() throws {
             let loaded = try options.loadConfig()
             let config = loaded.config
-            let normalizer = try NormalizerOptions(options).makeNormalizer()
+            let normalizer = try options.normalizer(for: config)
             let trials = RouteTrials(
                 normalizer: normalizer, routes: loaded.routes.withoutSampling, vendors: config.sourceVendors)
-            let now = Date()
-            let results = try read(for: config).map { try result(of: $0, by: trials, at: now) }
+            let folder = (cases as NSString).deletingLastPathComponent
+            let results = try read(for: config).map { item in
+                guard let result = RouteCaseResult(running: item, from: folder, by: trials, at: Date()) else {
+                    throw refuse("\(cases): cannot read the file of the case \"\(item.name)\".")
+                }
+                return result
+            }
             let failed = results.count { !$0.passed }
             if json {
                 StandardOutput.print(String(decoding: RouteCaseResult.json(results), as: UTF8.self))
@@ -45,7 +51,7 @@ extension Routes {
 
         private func read(for config: GatewayConfig) throws(ExitCode) -> [RouteCase] {
             guard let bytes = ConfigText.beginning(of: cases, upTo: ConfigBounds.bytes + 1) else {
-                throw refuse("\(cases) cannot be read; it should hold a JSON array of cases.")
+                throw refuse("Cannot read \(cases): it must hold a JSON array of cases.")
             }
             let text = ConfigText(name: cases, bytes: bytes)
             do throws(InvalidConfig) {
@@ -56,35 +62,13 @@ extension Routes {
                 throw .unusable
             }
         }
-
-        private func result(
-            of item: RouteCase, by trials: RouteTrials, at now: Date
-        ) throws(ExitCode) -> RouteCaseResult {
-            let input: [UInt8]
-            switch item.input {
-            case .text(let text): input = text.bytes
-            case .file(let path):
-                let folder = (cases as NSString).deletingLastPathComponent
-                let whole = path.hasPrefix("/") || folder.isEmpty ? path : folder + "/" + path
-                guard let bytes = FileManager.default.contents(atPath: whole) else {
-                    throw refuse("\(cases): the file \(whole) of the case \"\(item.name)\" cannot be read.")
-                }
-                input = Array(bytes)
-            }
-            do throws(Rejection) {
-                let trial = try trials.trial(of: input, from: item.source, at: item.time ?? now)
-                return RouteCaseResult(item, .success(trial))
-            } catch {
-                return RouteCaseResult(item, .failure(error))
-            }
-        }
     }
 
     struct Schema: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the JSON Schema of the config.",
             discussion:
-                "Keep it as routes.schema.json beside the config, which names it as its \"$schema\", for editors.")
+                "Store it as routes.schema.json next to the config, which names it as its \"$schema\", for editors.")
 
         func run() { StandardOutput.print(String(decoding: ConfigSchema.text, as: UTF8.self), terminator: "") }
     }

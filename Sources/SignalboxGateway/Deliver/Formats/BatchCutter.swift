@@ -1,11 +1,10 @@
 package import SignalboxConfig
 package import SignalboxStore
 
-/// Decides which deliveries go into one request. Pure: the time comes in, counted from any
-/// start, the batches come out.
+/// Groups deliveries into batches. Pure: the caller passes the time, measured from any start.
 ///
-/// A batch holds deliveries that were attempted equally often, so that its attempt has a number, and so that what failed
-/// together stays together.
+/// The deliveries of a batch were attempted equally often: its attempt has one number, and deliveries that failed
+/// together stay together.
 package struct BatchCutter: Sendable {
     private struct Open {
         var leases: [Lease]
@@ -18,14 +17,14 @@ package struct BatchCutter: Sendable {
 
     package init(_ limits: Destination.Batch) { self.limits = limits }
 
-    /// Deliveries that wait.
+    /// Number of waiting deliveries.
     package var count: Int { open.values.reduce(0) { $0 + $1.leases.count } }
 
-    /// When ``cut(at:)`` has something to give, if nothing is added until then; nil while nothing waits.
+    /// When ``cut(at:)`` returns a batch, if no delivery is added before; nil if no delivery waits.
     package var due: Duration? { open.values.map(\.due).min() }
 
-    /// Takes a delivery in and gives the batches that are complete by it: none, one, or two when a large event pushes out
-    /// what waited and goes alone.
+    /// Appends a delivery and returns the batches that it completes: none, one, or two if a large event closes the
+    /// waiting batch and is a batch by itself.
     package mutating func add(_ lease: Lease, at now: Duration) -> [[Lease]] {
         var complete: [[Lease]] = []
         if let batch = open[lease.attempts], batch.bytes + lease.body.count > limits.bytes {
@@ -43,12 +42,12 @@ package struct BatchCutter: Sendable {
         return complete
     }
 
-    /// The batches whose first delivery has waited long enough, the oldest first.
+    /// The batches that have reached their age, the oldest first.
     package mutating func cut(at now: Duration) -> [[Lease]] {
         take { $0.due <= now }
     }
 
-    /// Everything that waits, as when the lane is drained.
+    /// All waiting batches, for a lane that is drained.
     package mutating func flush() -> [[Lease]] { take { _ in true } }
 
     private mutating func take(_ isReady: (Open) -> Bool) -> [[Lease]] {

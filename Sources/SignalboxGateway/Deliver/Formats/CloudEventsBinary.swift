@@ -14,7 +14,7 @@ struct CloudEventsBinary: MessageFormat {
         var message = WebhookMessage(body: [])
         event.forEachMember { key, value in
             switch String(decoding: key, as: UTF8.self) {
-            // Events of ours carry JSON.
+            // The gateway's events contain JSON.
             case "data": message.body = JSONText(value).bytes
             case "datacontenttype": message.contentType = value.string
             case let name:
@@ -26,7 +26,7 @@ struct CloudEventsBinary: MessageFormat {
         return message
     }
 
-    /// 3.1.3.2: blanks, quotes, percent signs and whatever is no visible ASCII are percent-encoded as UTF-8.
+    /// 3.1.3.2: percent-encodes, as UTF-8, quotes, percent signs, and every character that is not visible ASCII.
     private static func encoded(_ text: String) -> String {
         var encoded: [UInt8] = []
         for byte in text.utf8 {

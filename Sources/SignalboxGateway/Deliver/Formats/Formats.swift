@@ -23,7 +23,7 @@ package struct MessageWriter: Sendable {
 
     /// Writes the message for these deliveries: one, unless the format batches.
     package func message(for leases: [Lease]) throws(UnwritableMessage) -> WebhookMessage {
-        precondition(!leases.isEmpty && (leases.count == 1 || isBatching), "A request of this format is one event.")
+        precondition(!leases.isEmpty && (leases.count == 1 || isBatching), "A request of this format has one event.")
         return try format.message(for: leases)
     }
 }

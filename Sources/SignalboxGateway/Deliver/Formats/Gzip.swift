@@ -1,10 +1,9 @@
 internal import CZlib
 
-/// Compresses bytes for `content-encoding: gzip` (RFC 1952). The same bytes become the same bytes: there is no time in the
-/// header.
+/// Compresses bytes for `content-encoding: gzip` (RFC 1952). Deterministic: the header has no time.
 package func gzip(_ bytes: [UInt8]) -> [UInt8] {
     var stream = z_stream()
-    // In one place all the time: zlib remembers where its stream lies and refuses one that was moved.
+    // At a fixed address: zlib stores the address of its stream and rejects one that was moved.
     return withUnsafeMutablePointer(to: &stream) { stream in
         precondition(sb_gzip_init(stream) == Z_OK, "No memory for zlib.")
         defer { deflateEnd(stream) }
@@ -15,7 +14,7 @@ package func gzip(_ bytes: [UInt8]) -> [UInt8] {
                 stream.pointee.avail_in = UInt32(input.count)
                 stream.pointee.next_out = output.baseAddress
                 stream.pointee.avail_out = UInt32(output.count)
-                // There is room for all of it at once.
+                // The output has room for the whole result.
                 precondition(deflate(stream, Z_FINISH) == Z_STREAM_END, "zlib did not finish.")
                 count = Int(stream.pointee.total_out)
             }

@@ -1,11 +1,11 @@
 import SignalboxJSON
 import SignalboxStore
 
-/// What goes to a webhook for one or more deliveries, before it is signed and compressed.
+/// The request of one or more deliveries, before it is signed and compressed.
 package struct WebhookMessage: Sendable, Equatable {
-    /// Of the body; nil when there is none to be typed.
+    /// Type of the body; nil for none.
     package var contentType: String?
-    /// Further headers of the format: names in lower case, values of visible ASCII.
+    /// Headers of the format: names in lower case, values of visible ASCII.
     package var headers: [Header] = []
     package var body: [UInt8]
 
@@ -15,14 +15,14 @@ package struct WebhookMessage: Sendable, Equatable {
     }
 }
 
-/// A shape that messages have.
+/// A message format.
 protocol MessageFormat: Sendable {
-    /// Writes the message for these deliveries: exactly one, unless the format batches. The same deliveries make the same
-    /// bytes, whenever they are asked for. What cannot be written now cannot be written later either.
+    /// Writes the message for these deliveries: exactly one, unless the format batches. Deterministic: the same
+    /// deliveries make the same bytes, and a failure is permanent.
     func message(for leases: [Lease]) throws(UnwritableMessage) -> WebhookMessage
 }
 
-/// Why there is no message for a delivery, as a clause.
+/// Why a message cannot be written, as a clause.
 package struct UnwritableMessage: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
 
@@ -30,14 +30,7 @@ package struct UnwritableMessage: Error, Sendable, Equatable, CustomStringConver
 }
 
 extension JSONParser {
-    /// One that takes every event that the gateway stores.
-    static func forEvents() -> JSONParser {
-        var limits = Limits()
-        limits.bytes = 64 * 1024 * 1024
-        return JSONParser(limits: limits)
-    }
-
-    /// The event that a delivery carries.
+    /// Parses the event of a delivery.
     func event(of lease: Lease) throws(UnwritableMessage) -> JSONValue {
         do throws(JSONError) {
             return try parse(lease.body)

@@ -1,11 +1,11 @@
 import SignalboxStore
 
-/// The payload as the gateway got it.
+/// The payload, unchanged.
 struct RawPayload: MessageFormat {
     func message(for leases: [Lease]) throws(UnwritableMessage) -> WebhookMessage {
         guard let payload = leases[0].payload else {
             throw UnwritableMessage(
-                "the payload as it came was not kept for this event; another format can deliver it")
+                "the payload of this event was not stored; another format can deliver the event")
         }
         return WebhookMessage(contentType: "application/json", body: payload)
     }

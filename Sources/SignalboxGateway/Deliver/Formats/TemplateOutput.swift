@@ -3,7 +3,7 @@ import SignalboxJSON
 import SignalboxRouting
 import SignalboxStore
 
-/// What a template of the config makes of the event.
+/// The output of the config's template for the event.
 struct TemplateOutput: MessageFormat {
     private let template: EventTemplate
 

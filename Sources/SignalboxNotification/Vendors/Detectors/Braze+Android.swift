@@ -1,66 +1,29 @@
 import SignalboxJSON
 
-// Flat keys, all strings (braze-docs, android_object.md; braze-android-sdk, constant values).
+// Flat keys in FCM's data, all strings (braze-docs, android_object.md; braze-android-sdk, constant values).
 
 extension Braze {
-    func readAndroid(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
-        if let marker = payload["_ab"], !marker.equals("true") {
-            notification.warn(
-                "braze.marker-not-exact", "Only the string true is recognised by every Braze SDK.", at: marker,
-                in: payload.parser)
-        }
-        readText(payload, &notification)
-        let extra = readExtra(payload, &notification)
-        readPicture(payload, extra, &notification)
-        let slots = BrazeSlots(payload)
-        readStory(slots, payload, &notification)
-        note(housekeeping(payload, extra), &notification)
-        readTap(link: payload["uri"], inWebView: payload["ab_use_webview"]?.androidFlag == true, &notification)
-        readButtons(slots, &notification, in: payload.parser)
-        notification.custom = CustomFields.text(
-            of: payload, except: Self.androidKeys, &notification,
-            adding: [.members(extra, of: "extra", except: Self.ownsInExtra)], claiming: { slots.areRead($0) })
+    /// `t`, `a`, `s`: title, text, summary. `uri`: the link of a tap. `cid`, `br_p_id`: campaign and message.
+    /// `extra`: the app's own keys. `ab_iu`, `ab_li`: picture and icon. `sd`, `ab_bc`, `ab_nc`: sound, badge,
+    /// channel. Of the keys of any type only the presence counts. ``BrazeSlots`` reads the numbered keys of buttons
+    /// and story pages.
+    fileprivate static let androidKeys = KeySchema([
+        "_ab": .any, "t": .scalar, "a": .scalar, "s": .scalar, "uri": .text, "cid": .scalar, "br_p_id": .scalar,
+        "extra": .unchecked(.objectOrText(.anything)), "sd": .text, "ab_bc": .integer, "ab_nc": .scalar,
+        "ab_use_webview": .scalar, "ab_iu": .text, "ab_iip": .any, "ab_li": .text, "ab_c": .any, "ab_cp": .any,
+        "ab_sync_geos": .any, "br_ffr": .any, "br_br": .any, "ab_push_fetch_test_triggers_key": .any,
+        "appboy_uninstall_tracking": .any,
+    ])
+
+    /// Keys of Braze inside `extra`, which are not the app's.
+    fileprivate static func isOwnInExtra(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        key.equals("appboy_image_url") || key.equals("appboy_uninstall_tracking")
     }
 
-    /// The SDK shows a push only when both the title and the text are there; without, what the service shows counts.
-    private func readText(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
-        let title = payload["t"]
-        let body = payload["a"]
-        if title != nil, body != nil { notification.kind = .alert }
-        if let title = title?.spelled { notification.content.title = title }
-        if let body = body?.spelled { notification.content.body = body }
-        if let summary = payload["s"]?.spelled { notification.content.subtitle = summary }
-        if let channel = payload["ab_nc"]?.spelled { notification.content.channelId = channel }
-        if let badge = payload["ab_bc"]?.number { notification.content.badge = badge }
-        if let sound = payload["sd"]?.text { notification.content.sound = sound == "d" ? "default" : sound }
-        let campaign = PushNotification.Campaign(id: payload["cid"]?.spelled, messageId: payload["br_p_id"]?.spelled)
-        notification.campaign = campaign.isEmpty ? nil : campaign
-    }
-
-    /// The app's own keys, in the JSON text `extra`; ADM has them flat beside the rest.
-    private func readExtra(
-        _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
-    ) -> JSONValue? {
-        guard let value = payload["extra"] else { return nil }
-        if let extra = payload.parser.object(value) { return extra }
-        if value.utf8?.isEmpty == true { return nil }
-        notification.warn(
-            "braze.extra-not-an-object", "The extra is not the JSON text of an object.", at: value, in: payload.parser)
-        return nil
-    }
-
-    /// A picture of its own key wins over the old way inside `extra`.
-    private func readPicture(
-        _ payload: borrowing PlatformPayload, _ extra: JSONValue?, _ notification: inout PushNotification
-    ) {
-        if notification.add(payload["ab_iu"] ?? extra?["appboy_image_url"], as: .attachment) != nil {
-            notification.vendorKind = payload["ab_iip"] != nil ? "inline-image" : "big-picture"
-        }
-        _ = notification.add(payload["ab_li"], as: .icon)
-    }
-
-    /// Keys that are there count, whatever their value.
-    private func housekeeping(_ payload: borrowing PlatformPayload, _ extra: JSONValue?) -> Housekeeping? {
+    /// A key that is present counts, regardless of its value.
+    fileprivate static func housekeepingForAndroid(
+        _ payload: borrowing PlatformPayload, _ extra: JSONValue?
+    ) -> Housekeeping? {
         if (payload["appboy_uninstall_tracking"] ?? extra?["appboy_uninstall_tracking"]) != nil {
             return .uninstallTracking
         }
@@ -70,51 +33,167 @@ extension Braze {
         if payload["ab_push_fetch_test_triggers_key"] != nil { return .testInAppMessage }
         return nil
     }
-
-    private static func ownsInExtra(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        key.equals("appboy_image_url") || key.equals("appboy_uninstall_tracking")
-    }
 }
 
-// MARK: Numbered keys
+extension PushNotification {
+    /// Reads flat keys; they override the values of FCM's display block.
+    mutating func readBrazeAndroid(_ payload: borrowing PlatformPayload) {
+        let parser = payload.parser
+        if let marker = payload["_ab"], !marker.equals("true") {
+            warn(
+                "braze.marker-not-exact", "Only the string true is recognised by every Braze SDK.", at: marker,
+                in: parser)
+        }
+        readText(payload)
+        let extra = readExtra(payload["extra"], in: parser)
+        // A picture in its own key overrides the older one inside `extra`.
+        if addMedia(payload["ab_iu"] ?? extra?["appboy_image_url"], as: .attachment) != nil {
+            vendorKind = payload["ab_iip"] != nil ? "inline-image" : "big-picture"
+        }
+        addMedia(payload["ab_li"], as: .icon)
+        let slots = BrazeSlots(payload)
+        // The most specific style counts: story, conversation, picture.
+        if payload["ab_cp"] != nil { vendorKind = "conversation" }
+        if payload["ab_c"] != nil { readStory(slots) }
+        readBrazeHousekeeping(Braze.housekeepingForAndroid(payload, extra))
+        readBrazeTap(link: payload["uri"], inWebView: payload["ab_use_webview"]?.androidFlag == true)
+        readButtons(slots, in: parser)
+        fillCustom(
+            from: payload, except: Braze.androidKeys,
+            adding: [.members(extra, of: "extra", except: Braze.isOwnInExtra)], isConsumed: { slots.isConsumed($0) })
+    }
 
-extension Braze {
-    /// The most specific style wins: story, conversation, picture.
-    private func readStory(
-        _ slots: BrazeSlots, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
-    ) {
-        if payload["ab_cp"] != nil { notification.vendorKind = "conversation" }
-        guard payload["ab_c"] != nil else { return }
-        var items: [PushNotification.Carousel.Item] = []
+    /// The SDK shows a push only if it has both a title and a text; otherwise the platform's own keys count.
+    private mutating func readText(_ payload: borrowing PlatformPayload) {
+        let title = payload["t"]
+        let body = payload["a"]
+        if title != nil, body != nil { kind = .alert }
+        if let title = title?.scalarText { content.title = title }
+        if let body = body?.scalarText { content.body = body }
+        if let summary = payload["s"]?.scalarText { content.subtitle = summary }
+        if let channel = payload["ab_nc"]?.scalarText { content.presentation.channelId = channel }
+        if let badge = payload["ab_bc"]?.number { content.badge = badge }
+        if let sound = payload["sd"]?.text { content.sound = sound == "d" ? "default" : sound }
+        campaign = Campaign(id: payload["cid"]?.scalarText, messageId: payload["br_p_id"]?.scalarText).ifSet
+    }
+
+    /// The app's own keys, in the JSON text `extra`; ADM has them flat among the others.
+    private mutating func readExtra(_ value: JSONValue?, in parser: JSONParser) -> JSONValue? {
+        guard let value else { return nil }
+        if let extra = parser.object(value) { return extra }
+        if value.utf8?.isEmpty != true {
+            warn("braze.extra-not-an-object", "The extra is not the JSON text of an object.", at: value, in: parser)
+        }
+        return nil
+    }
+
+    /// The pages of a push story, up to the first without a picture.
+    private mutating func readStory(_ slots: BrazeSlots) {
+        var items: [Carousel.Item] = []
         for page in slots.shownPages {
-            let media = notification.add(page.image, as: .carousel)
+            let media = addMedia(page.image, as: .carousel)
             items.append(
                 .init(caption: page.title?.text, subcaption: page.subtitle?.text, url: page.link?.text, media: media))
         }
-        notification.vendorKind = "push-story"
-        notification.carousel = .init(items: items)
+        vendorKind = "push-story"
+        carousel = Carousel(items: items)
     }
 
-    /// The SDK stops at the first slot without a type, so those behind a gap are never shown.
-    private func readButtons(_ slots: BrazeSlots, _ notification: inout PushNotification, in parser: JSONParser) {
+    /// The buttons up to the first without a type.
+    private mutating func readButtons(_ slots: BrazeSlots, in parser: JSONParser) {
         let shown = slots.shownButtons
-        if let hidden = slots.buttons.dropFirst(shown.count).lazy.compactMap(\.anything).first {
-            notification.warn(
+        if let hidden = slots.buttons.dropFirst(shown.count).lazy.compactMap(\.anyValue).first {
+            warn(
                 "braze.button-after-gap", "The SDK stops reading buttons at the first without a type.", at: hidden,
                 in: parser)
         }
         var buttons: [Category.Button] = []
         for (position, slot) in shown.enumerated() {
-            let action = readAction(
+            let action = Braze.action(
                 type: slot.type, link: slot.link, inWebView: slot.usesWebView?.androidFlag == true)
-            if slot.type?.equals("ab_uri") == true, action.type == .openApp, let type = slot.type {
-                notification.warn(
-                    "braze.button-uri-missing", "Without a link the button opens the app.", at: type, in: parser)
+            if let type = slot.type, type.equals("ab_uri"), action.type == .openApp {
+                warn("braze.button-uri-missing", "Without a link the button opens the app.", at: type, in: parser)
             }
             buttons.append(
                 .init(identifier: slot.identifier?.text ?? String(position), title: slot.title?.text, action: action))
         }
-        guard !buttons.isEmpty else { return }
-        notification.category = Category(identifier: nil, origin: .dynamic, actions: buttons)
+        defineCategory(buttons)
+    }
+}
+
+// MARK: Numbered keys
+
+/// The numbered keys of a payload, `ab_a0_id` for buttons and `ab_c1_i` for story pages, found in one pass over the
+/// keys.
+private struct BrazeSlots {
+    /// `ab_aN_id`, `ab_aN_t`, `ab_aN_a`, `ab_aN_uri`, `ab_aN_use_webview`.
+    struct Button {
+        var identifier, title, type, link, usesWebView: JSONValue?
+
+        var anyValue: JSONValue? { identifier ?? title ?? type ?? link ?? usesWebView }
+    }
+
+    /// `ab_cN_i`, `ab_cN_t`, `ab_cN_st`, `ab_cN_uri`.
+    struct Page {
+        var image, title, subtitle, link: JSONValue?
+    }
+
+    private(set) var buttons: [Button] = []
+    private var pages: [Page] = []
+    /// The SDK stops at the first button without a type and at the first page without a picture.
+    private(set) var shownButtons: ArraySlice<Button> = []
+    private(set) var shownPages: ArraySlice<Page> = []
+
+    init(_ payload: borrowing PlatformPayload) {
+        payload.fields.forEach { key, value in
+            guard key.hasPrefix("ab_a") || key.hasPrefix("ab_c"), let (index, name) = Self.split(key) else { return }
+            if key[3] == UInt8(ascii: "a") { readButton(index, name, value) } else { readPage(index, name, value) }
+        }
+        shownButtons = buttons.prefix { $0.type?.hasText == true }
+        shownPages = pages.prefix { $0.image?.hasText == true }
+    }
+
+    private static let buttonNames: [StaticString] = ["_id", "_t", "_a", "_uri", "_use_webview"]
+    private static let pageNames: [StaticString] = ["_i", "_t", "_st", "_uri"]
+
+    private mutating func readButton(_ index: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
+        while buttons.count <= index { buttons.append(Button()) }
+        if name.equals("_id") { buttons[index].identifier = value }
+        if name.equals("_t") { buttons[index].title = value }
+        if name.equals("_a") { buttons[index].type = value }
+        if name.equals("_uri") { buttons[index].link = value }
+        if name.equals("_use_webview") { buttons[index].usesWebView = value }
+    }
+
+    private mutating func readPage(_ index: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
+        while pages.count <= index { pages.append(Page()) }
+        if name.equals("_i") { pages[index].image = value }
+        if name.equals("_t") { pages[index].title = value }
+        if name.equals("_st") { pages[index].subtitle = value }
+        if name.equals("_uri") { pages[index].link = value }
+    }
+
+    /// True for a numbered key from which a shown button or page was read.
+    func isConsumed(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard key.hasPrefix("ab_a") || key.hasPrefix("ab_c"), let (index, name) = Self.split(key) else { return false }
+        return key[3] == UInt8(ascii: "a")
+            ? index < shownButtons.count && Self.buttonNames.contains { name.equals($0) }
+            : index < shownPages.count && Self.pageNames.contains { name.equals($0) }
+    }
+
+    /// The number after the four letters of the prefix, and the rest of the key. Numbers from 1000 on are ignored:
+    /// the SDK reads such a slot only after all slots before it.
+    private static func split(
+        _ key: UnsafeBufferPointer<UInt8>
+    ) -> (index: Int, name: UnsafeBufferPointer<UInt8>)? {
+        var index = 0
+        var cursor = 4
+        while cursor < key.count, key[cursor].isDigit {
+            index = index * 10 + Int(key[cursor] - UInt8(ascii: "0"))
+            cursor += 1
+            if index >= longestList { return nil }
+        }
+        guard cursor > 4 else { return nil }
+        return (index, UnsafeBufferPointer(rebasing: key[cursor...]))
     }
 }

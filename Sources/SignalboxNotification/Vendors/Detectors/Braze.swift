@@ -1,13 +1,18 @@
 import SignalboxJSON
 
-/// Braze, formerly Appboy: an object `ab` beside `aps`; `_ab` among flat keys of FCM's data, of ADM and of HMS.
+/// Braze, formerly Appboy. Its payloads have four forms, each with a file of its own for keys and reading:
+///
+/// - APNs: an object `ab` next to `aps` (`Braze+Apple.swift`)
+/// - FCM's data, ADM, HMS: flat keys with `_ab` among them (`Braze+Android.swift`)
+/// - web push: the body for Braze's service worker (`Braze+InApp.swift`)
+/// - in-app messages with their triggers (`Braze+InApp.swift`)
 struct Braze: VendorDetector {
     var vendor: VendorID { VendorID("braze") }
     var looksFor: String {
         """
-        `_ab` that is `true`, an object `ab` with `c`, `att`, `c_items` or a key that begins with `ab_`, or beside another \
-        key of Braze's, `appboy_uninstall_tracking`, `ab_sync_geos` or `ab_push_fetch_test_triggers_key`, the attribute \
-        `brazeActivityId` of a Live Activity, or in-app messages with their triggers
+        `_ab` that is `true`, an object `ab` with `c`, `att`, `c_items` or a key that begins with `ab_`, or next to \
+        another key of Braze's, `appboy_uninstall_tracking`, `ab_sync_geos` or `ab_push_fetch_test_triggers_key`, the \
+        attribute `brazeActivityId` of a Live Activity, or in-app messages with their triggers
         """
     }
     var looksAt: [StaticString] { ["_ab", "ab", "ab_uri", "triggers", "trigger_condition"] }
@@ -19,7 +24,7 @@ struct Braze: VendorDetector {
             guard marker.androidFlag else { return nil }
             return Detection(.proof, evidence: [payload.pointer(to: marker)])
         }
-        if let marker = appleMarker(in: payload) ?? activityMarker(in: payload) ?? inAppEvidence(in: payload) {
+        if let marker = appleMarker(in: payload) ?? activityMarker(in: payload) ?? inAppMarker(in: payload) {
             return Detection(.signature, evidence: [payload.pointer(to: marker)])
         }
         if let body = webPush(payload) {
@@ -36,13 +41,13 @@ struct Braze: VendorDetector {
 
     func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         if payload.envelope == .inApp {
-            readInApp(payload, &notification)
+            notification.readBrazeInApp(payload)
         } else if payload["_ab"] != nil {
-            readAndroid(payload, &notification)
+            notification.readBrazeAndroid(payload)
         } else if webPush(payload) != nil {
-            readWeb(payload, &notification)
+            notification.readBrazeWeb(payload)
         } else {
-            readApple(payload, &notification)
+            notification.readBrazeApple(payload)
         }
     }
 }
@@ -57,7 +62,7 @@ extension Braze {
         guard let ab = payload["ab"], ab.isObject, !ab.isEmptyContainer else { return request }
         let isBraze =
             hasOwnKey(ab) || request != nil || payload["ab_uri"]?.isString == true
-            || payload["ab_use_webview"]?.isSpelled == true
+            || payload["ab_use_webview"]?.hasScalarText == true
         return isBraze ? ab : nil
     }
 
@@ -76,15 +81,22 @@ extension Braze {
         return nil
     }
 
-    /// The attribute by which the SDK knows a Live Activity that Braze starts (braze-docs, "Live Activities",
+    /// The attribute by which the SDK recognises a Live Activity that Braze starts (braze-docs, "Live Activities",
     /// `BrazeLiveActivityAttributes`).
     private func activityMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
         guard let marker = payload.aps?["attributes"]?["brazeActivityId"], marker.isString else { return nil }
         return marker
     }
 
-    /// The body of a web push has no marker: the campaign's identifier beside title and text must do, in an envelope
-    /// that no app's push comes in, with one of the structures that Braze's service worker reads.
+    /// No other vendor's payloads contain the conditions next to the message, or the effect of closing the message
+    /// next to the effect of a tap.
+    private func inAppMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
+        guard payload.envelope == .inApp else { return nil }
+        return payload["triggers"] ?? payload["trigger_condition"] ?? payload["message_close"]
+    }
+
+    /// The body of a web push has no marker. The campaign's identifier, title and text identify it, in an envelope
+    /// that no app's push uses, with one of the structures that Braze's service worker reads.
     private func webPush(_ payload: borrowing PlatformPayload) -> [JSONValue]? {
         guard payload.envelope == .other, let campaign = payload["cid"], let title = payload["t"],
             let text = payload["a"], campaign.isString, title.isString, text.isString
@@ -95,6 +107,7 @@ extension Braze {
         return [campaign, title, text]
     }
 
+    /// True if a button has one of Braze's own types.
     private func hasOwnButton(_ list: JSONValue?) -> Bool {
         list?.elements.prefix(longestList).contains { $0["a"]?.utf8?.hasPrefix("ab_") == true } ?? false
     }
@@ -102,23 +115,16 @@ extension Braze {
     /// A campaign's identifier is the Base64 of two others and the suffix `cmp`, so it ends in one of three ways.
     private func isComposite(_ campaign: JSONValue) -> Bool {
         guard let text = campaign.utf8, text.count.isMultiple(of: 4) else { return false }
-        let isLong = text.count >= 32
         let endsAsCampaign = ["Y21w", "cA==", "bXA="].contains { text.suffix(4).elementsEqual($0.utf8) }
-        guard isLong || endsAsCampaign else { return false }
-        return text.allSatisfy { byte in
-            switch byte {
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"): true
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-            default: byte == UInt8(ascii: "+") || byte == UInt8(ascii: "/") || byte == UInt8(ascii: "=")
-            }
-        }
+        guard text.count >= 32 || endsAsCampaign else { return false }
+        return text.allSatisfy { $0.isLetterOrDigit || "+/=".utf8.contains($0) }
     }
 }
 
-// MARK: Housekeeping
+// MARK: Parts of several forms
 
 extension Braze {
-    /// What only the SDK acts upon. Those that fetch something can come with a visible push, uninstall tracking never.
+    /// Requests on which only the SDK acts. Uninstall tracking never comes with a visible push, the others can.
     enum Housekeeping: String {
         case uninstallTracking = "uninstall-tracking"
         case geofenceSync = "geofence-sync"
@@ -127,19 +133,10 @@ extension Braze {
         case testInAppMessage = "test-in-app-message"
     }
 
-    func note(_ housekeeping: Housekeeping?, _ notification: inout PushNotification) {
-        guard let housekeeping else { return }
-        notification.vendorKind = housekeeping.rawValue
-        if housekeeping == .uninstallTracking || notification.kind == .silent { notification.kind = .control }
-    }
-}
-
-// MARK: Actions
-
-extension Braze {
-    /// Types go by three sets of names: those of the REST API and, on the wire, Android's. Which of them iOS gets is not
-    /// documented, so all are read everywhere. A link that is missing opens the app (braze-android-sdk).
-    func readAction(type: JSONValue?, link: JSONValue?, inWebView: Bool) -> Action {
+    /// The effect of a button. There are three sets of types: those of the REST API and, on the wire, Android's.
+    /// Braze does not document which of them iOS receives, so all are read in every form. Without its link, a button
+    /// opens the app (braze-android-sdk).
+    static func action(type: JSONValue?, link: JSONValue?, inWebView: Bool) -> Action {
         let word = type?.text
         switch word {
         case "ab_uri", "URI", "DEEP_LINK":
@@ -150,10 +147,19 @@ extension Braze {
         default: return Action(.custom, value: link?.text, vendorType: word)
         }
     }
+}
 
-    /// What a tap on the notification itself does; nothing when there is none to tap on.
-    func readTap(link: JSONValue?, inWebView: Bool, _ notification: inout PushNotification) {
-        guard notification.kind == .alert else { return }
-        notification.action = link.flatMap { .opening($0, inWebView: inWebView) } ?? Action(.openApp)
+extension PushNotification {
+    /// Names the request to the SDK; a push that shows nothing else is of the kind control.
+    mutating func readBrazeHousekeeping(_ housekeeping: Braze.Housekeeping?) {
+        guard let housekeeping else { return }
+        vendorKind = housekeeping.rawValue
+        if housekeeping == .uninstallTracking || kind == .silent { kind = .control }
+    }
+
+    /// The effect of a tap on the notification itself; none if the push shows none.
+    mutating func readBrazeTap(link: JSONValue?, inWebView: Bool) {
+        guard kind == .alert else { return }
+        action = link.flatMap { .opening($0, inWebView: inWebView) } ?? Action(.openApp)
     }
 }

@@ -1,7 +1,11 @@
 import SignalboxJSON
 
-/// Granify's labels of inline views: `name`, `product_id`, `sku`. They come through no push service and nothing in them
-/// says whose they are, so they are read only from a source that is configured as Granify (Granify, "Inlines").
+/// Granify's labels of inline views (Granify, "Inlines"):
+///
+///     {"name": "aboveCartPageTotal", "product_id": 123, "sku": "…"}
+///
+/// The app reads them from its own pages, not from a push. No key identifies the vendor, so they are read only from a
+/// source that the config assigns to Granify.
 struct Granify: VendorDetector {
     static let name = "granify"
     var vendor: VendorID { VendorID(Self.name) }
@@ -11,24 +15,24 @@ struct Granify: VendorDetector {
     func detect(_ payload: borrowing PlatformPayload) -> Detection? { nil }
 
     func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
+        let parser = payload.parser
         notification.platform = .unknown
         notification.kind = .inline
         let name = payload["name"]
         if name?.hasText != true {
-            notification.warn(
-                "granify.name-missing", "A label has a name.", key: "name", of: payload.root, in: payload.parser)
+            notification.warn("granify.name-missing", "A label has a name.", key: "name", of: payload.root, in: parser)
         }
         let inline = PushNotification.Inline(
-            name: name?.text, productId: payload["product_id"]?.spelled, sku: payload["sku"]?.spelled)
+            name: name?.text, productId: payload["product_id"]?.scalarText, sku: payload["sku"]?.scalarText)
         notification.inline = inline
         if let sku = payload["sku"], inline.sku != nil, inline.productId == nil {
             notification.warn(
-                "granify.product-id-missing", "A sku tells apart the products of one product_id, which is missing.",
-                at: sku, in: payload.parser)
+                "granify.product-id-missing", "A sku distinguishes products of one product_id, which is missing.",
+                at: sku, in: parser)
         }
-        notification.custom = CustomFields.text(of: payload, except: Self.label, &notification)
+        notification.fillCustom(from: payload, except: Self.label)
     }
 
     /// The documents print `product_id` without quotes.
-    private static let label = Shape(["name": .text, "product_id": .scalar, "sku": .scalar])
+    private static let label = KeySchema(["name": .text, "product_id": .scalar, "sku": .scalar])
 }

@@ -1,38 +1,11 @@
 import SignalboxJSON
 
-// `{type, value, …}`, wherever an action stands (IBM, "Default actions for mobile app messages"; plug-ins of
-// Acoustic-Mobile-Push/iOS and Android).
+// Actions of notifications and buttons, `{"type": "url", "value": "…", "name": "…", "foreground": true, …}` (IBM,
+// "Default actions for mobile app messages"; plug-ins of Acoustic-Mobile-Push/iOS and Android).
 
 extension MCE {
-    /// The action that an object describes, with a warning when it has no type; nil when it is no object.
-    func readAction(
-        _ value: JSONValue, _ notification: inout PushNotification, in parser: JSONParser
-    ) -> Action? {
-        guard value.isObject else {
-            notification.warn("mce.action-not-an-object", "An action is an object.", at: value, in: parser)
-            return nil
-        }
-        let action = JSONObject(value)
-        guard let word = action["type"]?.text else {
-            notification.warn(
-                "mce.action-type-missing", "An action has a type.", key: "type", of: action.value, in: parser)
-            return Action(
-                .custom, value: action["value"]?.spelled, arguments: arguments(of: action, except: action["value"]))
-        }
-        let type = Self.type(word)
-        warnOfValue(action, type, &notification, in: parser)
-        warnOfOtherPlatform(action, type, &notification, in: parser)
-        let value = type == .snooze ? action["value"] ?? action["time"] : action["value"]
-        let arguments = arguments(of: action, except: value)
-        if type == .openUrl, let value, var opening = Action.opening(value, vendorType: word) {
-            opening.arguments = arguments
-            return opening
-        }
-        return Action(type, value: value?.spelled, vendorType: word, arguments: arguments)
-    }
-
-    /// Types are compared exactly, as the action registry does. iOS and Android name the web view differently.
-    private static func type(_ word: String) -> Action.ActionType {
+    /// The SDK's action registry compares types exactly. iOS and Android use different names for the web view.
+    fileprivate static func type(_ word: String) -> Action.ActionType {
         switch word {
         case "url": .openUrl
         case "dial": .dial
@@ -49,47 +22,89 @@ extension MCE {
         }
     }
 
-    private func warnOfValue(
-        _ action: JSONObject, _ type: Action.ActionType, _ notification: inout PushNotification, in parser: JSONParser
-    ) {
+    /// The values that the SDK passes to the action's handler besides type and value: a calendar's dates, an e-mail's
+    /// parts. `consumed`: the value of the action.
+    fileprivate static func arguments(of action: JSONObject, except consumed: JSONValue?) -> JSONText? {
+        var writer = JSONWriter()
+        action.forEachMember { key, value in
+            guard !isButtonKey(key) else { return }
+            if let consumed, value.isSamePlace(as: consumed), consumed.hasScalarText { return }
+            if writer.isEmpty { writer.beginObject() }
+            writer.key(utf8: key)
+            writer.value(value)
+        }
+        guard !writer.isEmpty else { return nil }
+        writer.endObject()
+        return JSONText(writer)
+    }
+
+    /// Keys with a field of their own in events.
+    private static func isButtonKey(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        key.equals("type") || key.equals("name") || key.equals("destructive") || key.equals("authentication")
+            || key.equals("foreground")
+    }
+}
+
+extension PushNotification {
+    /// The action that an object describes; warns of a missing type. Nil, with a warning, for any other value.
+    mutating func readMCEAction(_ value: JSONValue, in parser: JSONParser) -> Action? {
+        guard value.isObject else {
+            warn("mce.action-not-an-object", "An action is an object.", at: value, in: parser)
+            return nil
+        }
+        let action = JSONObject(value)
+        guard let word = action["type"]?.text else {
+            warn("mce.action-type-missing", "An action has a type.", key: "type", of: value, in: parser)
+            let arguments = MCE.arguments(of: action, except: action["value"])
+            return Action(.custom, value: action["value"]?.scalarText, arguments: arguments)
+        }
+        let type = MCE.type(word)
+        warnOfValue(action, type, in: parser)
+        warnOfOtherPlatform(action, type, in: parser)
+        let value = type == .snooze ? action["value"] ?? action["time"] : action["value"]
+        let arguments = MCE.arguments(of: action, except: value)
+        if type == .openUrl, let value, var opening = Action.opening(value, vendorType: word) {
+            opening.arguments = arguments
+            return opening
+        }
+        return Action(type, value: value?.scalarText, vendorType: word, arguments: arguments)
+    }
+
+    /// Checks the value by the rules of MCE's documentation.
+    private mutating func warnOfValue(_ action: JSONObject, _ type: Action.ActionType, in parser: JSONParser) {
         let value = action["value"]
         switch type {
         case .openUrl, .dial, .passbook, .webView:
-            guard let value, value.isSpelled else {
-                return notification.warn(
+            guard let value, value.hasScalarText else {
+                return warn(
                     "mce.action-value-missing", "This type of action needs a value.", key: "value", of: action.value,
                     in: parser)
             }
-            // Passes and web views come over TLS only (IBM, "Default actions for mobile app messages").
-            guard value.utf8?.startsSpelling("http://") == true else { return }
+            // Passes and web views require TLS (IBM, "Default actions for mobile app messages").
+            guard value.utf8?.hasPrefixIgnoringCase("http://") == true else { return }
             switch type {
             case .passbook, .webView: break
             default: return
             }
-            notification.warn(
-                "mce.value-not-https", "This type of action opens https addresses only.", at: value, in: parser)
+            warn("mce.value-not-https", "This type of action opens https addresses only.", at: value, in: parser)
         case .snooze:
             // The documentation writes the minutes as a string. Android has them under `time`, also as a string.
             guard let value, !value.isNull, value.number == nil, value.decimal == nil else { return }
-            notification.warn(
-                "mce.snooze-not-a-number", "The minutes of a snooze are a number.", at: value, in: parser)
+            warn("mce.snooze-not-a-number", "The minutes of a snooze are a number.", at: value, in: parser)
         default: return
         }
     }
 
-    /// The plug-ins of iOS and Android go by other keys, and that for web pages by another type; neither understands the
-    /// other's (Acoustic-Mobile-Push/iOS, plugins; Android, plugin-*.json).
-    private func warnOfOtherPlatform(
-        _ action: JSONObject, _ type: Action.ActionType, _ notification: inout PushNotification,
-        in parser: JSONParser
-    ) {
-        // Enumerations with raw values are compared by those; a switch is not.
+    /// The plug-ins of iOS and Android use different keys, and different types for web pages; neither supports those of
+    /// the other (Acoustic-Mobile-Push/iOS, plugins; Android, plugin-*.json).
+    private mutating func warnOfOtherPlatform(_ action: JSONObject, _ type: Action.ActionType, in parser: JSONParser) {
+        // A switch, because `==` compares the raw values of such enumerations.
         switch type {
         case .calendar, .snooze, .webView: break
         default: return
         }
         let isApple: Bool
-        switch notification.platform {
+        switch platform {
         case .apns: isApple = true
         case .fcm: isApple = false
         case .unknown: return
@@ -103,68 +118,42 @@ extension MCE {
             default: action["type"].flatMap { $0.equals(isApple ? "displayweb" : "displayWebView") ? $0 : nil }
             }
         guard let foreign else { return }
-        notification.warn(
+        warn(
             "mce.of-other-platform",
-            "The plug-in of \(isApple ? "iOS" : "Android") does not know this; that of the other platform does.",
+            "The \(isApple ? "iOS" : "Android") plug-in does not support this; that of the other platform does.",
             at: foreign, in: parser)
     }
 
-    /// What the SDK hands to the action's handler besides type and value: a calendar's dates, an e-mail's parts.
-    private func arguments(of action: JSONObject, except read: JSONValue?) -> JSONText? {
-        var writer = JSONWriter()
-        action.forEachMember { key, value in
-            guard !Self.isAction(key) else { return }
-            if let read, value.isSamePlace(as: read), read.isSpelled { return }
-            if writer.isEmpty { writer.beginObject() }
-            writer.key(utf8: key)
-            writer.value(value)
-        }
-        guard !writer.isEmpty else { return nil }
-        writer.endObject()
-        return JSONText(writer)
-    }
+    // MARK: Buttons
 
-    private static func isAction(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
-        key.equals("type") || key.equals("name") || key.equals("destructive") || key.equals("authentication")
-            || key.equals("foreground")
-    }
-}
-
-// MARK: Buttons
-
-extension MCE {
-    /// The SDK identifies a button by the JSON of its action, which says nothing to people and changes with its
-    /// spelling; see ``ButtonIdentifiers`` for what stands here instead.
-    func readButtons(
-        _ list: JSONValue?, needFlags: Bool, _ notification: inout PushNotification, in parser: JSONParser
-    ) -> [Category.Button] {
-        guard let list = notification.bounded(list, "mce.too-many-actions", in: parser) else { return [] }
+    /// The SDK identifies a button by the JSON of its action, which is unreadable and depends on the spelling; events
+    /// contain ``ButtonIdentifiers`` instead. `needFlags`: whether the platform reads the buttons' options.
+    mutating func readMCEButtons(_ list: JSONValue?, needFlags: Bool, in parser: JSONParser) -> [Category.Button] {
+        guard let list = bounded(list, "mce.too-many-actions", in: parser) else { return [] }
         var identifiers = ButtonIdentifiers()
         var buttons: [Category.Button] = []
         for value in list {
-            guard let action = readAction(value, &notification, in: parser) else { continue }
+            guard let action = readMCEAction(value, in: parser) else { continue }
             let button = JSONObject(value)
             let title = button["name"]?.text
             if title == nil {
-                notification.warn(
+                warn(
                     "mce.action-name-missing", "The name of an action is the title of its button.", key: "name",
                     of: value, in: parser)
             }
             buttons.append(
                 Category.Button(
                     identifier: identifiers.next(for: action, title: title), title: title, action: action,
-                    options: needFlags ? readOptions(button, &notification, in: parser) : [],
+                    options: needFlags ? readOptions(button, in: parser) : [],
                     textInput: action.type == .reply ? .init() : nil))
         }
         return buttons
     }
 
-    /// `rich`, `dial` and `url` have defaults. Any other type must give its flags, and is read with the same defaults
-    /// when it does not. The carousel's own sample omits them for `next` and `prev` (Acoustic-Mobile-Push/iOS, Image
-    /// Carousel Plugin).
-    private func readOptions(
-        _ button: JSONObject, _ notification: inout PushNotification, in parser: JSONParser
-    ) -> Category.Options {
+    /// `rich`, `dial` and `url` have defaults. Any other type must specify its flags; the same defaults apply if it
+    /// does not. The carousel's own sample omits them for `next` and `prev` (Acoustic-Mobile-Push/iOS, Image Carousel
+    /// Plugin).
+    private mutating func readOptions(_ button: JSONObject, in parser: JSONParser) -> Category.Options {
         let type = button["type"]
         let hasDefaults =
             type?.equals("url") == true || type?.equals("dial") == true || type?.equals("rich") == true
@@ -173,7 +162,7 @@ extension MCE {
         func flag(_ key: StaticString, default standard: Bool) -> Bool {
             if let value = button[key], !value.isNull { return value.appleFlag }
             if !hasDefaults {
-                notification.warn(
+                warn(
                     "mce.action-option-missing", "Only rich, dial and url have defaults for their options.",
                     key: key.description, of: button.value, in: parser)
             }

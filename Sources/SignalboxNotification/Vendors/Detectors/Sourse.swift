@@ -1,7 +1,16 @@
 import SignalboxJSON
 
-/// Sourse smart notifications: `handler` names it, every key is a string in FCM's data, and the SDK shows the text when
-/// it finds the user receptive (Sourse, "Smart notification payload specification").
+/// Sourse smart notifications (Sourse, "Smart notification payload specification"): FCM data with the keys
+///
+///     handler               exactly `com.sourse.notification`
+///     title, message        the texts, required
+///     actionURL, imageURL   a link and a picture
+///     tag                   identifies the mailing in Sourse's analytics
+///     isSmartNotification   `0` shows the notification at once
+///     embargoDate, expiryDate   the period in which the SDK may show it, ISO 8601
+///     custom_…              the app's own keys
+///
+/// Every value is a string. The push arrives silently; the SDK shows the text when it finds the user receptive.
 struct Sourse: VendorDetector {
     var vendor: VendorID { VendorID("sourse") }
     var looksFor: String {
@@ -17,100 +26,88 @@ struct Sourse: VendorDetector {
         return Detection(.hint, evidence: [payload.pointer(to: condition)])
     }
 
-    /// The same news for apps without the SDK goes out as a plain notification beside the smart one. It bears no key of
-    /// Sourse's, but its condition leaves out the devices that have the SDK, by either name of their topic
-    /// (incoming-inc/ios-sdk, SmartNotifications/backend/sendNotification.js).
+    /// Sourse sends the same news as a plain notification to apps without the SDK. It has none of Sourse's keys, but
+    /// its condition excludes devices with the SDK, by either name of their topic (incoming-inc/ios-sdk,
+    /// SmartNotifications/backend/sendNotification.js).
     private func isCompanion(_ topics: TopicCondition?) -> Bool {
         guard let topics else { return false }
-        return topics.leavesOut("sourse_sdk_integrated") || topics.leavesOut("isdk_sdk_integrated")
+        return topics.excludes("sourse_sdk_integrated") || topics.excludes("isdk_sdk_integrated")
     }
 
-    /// The push arrives silently, but what it is for is an alert: the SDK makes a local notification of it.
     func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
-        notification.kind = .alert
-        notification.content.title = required("title", "sourse.title-missing", payload, &notification)
-        notification.content.body = required("message", "sourse.message-missing", payload, &notification)
-        notification.tag = string("tag", payload, &notification)
-        // The tag of the analytics is all that tells one Sourse mailing from another.
-        notification.campaign = notification.tag.map { .init(id: $0) }
-        notification.action = Action(.openApp)
-        if let link = payload["actionURL"], string("actionURL", payload, &notification) != nil {
-            notification.action = .opening(link) ?? notification.action
-        }
-        if let image = string("imageURL", payload, &notification) {
-            notification.media = [Media(url: image, role: .attachment)]
-        }
-        notification.schedule = schedule(payload, &notification)
-        notification.custom = CustomFields.text(of: payload, except: Self.keys, &notification, stripping: "custom_")
+        notification.readSourse(payload)
     }
 
-    private static let keys = Shape([
+    fileprivate static let keys = KeySchema([
         "handler": .any, "title": .unchecked(.scalar), "message": .unchecked(.scalar),
         "actionURL": .unchecked(.scalar), "imageURL": .unchecked(.scalar), "tag": .unchecked(.scalar),
         "isSmartNotification": .unchecked(.scalar), "embargoDate": .unchecked(.date), "expiryDate": .unchecked(.date),
     ])
 }
 
-// MARK: Schedule
+extension PushNotification {
+    fileprivate mutating func readSourse(_ payload: borrowing PlatformPayload) {
+        // The SDK makes a local notification of the silent push.
+        kind = .alert
+        content.title = required("title", "sourse.title-missing", payload)
+        content.body = required("message", "sourse.message-missing", payload)
+        tag = string("tag", payload)
+        // The tag alone distinguishes mailings.
+        campaign = tag.map { Campaign(id: $0) }
+        action = Action(.openApp)
+        if let link = payload["actionURL"], string("actionURL", payload) != nil {
+            action = .opening(link) ?? action
+        }
+        if let image = string("imageURL", payload) { media = [Media(url: image, role: .attachment)] }
+        readSchedule(payload)
+        fillCustom(from: payload, except: Sourse.keys, stripping: "custom_")
+    }
 
-extension Sourse {
-    private func schedule(
-        _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
-    ) -> PushNotification.Schedule {
-        let embargo = date("embargoDate", payload, &notification)
-        let expiry = date("expiryDate", payload, &notification)
+    /// Reads the period and the flag of the scheduler.
+    private mutating func readSchedule(_ payload: borrowing PlatformPayload) {
+        let embargo = date("embargoDate", payload)
+        let expiry = date("expiryDate", payload)
         if let embargo, let expiry, embargo > expiry, let value = payload["embargoDate"] {
-            notification.warn(
+            warn(
                 "sourse.embargo-after-expiry", "The notification expires before it may be shown.", at: value,
                 in: payload.parser)
         }
-        let isImmediate = isOff(payload["isSmartNotification"])
-        _ = string("isSmartNotification", payload, &notification)
-        return .init(mode: isImmediate ? .immediate : .optimal, notBefore: embargo?.text, notAfter: expiry?.text)
+        // `0` disables the scheduler. The sample code forwards any value, so `false` occurs as well.
+        let flag = payload["isSmartNotification"]
+        let isImmediate = flag?.number == 0 || flag?.bool == false || flag?.utf8?.equalsIgnoringCase("false") == true
+        _ = string("isSmartNotification", payload)
+        schedule = Schedule(
+            mode: isImmediate ? .immediate : .optimal, notBefore: embargo?.text, notAfter: expiry?.text)
     }
 
-    /// `0` switches the scheduler off. The sample code passes on whatever it was given, so `false` occurs as well.
-    private func isOff(_ flag: JSONValue?) -> Bool {
-        guard let flag else { return false }
-        return flag.number == 0 || flag.bool == false || flag.utf8?.spells("false") == true
-    }
-
-    private func date(
-        _ key: StaticString, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
-    ) -> Timestamp? {
-        guard let value = payload[key], string(key, payload, &notification) != nil else { return nil }
+    /// An ISO 8601 date; nil, with a warning, for any other value.
+    private mutating func date(_ key: StaticString, _ payload: borrowing PlatformPayload) -> Timestamp? {
+        guard let value = payload[key], string(key, payload) != nil else { return nil }
         if let date = value.utf8.flatMap({ Timestamp(iso8601: $0) }) { return date }
-        notification.warn(
+        warn(
             "sourse.date-invalid", "Dates are written like 2012-04-23T18:25:43.234Z.", at: value, in: payload.parser)
         return nil
     }
-}
 
-// MARK: Strings
-
-extension Sourse {
-    private func required(
-        _ key: StaticString, _ code: String, _ payload: borrowing PlatformPayload,
-        _ notification: inout PushNotification
+    /// The text of a required key; warns if it is missing.
+    private mutating func required(
+        _ key: StaticString, _ code: String, _ payload: borrowing PlatformPayload
     ) -> String? {
-        if payload[key] == nil, let home = payload.fields.object(with: "handler") {
-            notification.warn(
-                code, "A smart notification has a \(key).", key: key.description, of: home, in: payload.parser)
+        if payload[key] == nil, let object = payload.fields.object(with: "handler") {
+            warn(code, "A smart notification has a \(key).", key: key.description, of: object, in: payload.parser)
         }
-        return string(key, payload, &notification)
+        return string(key, payload)
     }
 
     /// The text of a key. FCM's legacy API converts numbers and booleans to strings, and the sample code sends both
-    /// (incoming-inc/ios-sdk, SmartNotifications/backend/sendNotification.js). Other values are not read.
-    private func string(
-        _ key: StaticString, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
-    ) -> String? {
+    /// (incoming-inc/ios-sdk, SmartNotifications/backend/sendNotification.js).
+    private mutating func string(_ key: StaticString, _ payload: borrowing PlatformPayload) -> String? {
         guard let value = payload[key], !value.isNull else { return nil }
-        if !value.isString, payload.envelope != .fcmLegacy || !value.isSpelled {
-            notification.warn(
+        if !value.isString, payload.envelope != .fcmLegacy || !value.hasScalarText {
+            warn(
                 "sourse.value-not-a-string", "All values of a smart notification are strings.", at: value,
                 in: payload.parser)
         }
-        return value.spelled
+        return value.scalarText
     }
 }

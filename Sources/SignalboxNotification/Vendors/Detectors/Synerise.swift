@@ -1,166 +1,153 @@
 import SignalboxJSON
 
-/// Synerise: `issuer` names it, `content-type` says how to read `content`. On APNs `content` is an object, in FCM's data
-/// the JSON text of one (Synerise, "Campaigns: basics"; android-sdk, InjectorApiActivity).
+/// Synerise (Synerise, "Campaigns: basics"; android-sdk, InjectorApiActivity):
+///
+///     {"issuer": "Synerise", "message-type": "…", "content-type": "simple-push", "content": {"campaign": {…}, …}}
+///
+/// `content-type` determines how to read `content`; `message-type` has no effect. On APNs `content` is an object, in
+/// FCM's data the JSON text of one. `Synerise+Campaigns.swift` reads pushes, banners and walkthroughs.
 struct Synerise: VendorDetector {
     var vendor: VendorID { VendorID("synerise") }
     var looksFor: String { "`issuer` that is exactly `Synerise`" }
     var looksAt: [StaticString] { ["issuer"] }
 
-    /// Integrators opt out by writing something else as `issuer`, so nothing but the exact value counts.
+    /// Integrators opt out by another value of `issuer`, so only the exact value counts.
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {
         guard let issuer = payload["issuer"], issuer.equals("Synerise") else { return nil }
         return Detection(.proof, evidence: [payload.pointer(to: issuer)])
     }
 
     func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
-        notification.vendorKind = payload["content-type"]?.text
-        acceptBadgeAsText(&notification)
-        warnOfMissingKeys(payload, &notification)
-        if let encryption = payload["content-encryption"] {
-            notification.warn(
-                "synerise.content-encrypted", "The content is encrypted and was not read.", at: encryption,
-                in: payload.parser)
-            readOpaque(payload["content-type"], &notification)
-            notification.custom = CustomFields.text(of: payload, except: Self.opaque, &notification)
-            return
-        }
-        guard let content = payload.parser.object(payload["content"]) else {
-            warnOfUnreadableContent(payload, &notification)
-            notification.custom = CustomFields.text(of: payload, except: Self.opaque, &notification)
-            return
-        }
-        readCampaign(content["campaign"], &notification)
-        read(content, as: payload["content-type"], payload, into: &notification)
+        notification.readSynerise(payload)
     }
 
-    /// `message-type` has no say in how a push is handled (Synerise, "Campaigns: basics"), `content-type` has.
-    private func read(
-        _ content: JSONValue, as type: JSONValue?, _ payload: borrowing PlatformPayload,
-        into notification: inout PushNotification
-    ) {
-        var additions: [CustomFields.Addition] = []
-        var shape = Self.simplePush
-        switch ContentType(type) {
-        case .simplePush: readSimplePush(content, payload, &notification)
-        case .templateBanner:
-            readBanner(content, payload, &notification)
-            additions = [.member("auto_disappear", content["auto_disappear"], of: "content")]
-            shape = Self.banner
-        case .silentCommand, .silentSDKCommand:
-            readCommand(content, type, payload, &notification)
-            additions = [.member("content", content, of: "synerise")]
-            shape = Self.command
-        case .inAppTest:
-            // What else it holds is not documented.
-            notification.kind = .inAppMessage
-            shape = Self.inAppTest
-        case .unknown:
-            shape = readUnknown(content, payload, &notification)
-            guard let type else { break }
-            notification.warn(
-                "synerise.content-type-unknown", "No push of Synerise has this content-type.", at: type,
-                in: payload.parser)
-        }
-        notification.custom = CustomFields.text(of: payload, except: shape, &notification, adding: additions)
-    }
+    /// The documented values of `content-type`.
+    enum ContentType: String {
+        case simplePush = "simple-push"
+        case templateBanner = "template-banner"
+        case silentCommand = "silent-command"
+        case silentSDKCommand = "silent-sdk-command"
+        case inAppTest = "in-app-test"
+        case unknown
 
-    /// Synerise documents the badge as a string (Synerise, "Campaigns: simple push").
-    private func acceptBadgeAsText(_ notification: inout PushNotification) {
-        guard notification.content.badge != nil else { return }
-        notification.warnings.removeAll { $0.code == "apns.badge-not-a-number" }
-    }
+        init(_ type: JSONValue?) { self = type?.string.flatMap { Self(rawValue: $0) } ?? .unknown }
 
-    /// What comes encrypted is known by its type alone.
-    private func readOpaque(_ type: JSONValue?, _ notification: inout PushNotification) {
-        switch ContentType(type) {
-        case .simplePush: notification.kind = .alert
-        case .templateBanner: notification.kind = .banner
-        case .silentCommand: notification.kind = .silent
-        case .silentSDKCommand: notification.kind = .control
-        case .inAppTest: notification.kind = .inAppMessage
-        case .unknown: break
+        /// The kind of a push with unreadable content; nil for an unknown type.
+        var kind: PushNotification.Kind? {
+            switch self {
+            case .simplePush: .alert
+            case .templateBanner: .banner
+            case .silentCommand: .silent
+            case .silentSDKCommand: .control
+            case .inAppTest: .inAppMessage
+            case .unknown: nil
+            }
         }
     }
 
-    /// A walkthrough is fetched, not pushed; handed in all the same it is known by its pages.
-    private func readUnknown(
-        _ content: JSONValue, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
-    ) -> Shape {
-        guard let pages = content["pages"], pages.isArray else {
-            readSimplePush(content, payload, &notification)
-            return Self.simplePush
-        }
-        readWalkthrough(pages, payload, &notification)
-        return Self.walkthrough
+    // MARK: Keys
+
+    /// A push whose content is encrypted or not an object.
+    private static let envelope = KeySchema(["issuer": .any, "message-type": .text, "content-type": .text])
+
+    /// A push with readable content.
+    static func root(content: KeySchema) -> KeySchema {
+        KeySchema(["content": .objectOrText(content)], extending: envelope)
     }
 
-    private func readCommand(
-        _ content: JSONValue, _ type: JSONValue?, _ payload: borrowing PlatformPayload,
-        _ notification: inout PushNotification
-    ) {
-        notification.kind = isForSDK(content, type) ? .control : .silent
-        for key in ["class_name", "method_name"] as [StaticString] where content[key] == nil {
-            notification.warn(
-                "synerise.command-incomplete", "A command names a class and a method.", key: key.description,
-                of: content, in: payload.parser)
-        }
-    }
+    static let campaign = KeySchema(["hash_id": .scalar, "title": .text, "type": .text, "variant_id": .scalar])
 
-    private enum ContentType {
-        case simplePush, templateBanner, silentCommand, silentSDKCommand, inAppTest, unknown
+    fileprivate static let inAppTest = root(content: KeySchema(["campaign": .object(campaign)]))
 
-        init(_ type: JSONValue?) {
-            self =
-                switch type?.string {
-                case "simple-push": .simplePush
-                case "template-banner": .templateBanner
-                case "silent-command": .silentCommand
-                case "silent-sdk-command": .silentSDKCommand
-                case "in-app-test": .inAppTest
-                default: .unknown
-                }
-        }
-    }
+    /// The event contains the content of a command unchanged.
+    fileprivate static let command = root(
+        content: KeySchema(["class_name": .text, "method_name": .text, "method_parameters": .any], isWhole: true))
 
-    /// Old samples send SDK commands as `silent-command`: the class tells (Synerise/android-sdk, README).
-    private func isForSDK(_ content: JSONValue, _ type: JSONValue?) -> Bool {
-        type?.equals("silent-sdk-command") == true
-            || content["class_name"]?.utf8?.hasPrefix("com.synerise.sdk.") == true
-    }
-
-    private func readCampaign(_ campaign: JSONValue?, _ notification: inout PushNotification) {
-        guard let campaign else { return }
-        let read = PushNotification.Campaign(
-            id: campaign["hash_id"]?.spelled, name: campaign["title"]?.text, type: campaign["type"]?.text,
-            variant: campaign["variant_id"]?.spelled)
-        if !read.isEmpty { notification.campaign = read }
-    }
+    fileprivate static var unreadable: KeySchema { envelope }
 }
 
-// MARK: What is missing
-
-extension Synerise {
-    /// The SDK takes a push without one of these for an error, yet it comes from Synerise.
-    private func warnOfMissingKeys(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
-        warn("synerise.message-type-missing", ofMissing: "message-type", payload, &notification)
-        warn("synerise.content-type-missing", ofMissing: "content-type", payload, &notification)
-        warn("synerise.content-missing", ofMissing: "content", payload, &notification)
+extension PushNotification {
+    /// Reads the campaign and the content, unless the content is encrypted or unreadable.
+    fileprivate mutating func readSynerise(_ payload: borrowing PlatformPayload) {
+        let parser = payload.parser
+        let type = payload["content-type"]
+        vendorKind = type?.text
+        // Synerise documents the badge as a string (Synerise, "Campaigns: simple push").
+        if self.content.badge != nil { warnings.removeAll { $0.code == "apns.badge-not-a-number" } }
+        warnOfMissing("message-type", "synerise.message-type-missing", payload)
+        warnOfMissing("content-type", "synerise.content-type-missing", payload)
+        warnOfMissing("content", "synerise.content-missing", payload)
+        if let encryption = payload["content-encryption"] {
+            warn("synerise.content-encrypted", "The content is encrypted and was not read.", at: encryption, in: parser)
+            kind = Synerise.ContentType(type).kind ?? kind
+            return fillCustom(from: payload, except: Synerise.unreadable)
+        }
+        guard let content = parser.object(payload["content"]) else {
+            if let content = payload["content"] {
+                warn(
+                    "synerise.content-not-an-object", "The content is neither an object nor the JSON text of one.",
+                    at: content, in: parser)
+            }
+            return fillCustom(from: payload, except: Synerise.unreadable)
+        }
+        if let given = content["campaign"] {
+            let named = Campaign(
+                id: given["hash_id"]?.scalarText, name: given["title"]?.text, type: given["type"]?.text,
+                variant: given["variant_id"]?.scalarText)
+            campaign = named.ifSet ?? campaign
+        }
+        read(content, as: type, payload)
     }
 
-    private func warn(
-        _ code: String, ofMissing key: StaticString, _ payload: borrowing PlatformPayload,
-        _ notification: inout PushNotification
-    ) {
-        guard payload[key] == nil, let home = payload.fields.object(with: "issuer") else { return }
-        notification.warn(
-            code, "Every Synerise push has a \(key).", key: key.description, of: home, in: payload.parser)
+    /// Reads the content by its type. Unknown types are read as a simple push or a walkthrough.
+    private mutating func read(_ content: JSONValue, as type: JSONValue?, _ payload: borrowing PlatformPayload) {
+        switch Synerise.ContentType(type) {
+        case .simplePush:
+            readSimplePush(content, in: payload.parser)
+            fillCustom(from: payload, except: Synerise.simplePush)
+        case .templateBanner:
+            readBanner(content, payload)
+            fillCustom(
+                from: payload, except: Synerise.banner,
+                adding: [.member("auto_disappear", content["auto_disappear"], of: "content")])
+        case .silentCommand, .silentSDKCommand:
+            readCommand(content, type, in: payload.parser)
+            fillCustom(
+                from: payload, except: Synerise.command, adding: [.member("content", content, of: "synerise")])
+        case .inAppTest:
+            // Synerise does not document the rest of the content.
+            kind = .inAppMessage
+            fillCustom(from: payload, except: Synerise.inAppTest)
+        case .unknown:
+            // A walkthrough is fetched, not pushed; its pages identify it if a source sends one anyway.
+            let isWalkthrough = content["pages"]?.isArray == true
+            if isWalkthrough { readWalkthrough(content, payload) } else { readSimplePush(content, in: payload.parser) }
+            if let type {
+                warn(
+                    "synerise.content-type-unknown", "Synerise does not document this content-type.", at: type,
+                    in: payload.parser)
+            }
+            fillCustom(from: payload, except: isWalkthrough ? Synerise.walkthrough : Synerise.simplePush)
+        }
     }
 
-    private func warnOfUnreadableContent(_ payload: borrowing PlatformPayload, _ notification: inout PushNotification) {
-        guard let content = payload["content"] else { return }
-        notification.warn(
-            "synerise.content-not-an-object", "The content is neither an object nor the JSON text of one.",
-            at: content, in: payload.parser)
+    /// A command for the app, or for Synerise's SDK. Old samples send SDK commands as `silent-command`: the class
+    /// distinguishes them (Synerise/android-sdk, README).
+    private mutating func readCommand(_ content: JSONValue, _ type: JSONValue?, in parser: JSONParser) {
+        let isForSDK =
+            type?.equals("silent-sdk-command") == true
+            || content["class_name"]?.utf8?.hasPrefix("com.synerise.sdk.") == true
+        kind = isForSDK ? .control : .silent
+        for key in ["class_name", "method_name"] as [StaticString] where content[key] == nil {
+            warn(
+                "synerise.command-incomplete", "A command names a class and a method.", key: key.description,
+                of: content, in: parser)
+        }
+    }
+
+    /// The SDK rejects a push without one of these keys, although it comes from Synerise.
+    private mutating func warnOfMissing(_ key: StaticString, _ code: String, _ payload: borrowing PlatformPayload) {
+        guard payload[key] == nil, let object = payload.fields.object(with: "issuer") else { return }
+        warn(code, "Every Synerise push has a \(key).", key: key.description, of: object, in: payload.parser)
     }
 }

@@ -1,0 +1,64 @@
+internal import COpenSSL
+import Foundation
+import SignalboxNotification
+
+/// The sockets of a client's connections; tells whether a connection may be reused.
+///
+/// A class because all transfers of a client share it.
+final class OpenSockets: @unchecked Sendable {
+    // Sendable: only the client's thread uses it.
+    /// Descriptors by local port; the connection of an entry may be closed.
+    private var descriptors: [Int32: Int32] = [:]
+
+    /// Records which of the descriptors has a local port.
+    func record(_ opened: [Int32], port: Int32) {
+        if let descriptor = opened.first(where: { Self.port(of: $0) == port }) { descriptors[port] = descriptor }
+    }
+
+    /// True when an idle HTTP/1 connection has bytes to read, or its peer closed it. `ssl`: OpenSSL's object of a TLS
+    /// connection.
+    func hasLeftovers(port: Int32, ssl: UnsafeMutableRawPointer?) -> Bool {
+        if let ssl {
+            // HTTP/2 frames may come at any time and name their request.
+            if sb_ssl_speaks_http2(ssl) != 0 { return false }
+            if sb_ssl_pending(ssl) > 0 { return true }
+        }
+        guard let descriptor = descriptors[port], Self.port(of: descriptor) == port else { return false }
+        var byte: UInt8 = 0
+        let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+        return count >= 0 || (errno != EAGAIN && errno != EINTR)
+    }
+
+    /// The local port; nil for a descriptor without one.
+    private static func port(of descriptor: Int32) -> Int32? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        return withUnsafeMutablePointer(to: &storage) { storage in
+            storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                getsockname(descriptor, address, &length) == 0 ? Int32(address.pointee.port) : nil
+            }
+        }
+    }
+}
+
+extension IPAddress {
+    /// The address of a socket; nil unless it is IPv4 or IPv6.
+    init?(socketAddress: UnsafePointer<sockaddr>) {
+        switch Int32(socketAddress.pointee.sa_family) {
+        case AF_INET:
+            self = socketAddress.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { address in
+                withUnsafeBytes(of: address.pointee.sin_addr) { IPAddress(bytes: Array($0)) }
+            }
+        case AF_INET6:
+            self = socketAddress.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { address in
+                withUnsafeBytes(of: address.pointee.sin6_addr) { IPAddress(bytes: Array($0)) }
+            }
+        default: return nil
+        }
+    }
+}
+
+extension sockaddr {
+    /// The port, which IPv4 and IPv6 have at the same offset, in network order.
+    var port: Int { withUnsafeBytes(of: sa_data) { Int($0[0]) << 8 | Int($0[1]) } }
+}

@@ -1,0 +1,93 @@
+import SignalboxConfig
+import SignalboxJSON
+import SignalboxNotification
+package import SignalboxRouting
+
+/// Makes the variants of events that destinations receive instead of the stored event, and counts matches of routes.
+/// Callable from any thread.
+package struct EventVariants: Sendable {
+    package let shaper: EventShaper
+    // Parsers of its own, because the caller's parser still holds the event.
+    private let parsers = ParserPool.forEvents()
+
+    /// `tokens`: hashes values that a route redacts, as it hashes device tokens.
+    package init(tokens: TokenHash, counts: RouteCounts = RouteCounts()) {
+        shaper = EventShaper(counts: counts) { tokens.name(of: $0) }
+    }
+
+    /// Redacts and transforms an event for a target; nil if the target has neither.
+    fileprivate func shaped(_ event: [UInt8], for target: RouteTable.Target, awaitsMedia: Bool) -> [UInt8]? {
+        guard target.shape != nil else { return nil }
+        return parsers.withParser { shaper.shaped(event, for: target, awaitsMedia: awaitsMedia, with: $0) }
+    }
+
+    /// Counts the routes of committed events. `duplicates`: positions of events that repeat an earlier one and were
+    /// not stored.
+    func count(_ events: [RoutedEvent], without duplicates: [Int: String]) {
+        // Neighbours usually match the same routes, so they are counted together.
+        var (routes, times): ([String], Int) = ([], 0)
+        func count(_ event: RoutedEvent) {
+            if event.routes != routes {
+                shaper.counts.countMatch(of: routes, times: times)
+                (routes, times) = (event.routes, 0)
+            }
+            times += 1
+            for follower in event.followers { count(follower) }
+        }
+        for (position, event) in events.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
+            count(event)
+        }
+        shaper.counts.countMatch(of: routes, times: times)
+    }
+}
+
+/// The variants of one event, each made once.
+struct VariantList {
+    private let event: Event
+    private let body: JSONValue
+    private let maker: EventVariants
+    private var known: [Form: Int?] = [:]
+    /// Bodies of the variants.
+    private(set) var variants: [[UInt8]] = []
+
+    /// Two targets with equal forms share a variant.
+    private struct Form: Hashable {
+        let hasPayload: Bool
+        let hasMedia: Bool
+        /// The route that redacts or transforms.
+        let route: String?
+        let awaitsMedia: Bool
+    }
+
+    /// `body`: the parsed event.
+    init(_ event: Event, _ body: JSONValue, by maker: EventVariants) {
+        self.event = event
+        self.body = body
+        self.maker = maker
+    }
+
+    /// The index of a target's variant; nil for the stored event. `awaitsMedia`: the delivery waits for the event's
+    /// files and is transformed after that.
+    mutating func variant(for target: RouteTable.Target, awaitsMedia: Bool) -> Int? {
+        let losesMedia = target.media == .none && body["data"]?["media"] != nil
+        let shown = target.including.contains(.apns) ? event.shown : nil
+        guard losesMedia || shown != nil || target.shape != nil else { return nil }
+        let form = Form(
+            hasPayload: shown != nil, hasMedia: !losesMedia, route: target.shape == nil ? nil : target.route,
+            awaitsMedia: target.shape != nil && awaitsMedia)
+        if let index = known[form] { return index }
+        let index = make(form, for: target)
+        known[form] = .some(index)
+        return index
+    }
+
+    private mutating func make(_ form: Form, for target: RouteTable.Target) -> Int? {
+        var bytes = event.body
+        if !form.hasMedia { bytes = body.eventWithoutMedia }
+        if form.hasPayload, let shown = event.shown { bytes = shown.asMember(ofEvent: bytes) }
+        let shaped = maker.shaped(bytes, for: target, awaitsMedia: form.awaitsMedia)
+        guard form.hasPayload || !form.hasMedia || shaped != nil else { return nil }
+        variants.append(shaped ?? bytes)
+        return variants.count - 1
+    }
+}

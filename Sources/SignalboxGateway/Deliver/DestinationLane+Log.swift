@@ -1,0 +1,67 @@
+import Foundation
+import Logging
+import SignalboxConfig
+import SignalboxNotification
+import SignalboxStore
+
+/// The log lines of a lane.
+extension DestinationLane {
+    /// Passes an answer to the gate, and logs when the destination starts to fail and when it recovers.
+    func record(_ answer: RetryPolicy.Answer, of lease: Lease, now: Date) {
+        if let quiet = RetryPolicy.quiet(after: answer, now: now) {
+            gate.keepQuiet(until: elapsed() + .seconds(quiet))
+        }
+        let health = RetryPolicy.health(by: answer)
+        let change =
+            switch health {
+            case .ill: gate.recordFailure(at: elapsed())
+            case .well: gate.recordAnswer(delivered: (200..<300).contains(answer.status ?? 0))
+            case .unknown: LaneGate.Change.none
+            }
+        if Handshake.isTakenBack(by: answer.status) { gate.takeBackPermission() }
+        if health == .unknown { gate.recordNoAttempt(at: elapsed()) }
+        let metadata: Logger.Metadata = [
+            "destination": "\(name)", "event": "\(lease.event)", "reason": "\(answer.text)",
+        ]
+        switch change {
+        case .none: break
+        case .fails: logger.warning("Destination failing; deliveries queued for retry.", metadata: metadata)
+        case .leftAlone:
+            logger.warning(
+                "Circuit breaker open; one attempt at a time until the destination answers.", metadata: metadata)
+        case .takesAgain: logger.notice("Destination recovered.", metadata: ["destination": "\(name)"])
+        }
+    }
+
+    /// Logs one settlement; successful ones at level debug only.
+    func report(_ settlement: Settlement) {
+        // Most settlements: formatting their metadata would cost more than their signatures.
+        if case .delivered = settlement.outcome, logger.logLevel > .debug { return }
+        let lease = settlement.lease
+        var metadata: Logger.Metadata = [
+            "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.earlier + 1)",
+        ]
+        if let reason = settlement.disabling {
+            logger.warning(
+                "Destination disabled; deliveries wait until it is resumed.",
+                metadata: ["destination": "\(lease.destination)", "reason": "\(reason)"])
+        }
+        switch settlement.outcome {
+        case .delivered: logger.debug("Delivered.", metadata: metadata)
+        case .retry(let at, _, let reason):
+            metadata["reason"] = "\(reason)"
+            metadata["next"] = "\(Timestamp(at).text)"
+            logger.info("Delivery failed; retry scheduled.", metadata: metadata)
+        case .postponed(_, let reason):
+            metadata["reason"] = "\(reason)"
+            // A withheld permission is logged once, when it is requested.
+            let level: Logger.Level = queue.isWithheld(by: name) ? .info : .error
+            logger.log(level: level, "Attempt postponed.", metadata: metadata)
+        case .dead(_, let reason):
+            metadata["reason"] = "\(reason)"
+            logger.warning("Delivery moved to dead letters.", metadata: metadata)
+        case .expired: logger.info("Delivery expired before it was sent.", metadata: metadata)
+        case .returned: logger.debug("Delivery returned to the queue.", metadata: metadata)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import Logging
+import SignalboxConfig
+import SignalboxEgress
+import SignalboxStore
+
+/// Permission and backoff of a destination, recorded in the queue so that operators and other processes see them.
+extension DestinationLane {
+    // MARK: Permission
+
+    /// Requests the destination's permission and passes the reply to the gate. Nil if permission was given; otherwise
+    /// the outcome of the deliveries that were to be sent.
+    func outcomeWithoutPermission() async -> Outcome? {
+        switch await sender.askPermission() {
+        case .unknown:
+            gate.abandonQuestion()
+            return .returned
+        case .withheld(let reason, let retryAfter):
+            if !queue.isWithheld(by: name) {
+                logger.warning(
+                    "Permission withheld; deliveries queued until the destination gives it.",
+                    metadata: ["destination": "\(name)", "reason": "\(reason)"])
+            }
+            await record { () throws(StoreError) in try await queue.withhold(reason, by: name) }
+            let now = Date()
+            let asked = min(retryAfter?.delay(from: now) ?? 0, RetryPolicy.longestRetryAfter)
+            gate.recordWithheld(at: elapsed(), asked: .seconds(asked))
+            // Due now: it stays the first in order. The gate decides when permission is requested again.
+            return .postponed(until: now, reason: reason)
+        case .given(let perMinute):
+            gate.recordGiven(perMinute: perMinute, at: elapsed())
+            if queue.isWithheld(by: name) {
+                logger.notice("Permission given.", metadata: ["destination": "\(name)"])
+                await forgetWithheld()
+            }
+            // More attempts may be allowed now.
+            wake()
+            return nil
+        }
+    }
+
+    /// Removes the record that permission is withheld, also one of an earlier process.
+    func forgetWithheld() async {
+        guard queue.isWithheld(by: name) else { return }
+        await record { () throws(StoreError) in try await queue.permit(by: name) }
+    }
+
+    // MARK: Backoff
+
+    /// Records how an answer changed the backoff.
+    func recordBackoff(after answer: RetryPolicy.Answer) async {
+        guard gate.beginRecording() else { return }
+        while true {
+            let former = gate.recordedBackoff
+            guard case .record(let backoff) = gate.nextRecord(at: elapsed()) else { return }
+            do throws(StoreError) {
+                try await queue.record(backoff.map { described($0, answer) }, of: name)
+                gate.recordingSucceeded()
+            } catch {
+                if gate.recordingFailed(before: former) { reportUnrecorded(error) }
+                return
+            }
+        }
+    }
+
+    private func described(_ backoff: BackoffRecord.Backoff, _ answer: RetryPolicy.Answer) -> DestinationBackoff {
+        let reason =
+            switch backoff.kind {
+            case .breakerOpen:
+                "circuit breaker open after \(destination.breaker.failures) failures in a row, the last: \(answer.text)"
+            case .retryAfter: "the destination asked for a pause: \(answer.text)"
+            }
+        let now = Date()
+        return DestinationBackoff(
+            backoff.kind, reason: reason, since: now,
+            until: now.addingTimeInterval((backoff.until - elapsed()) / .seconds(1)))
+    }
+
+    /// Removes the record when the lane ends, because its breaker ends with it.
+    func forgetBackoff() async {
+        guard gate.recordedBackoff != nil else { return }
+        await record { () throws(StoreError) in try await queue.record(nil, of: name) }
+    }
+
+    private func record(_ write: () async throws(StoreError) -> Void) async {
+        do throws(StoreError) { try await write() } catch { reportUnrecorded(error) }
+    }
+
+    private func reportUnrecorded(_ error: StoreError) {
+        logger.error(
+            "Cannot record the status of a destination.",
+            metadata: ["destination": "\(name)", "error": "\(error)"])
+    }
+}

@@ -1,0 +1,55 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Output of a gateway that must neither end nor wait if its terminal or pipe is closed or not read: a queue of its
+/// own writes it, and lines that do not fit are dropped. Commands whose purpose is their output do not use it.
+package enum Terminal {
+    // A write blocks while the terminal or the pipe is stopped.
+    private static let queue = DispatchQueue(label: "signalbox.terminal")
+    private static let waiting = Mutex((bytes: 0, lost: 0))
+    /// The first error of a write to standard output.
+    private static let failure = Mutex<Int32?>(nil)
+    private static let mostWaiting = 1024 * 1024
+
+    /// Writes to standard output in the background. Reports the number of dropped texts with the next one.
+    package static func show(_ text: String) {
+        let size = text.utf8.count
+        let hasRoom = waiting.withLock { waiting in
+            guard waiting.bytes + size <= mostWaiting else {
+                waiting.lost += 1
+                return false
+            }
+            waiting.bytes += size
+            return true
+        }
+        guard hasRoom else { return }
+        queue.async {
+            let lost = waiting.withLock { waiting in
+                defer { waiting.lost = 0 }
+                return waiting.lost
+            }
+            if lost > 0 { output("(\(lost) not shown: this output was not read)\n") }
+            output(text)
+            waiting.withLock { $0.bytes -= size }
+        }
+    }
+
+    private static func output(_ text: String) {
+        guard !writeAll(text, to: STDOUT_FILENO) else { return }
+        let code = errno
+        failure.withLock { $0 = $0 ?? code }
+    }
+
+    /// Waits at most a second until all output is written. False if some could not be written, which it reports on
+    /// standard error.
+    package static func finish() -> Bool {
+        let done = DispatchSemaphore(value: 0)
+        queue.async { done.signal() }
+        _ = done.wait(timeout: .now() + .seconds(1))
+        guard let code = failure.withLock({ $0 }) else { return true }
+        _ = writeAll(
+            "signalbox: cannot write standard output: \(String(cString: strerror(code))).\n", to: STDERR_FILENO)
+        return false
+    }
+}

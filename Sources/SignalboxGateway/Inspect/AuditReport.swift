@@ -1,0 +1,46 @@
+import SignalboxNotification
+package import SignalboxStore
+
+extension Audit {
+    /// The accounts as a table, and a line for each destination with deliveries that were removed undelivered.
+    package var table: [String] {
+        [
+            row([
+                "DESTINATION", "ACCEPTED", "DELIVERED", "DEAD", "EXPIRED", "WAITING", "REMOVED", "MISSING",
+            ])
+        ]
+            + accounts.map { account in
+                let states: [DeliveryRecord.State] = [.delivered, .dead, .expired, .waiting]
+                return row(
+                    [account.destination.name, String(account.accepted)]
+                        + states.map { String(account.present[$0] ?? 0) }
+                        + [String(account.removed.values.reduce(0, +)), String(account.missing)])
+            }
+            + accounts.filter { $0.undelivered > 0 }.map { account in
+                let since =
+                    account.undeliveredSince.map { "first at \(Timestamp($0).text)" } ?? "by an earlier version"
+                return "Removed before delivery: \(account.undelivered) deliveries to \(account.destination), \(since)."
+            }
+    }
+
+    private func row(_ cells: [String]) -> String {
+        TextTable.row(cells, widths: [20] + Array(repeating: 10, count: 7), separator: " ")
+    }
+
+    /// A sentence for each inconsistency; empty if the ledger is consistent.
+    package var findings: [String] {
+        var lines: [String] = []
+        for account in accounts where account.missing != 0 {
+            lines.append(
+                account.missing > 0
+                    ? "\(account.missing) deliveries to \(account.destination) are missing."
+                    : "There are \(-account.missing) more deliveries to \(account.destination) than were accepted.")
+        }
+        if orphans > 0 { lines.append("\(orphans) deliveries have no event.") }
+        if strayWaits > 0 { lines.append("\(strayWaits) waits for files have no delivery.") }
+        if let loss { lines.append("The queue lost events: \(loss).") }
+        lines += damage.map { "The file is damaged: \($0)." }
+        if !damage.isEmpty { lines.append("Deliveries on damaged pages are not made. Restore a backup.") }
+        return lines
+    }
+}

@@ -1,0 +1,88 @@
+package import Foundation
+package import SignalboxConfig
+package import SignalboxNotification
+package import SignalboxStore
+
+/// Explains why deliveries wait, from the config and the status of their destinations.
+package struct DeliveryWaits: Sendable {
+    private let destinations: [DestinationName: Destination]
+    private let statuses: [DestinationName: DestinationStatus]
+
+    /// `statuses`: of destinations that are not active.
+    package init(_ config: GatewayConfig, _ statuses: [DestinationName: DestinationStatus]) {
+        destinations = Dictionary(uniqueKeysWithValues: config.destinations.map { ($0.name, $0) })
+        self.statuses = statuses
+    }
+
+    /// Why a delivery waits; nil if it has ended.
+    package func wait(of record: DeliveryRecord, now: Date = Date()) -> DeliveryWait? {
+        let destination = destinations[record.destination]
+        return DeliveryWait(
+            of: record,
+            in: DeliveryWait.Circumstances(
+                status: statuses[record.destination], isKnown: destination != nil,
+                hasRate: destination?.perSecond != nil),
+            at: now)
+    }
+
+    /// The heading of ``row(_:now:)``.
+    package static let heading =
+        "ID        STATE      ATTEMPTS  DESTINATION       SUBJECT                 NEXT / LAST ERROR"
+
+    /// One delivery as a row of a table.
+    package func row(_ record: DeliveryRecord, now: Date = Date()) -> String {
+        let next = record.state == .waiting && (record.due > now || record.reason != nil)
+        let last = [next ? Timestamp(record.due).text : nil, record.reason].compactMap(\.self)
+        var details = [last.joined(separator: " after: ")]
+        if record.state == .waiting, let status = statuses[record.destination],
+            record.reason == nil || record.reason != status.reason
+        {
+            details.append([status.word, status.reason].compactMap(\.self).joined(separator: ": "))
+        }
+        if let text = wait(of: record, now: now)?.detailText { details.append(text) }
+        return TextTable.row(
+            [
+                String(record.id), record.state.rawValue, String(record.attempts), record.destination.name,
+                record.subject, details.filter { !$0.isEmpty }.joined(separator: "; "),
+            ], widths: [8, 9, 8, 16, 22])
+    }
+}
+
+extension DeliveryWait {
+    /// The reason in words, unless the destination's status or the time of the next attempt shows it.
+    fileprivate var detailText: String? {
+        switch reason {
+        case .inProgress: "attempt in progress"
+        case .unknownDestination: "the config has no such destination"
+        case .media: "waits for files" + (until.map { " until \(Timestamp($0).text)" } ?? "")
+        case .scheduled: "scheduled"
+        case .predecessor: detail
+        case .rateLimit: "due, within the rate of its destination"
+        case .paused, .disabled, .noPermission, .retry, .breakerOpen, .retryAfter, .queued: nil
+        }
+    }
+}
+
+/// The table of `signalbox destinations list`.
+package enum DestinationTable {
+    /// The heading, and a row for each destination of the config or the queue. `statuses`: statuses of destinations
+    /// that are not active.
+    package static func lines(
+        _ config: GatewayConfig, _ statuses: [DestinationName: DestinationStatus],
+        _ counts: [DestinationName: (waiting: Int, dead: Int)]
+    ) -> [String] {
+        let known = Set(config.destinations.map(\.name))
+        return ["DESTINATION       STATE      WAITING   DEAD      SINCE / WHY"]
+            + known.union(counts.keys).sorted().map { name in
+                let status = statuses[name]
+                let next = status?.until.map { "(next attempt at \(Timestamp($0).text))" }
+                let why = status.map { [Timestamp($0.since).text, $0.reason, next].compactMap(\.self) } ?? []
+                return TextTable.row(
+                    [
+                        name.name, status?.word ?? (known.contains(name) ? "active" : "unknown"),
+                        String(counts[name]?.waiting ?? 0), String(counts[name]?.dead ?? 0),
+                        why.joined(separator: " "),
+                    ], widths: [16, 9, 8, 8])
+            }
+    }
+}

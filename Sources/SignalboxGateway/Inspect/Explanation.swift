@@ -1,0 +1,111 @@
+import Foundation
+import SignalboxJSON
+package import SignalboxNotification
+package import SignalboxRouting
+
+/// Explains how one payload is recognised and routed, as text for a person.
+package struct Explanation {
+    private let normalizer: Normalizer
+    private let chain: VendorChain
+    private let routes: RouteTable
+    private let reception: Reception
+
+    package init(_ normalizer: Normalizer, chain: VendorChain, routes: RouteTable, as reception: Reception) {
+        self.normalizer = normalizer
+        self.chain = chain
+        self.routes = routes
+        self.reception = reception
+    }
+
+    /// Explains a payload and passes each section to `print`, in order. Throws if the gateway would reject the payload.
+    package func explain(_ body: [UInt8], print: (String) -> Void) throws(Rejection) {
+        let parser = Normalizer.makeParser()
+        let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
+            let payload = try normalizer.recognise(bytes, at: Place(), with: parser)
+            print(recognition(payload))
+            return try normalizer.event(bytes, as: reception, at: Place(), with: parser)
+        }
+        print("\nEvent\n" + Self.indented(event.body))
+        print("\nRoutes\n" + routing(of: event))
+    }
+
+    /// True if a body that is not one payload is an array, or holds two or more payloads.
+    package func holdsSeveral(_ body: [UInt8]) -> Bool {
+        var blocks = PayloadBlocks()
+        body.withUnsafeBytes { blocks.append($0) }
+        blocks.finish()
+        var count = 0
+        blocks.take().read(by: normalizer, as: reception, with: Normalizer.makeParser()) { result in
+            if case .success = result { count += 1 }
+            return count < 2
+        }
+        return blocks.isArray || count > 1
+    }
+
+    private func recognition(_ payload: borrowing PlatformPayload) -> String {
+        var lines = ["Platform\n  \(payload.platform.rawValue), as \(payload.envelope.rawValue)", "\nDetectors"]
+        let matches = chain.matches(for: payload)
+        for match in matches.all {
+            let evidence = match.detection.evidence.joined(separator: ", ")
+            lines.append("  \(match.vendor): yes, \(match.detection.strength) at \(evidence)")
+        }
+        for link in chain.links { lines += link.explain(payload).map { "  " + $0 } }
+        if let vendor = reception.vendor {
+            lines.append("  Vendor: \(vendor), because the config names it for the source \(reception.source).")
+        } else {
+            lines.append("  Vendor: " + Self.verdict(matches))
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    private static func verdict(_ matches: VendorMatches) -> String {
+        guard let winner = matches.winner else {
+            return matches.all.isEmpty ? "unknown." : "unknown: a hint alone does not identify a vendor."
+        }
+        let equals = matches.all.filter { $0.detection.strength == winner.detection.strength }
+        let reason =
+            matches.all.count == 1
+            ? "" : equals.count == 1 ? ", which has the strongest evidence" : ", the first of equal evidence"
+        return "\(winner.vendor)\(reason)."
+    }
+
+    private static func indented(_ body: [UInt8]) -> String {
+        guard let object = try? JSONSerialization.jsonObject(with: Data(body)),
+            let pretty = try? JSONSerialization.data(
+                withJSONObject: object, options: [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes])
+        else { return String(decoding: body, as: UTF8.self) }
+        return String(decoding: pretty, as: UTF8.self)
+    }
+
+    private func routing(of event: Event) -> String {
+        ParserPool.forEvents().withParser { parser in
+            guard let value = try? parser.parse(event.body) else { return "  The event is too large to be routed." }
+            do throws(RoutingTooCostly) {
+                return try routing(of: value)
+            } catch {
+                return "  The gateway rejects the payload: \(error)."
+            }
+        }
+    }
+
+    private func routing(of value: JSONValue) throws(RoutingTooCostly) -> String {
+        let decision = try routes.decide(value)
+        var lines: [String]
+        do throws(RoutingTooCostly) {
+            lines = try routes.verdicts(on: value).map { route, verdict in
+                let to = verdict == .taken ? ", to " + route.destinations.map(\.name).joined(separator: ", ") : ""
+                return "  \(route.name): \(verdict.words)\(to)"
+            }
+        } catch {
+            lines = decision.routes.map { "  \($0): yes" }
+            lines.append("  The reasons of the other routes take too much work to find.")
+        }
+        if decision.routes.isEmpty, !decision.destinations.isEmpty {
+            lines.append("  fallback: to \(decision.destinations.map(\.name).joined(separator: ", "))")
+        }
+        if decision.destinations.isEmpty {
+            lines.append("  No route matches: the event would be stored and not delivered.")
+        }
+        return lines.joined(separator: "\n")
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import SignalboxEgress
+import SignalboxJSON
+package import SignalboxNotification
+package import SignalboxStore
+
+extension MediaFileRecord {
+    package static let heading =
+        "DIGEST        TYPE             BYTES      PIXELS      USED                      URL"
+
+    /// One stored file as a row of a table.
+    package var row: String {
+        let pixels = file.width.flatMap { width in file.height.map { "\(width)x\($0)" } } ?? ""
+        let source = urls.first.map { $0.singleLine } ?? "made here"
+        let cells = [
+            String(file.sha256.prefix(12)), file.contentType, String(file.bytes), pixels, Timestamp(usedAt).text,
+        ]
+        return TextTable.row(
+            cells + [source + (urls.count > 1 ? " and others" : "")], widths: [13, 16, 10, 11, 25], separator: " ")
+    }
+
+    package var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("sha256", file.sha256)
+        json.member("contentType", file.contentType)
+        json.key("bytes")
+        json.integer(file.bytes)
+        for (name, number) in [("width", file.width), ("height", file.height), ("milliseconds", file.milliseconds)] {
+            guard let number else { continue }
+            json.key(name)
+            json.integer(number)
+        }
+        json.member("keptAt", Timestamp(keptAt).text)
+        json.member("usedAt", Timestamp(usedAt).text)
+        json.key("urls")
+        json.strings(urls)
+        json.endObject()
+        return JSONText(json).string
+    }
+}
+
+extension MediaURLRecord {
+    package static let heading = "STATE    ATTEMPTS  NEXT / SINCE              WHY           URL"
+
+    /// A download between two attempts waits too.
+    private var word: String { state == .resting ? "waiting" : state == .wanted ? "wanted" : state.rawValue }
+
+    private var time: Date { state == .failed ? checkedAt ?? wantedAt : due }
+
+    /// One download as a row of a table.
+    package var row: String {
+        TextTable.row(
+            [word, String(attempts), Timestamp(time).text, failure?.code.rawValue ?? "", url.singleLine],
+            widths: [8, 9, 25, 13], separator: " ")
+    }
+
+    package var json: String {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("url", url)
+        json.member("state", word)
+        json.key("attempts")
+        json.integer(attempts)
+        json.member(state == .failed ? "failedAt" : "due", Timestamp(time).text)
+        json.member("reason", failure?.code.rawValue)
+        json.member("detail", failure?.words)
+        json.member("sha256", sha256)
+        json.endObject()
+        return JSONText(json).string
+    }
+}
+
+extension String {
+    /// Escapes every byte that is not visible ASCII: URLs come from payloads and must not control the terminal.
+    fileprivate var singleLine: String {
+        String(
+            decoding: utf8.prefix(300).flatMap { byte in
+                (0x21...0x7E).contains(byte) ? [byte] : Array("%\(String(byte, radix: 16, uppercase: true))".utf8)
+            }, as: UTF8.self)
+    }
+}
+
+extension MediaStore {
+    /// Why a stored file differs from its record, as a clause; nil if its digest is right. Reads the whole file.
+    func fault(of file: MediaFile) -> String? {
+        guard let found = find(file.sha256) else { return "missing" }
+        do throws(MediaError) {
+            let digest = hexadecimal(sha256(try read(found)))
+            return digest == file.sha256 ? nil : "damaged: it has the digest \(digest)"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// Compares every stored file with its digest, and passes each fault to `report`. Returns the number of intact
+    /// files and the damaged or missing ones.
+    package func verify(
+        _ queue: any Store, report: (MediaFile, String) -> Void
+    ) async throws(StoreError) -> (intact: Int, bad: [MediaFile]) {
+        let page = 200
+        var (intact, bad): (Int, [MediaFile]) = (0, [])
+        var last: MediaFileRecord?
+        repeat {
+            let records = try await queue.mediaFiles(after: last, limit: page)
+            for file in records.map(\.file) {
+                if let fault = fault(of: file) {
+                    report(file, fault)
+                    bad.append(file)
+                } else {
+                    intact += 1
+                }
+            }
+            last = records.count == page ? records.last : nil
+        } while last != nil
+        return (intact, bad)
+    }
+
+    /// Removes files that are still damaged or missing from the disk and from the queue.
+    package func forget(_ files: [MediaFile], _ queue: any Store) async throws {
+        // The file may have been downloaded again since.
+        for file in files where fault(of: file) != nil {
+            // The disk first: a file that is stored after this is intact.
+            _ = try await remove([file.sha256], olderThan: .distantFuture)
+            try await queue.forgetMedia([file.sha256])
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package import Foundation
+import SignalboxJSON
+import SignalboxNotification
+package import SignalboxRouting
+
+/// The result of one case of `routes test`: passed, or how the routes differ from the expected ones.
+package struct RouteCaseResult {
+    private let item: RouteCase
+    private let outcome: Result<RouteTrial, Rejection>
+
+    /// Routes the payload of a case. Nil if its file cannot be read. `folder`: of the file of cases, for relative
+    /// paths.
+    package init?(running item: RouteCase, from folder: String, by trials: RouteTrials, at now: Date) {
+        let input: [UInt8]
+        switch item.input {
+        case .text(let text): input = text.bytes
+        case .file(let path):
+            let whole = path.hasPrefix("/") || folder.isEmpty ? path : folder + "/" + path
+            guard let bytes = FileManager.default.contents(atPath: whole) else { return nil }
+            input = Array(bytes)
+        }
+        self.item = item
+        outcome = Result { () throws(Rejection) in
+            try trials.trial(of: input, from: item.source, at: item.time ?? now)
+        }
+    }
+
+    package var passed: Bool {
+        guard case .success(let trial) = outcome else { return false }
+        return trial.taken == item.routes && destinations(trial).isEmpty
+    }
+
+    /// One line, followed by the differences.
+    package func text(hasColor: Bool) -> String {
+        func colored(_ text: String, _ code: Int) -> String { hasColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
+        guard !passed else { return colored("ok  ", 32) + "  \(item.name)\n" }
+        var text = colored("FAIL", 31) + "  \(item.name)\n"
+        switch outcome {
+        case .failure(let rejection): text += "        payload rejected: \(rejection.message)\n"
+        case .success(let trial):
+            for line in lines(trial) {
+                text +=
+                    "      "
+                    + (line.hasPrefix("-") ? colored(line, 31) : line.hasPrefix("+") ? colored(line, 32) : line)
+                text += "\n"
+            }
+        }
+        return text
+    }
+
+    /// Expected routes and destinations that are missing start with `-`, unexpected ones with `+`.
+    private func lines(_ trial: RouteTrial) -> [String] {
+        var lines: [String] = []
+        let missing = item.routes.filter { !trial.taken.contains($0) }
+        let further = trial.taken.filter { !item.routes.contains($0) }
+        for name in missing {
+            let verdict = trial.routes.first { $0.name == name }?.verdict
+            lines.append("- route \(name): \(verdict?.words ?? "no such route")")
+        }
+        for name in further { lines.append("+ route \(name)") }
+        if missing.isEmpty, further.isEmpty, trial.taken != item.routes {
+            lines.append("- routes in this order: \(item.routes.joined(separator: ", "))")
+            lines.append("+ routes in this order: \(trial.taken.joined(separator: ", "))")
+        }
+        return lines + destinations(trial)
+    }
+
+    private func destinations(_ trial: RouteTrial) -> [String] {
+        guard let expected = item.destinations else { return [] }
+        let found = trial.destinations.map(\.name)
+        return expected.filter { !found.contains($0) }.map { "- destination \($0)" }
+            + found.filter { !expected.contains($0) }.map { "+ destination \($0)" }
+    }
+
+    // MARK: JSON
+
+    /// `{"cases": […], "passed": 1, "failed": 0}`
+    package static func json(_ results: [RouteCaseResult]) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.key("cases")
+        json.beginArray()
+        for result in results { result.write(into: &json) }
+        json.endArray()
+        let passed = results.count { $0.passed }
+        json.key("passed")
+        json.integer(passed)
+        json.key("failed")
+        json.integer(results.count - passed)
+        json.endObject()
+        return json.bytes
+    }
+
+    private func write(into json: inout JSONWriter) {
+        json.beginObject()
+        json.member("name", item.name)
+        json.key("passed")
+        json.bool(passed)
+        json.key("expected")
+        json.strings(item.routes)
+        switch outcome {
+        case .failure(let rejection):
+            json.member("code", rejection.code.rawValue)
+            json.member("message", rejection.message)
+        case .success(let trial):
+            json.key("routes")
+            json.strings(trial.taken)
+            json.key("destinations")
+            json.strings(trial.destinations.map(\.name))
+            if !passed {
+                json.key("differences")
+                json.strings(lines(trial))
+            }
+        }
+        json.endObject()
+    }
+}

@@ -1,0 +1,91 @@
+import Synchronization
+
+/// The quota of stored files. Downloads add to it and pause while it is exceeded; the media janitor removes files
+/// until it is not.
+///
+/// A class with a lock because downloads and janitor share it.
+package final class MediaQuota: Sendable {
+    private let state = Mutex(State())
+    /// Maximum size of all files in bytes.
+    let limit: @Sendable () -> Int64
+    /// Signalled when the quota is exceeded: the janitor waits for it.
+    let exceeded = WakeUp()
+
+    private struct State {
+        /// Size of all files at the last count.
+        var counted: Int64 = 0
+        /// Size of files stored since.
+        var added: Int64 = 0
+        /// More than the limit is accepted up to this size, because all files are in use.
+        var spared: Int64 = 0
+        /// True while files must be removed.
+        var isExceeded = false
+        /// True while a janitor runs. Without one, downloads do not pause.
+        var hasJanitor = false
+        var whenFree: (@Sendable () -> Void)?
+    }
+
+    /// This fraction of the limit is freed at once, so that not every further file exceeds it again.
+    private static let share: Int64 = 20
+
+    /// `limit`: bytes of all files, read at each use.
+    package init(limit: @escaping @Sendable () -> Int64) { self.limit = limit }
+
+    /// True while downloads must not start.
+    var isFull: Bool { state.withLock { $0.isExceeded && $0.hasJanitor } }
+
+    /// True while files must be removed.
+    var isExceeded: Bool { state.withLock { $0.isExceeded } }
+
+    /// Calls `wake`, on any thread, when downloads may start again.
+    func whenFree(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.whenFree = wake } }
+
+    /// Records a stored file. Signals once if the quota is exceeded, until files were removed.
+    func add(_ bytes: Int) {
+        let limit = limit()
+        let isNew = state.withLock { state in
+            state.added += Int64(bytes)
+            guard !state.isExceeded, state.counted + state.added > max(limit, state.spared) else { return false }
+            state.isExceeded = true
+            return true
+        }
+        if isNew { exceeded.wake() }
+    }
+
+    // MARK: For the janitor
+
+    /// Records that a janitor runs.
+    func open() { state.withLock { $0.hasJanitor = true } }
+
+    /// Records that no janitor runs.
+    func close() { free { $0.hasJanitor = false } }
+
+    /// The size down to which the janitor removes files.
+    var target: Int64 {
+        let limit = limit()
+        return limit - limit / Self.share
+    }
+
+    /// Call right before counting the files: files stored during the count are added to its result.
+    func willCount() { state.withLock { $0.added = 0 } }
+
+    /// Records the end of a removal. `left`: size of all files; nil if unknown. If that still exceeds the limit, the
+    /// files are in use, and the next removal starts after a further twentieth of the limit.
+    func removed(left: Int64?) {
+        let limit = limit()
+        free { state in
+            if let left { state.counted = left }
+            let total = state.counted + state.added
+            state.spared = total > limit ? total + limit / Self.share : 0
+            state.isExceeded = false
+        }
+    }
+
+    private func free(_ change: (inout State) -> Void) {
+        let wake = state.withLock { state in
+            change(&state)
+            return state.whenFree
+        }
+        wake?()
+    }
+}

@@ -1,0 +1,30 @@
+package import Foundation
+import Synchronization
+
+/// When the active config was loaded, and whether a newer one was rejected since.
+///
+/// A class because the reload writes it and HTTP requests read it.
+package final class ActiveConfigStatus: Sendable {
+    /// A newer config that cannot be used.
+    package struct Rejection: Sendable, Equatable {
+        package let at: Date
+        /// One line for each problem, without secrets.
+        package let problems: [String]
+    }
+
+    /// SHA-256 of the config's files, concatenated, in hexadecimal digits.
+    package let digest: String
+    package let since: Date
+    private let latest = Mutex<Rejection?>(nil)
+
+    package init(digest: String, since: Date) {
+        self.digest = digest
+        self.since = since
+    }
+
+    /// Nil if the newest config is the active one.
+    package var rejection: Rejection? { latest.withLock { $0 } }
+
+    /// Records that a newer config was rejected.
+    func reject(_ rejection: Rejection) { latest.withLock { $0 = rejection } }
+}

@@ -1,0 +1,49 @@
+import Foundation
+package import Logging
+import SignalboxConfig
+
+/// Replaces the active config while the gateway runs, as a whole or not at all.
+///
+/// The flow: ``ConfigWatch`` notices changed files or SIGHUP and calls ``run()``. `prepare` reads the config and makes
+/// a ``GatewayPlan`` and the HTTP surface from it, without side effects. If both succeed, ``Gateway/replace(by:)``
+/// hands the plan to the dispatcher and the downloads, and `serve` swaps the HTTP surface. Otherwise the active config
+/// stays, and its ``ActiveConfigStatus`` records the problems.
+package struct ConfigReload: Sendable {
+    /// A config that was read, or the reasons why it cannot be used.
+    package enum Preparation: Sendable {
+        /// `serve` makes the HTTP server use the new config.
+        case ready(GatewayPlan, serve: @Sendable () -> Void)
+        /// One line for each problem, without secrets and without text of the config.
+        case rejected(problems: [String])
+    }
+
+    private let gateway: Gateway
+    private let prepare: @Sendable () -> Preparation
+    private let logger: Logger
+
+    package init(_ gateway: Gateway, logger: Logger, prepare: @escaping @Sendable () -> Preparation) {
+        self.gateway = gateway
+        self.prepare = prepare
+        self.logger = logger
+    }
+
+    /// Reads the config once and applies it, or keeps the active one.
+    package func run() async {
+        switch prepare() {
+        case .ready(let plan, let serve):
+            let former = gateway.plan.config
+            // Deliveries first: a destination exists before the server accepts events for it.
+            gateway.replace(by: plan)
+            serve()
+            if plan.config.needsRestart(after: former) {
+                logger.warning("Listen address or data directory changed; restart the gateway to apply it.")
+            }
+            logger.notice("Config reloaded.", metadata: ["digest": "\(plan.config.origin.digest)"])
+            if plan.config.origin.digest != former.origin.digest { plan.config.reportWarnings(to: logger) }
+            await gateway.reportStranded()
+        case .rejected(let problems):
+            gateway.plan.status.reject(.init(at: Date(), problems: problems))
+            logger.error("Config rejected; the previous one stays active.", metadata: ["problems": "\(problems.count)"])
+        }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+package import Logging
+import SignalboxConfig
+import SignalboxEgress
+import SignalboxNotification
+import SignalboxRouting
+package import SignalboxStore
+
+/// Everything that works on one data directory: queue, pipeline, delivery and downloads, under a plan that a reload
+/// replaces.
+package struct Gateway: Sendable {
+    package let resources: GatewayPlan.Resources
+    package let dispatcher: Dispatcher
+    package let downloads: MediaService
+    package let fileJanitor: MediaJanitor
+    private let current: Replaceable<GatewayPlan>
+    /// Client pools of earlier plans that may still have requests in flight.
+    private let formerClients: Replaceable<[ClientPool]>
+    private let logger: Logger
+
+    /// `tokenKey`: 32 random bytes that outlive the process, so that a device token keeps its hash. `version`: for
+    /// `user-agent` headers. `inbox`: the sender of built-in inboxes.
+    package init(
+        _ queue: any Store, media: MediaStore, tokenKey: [UInt8], _ resolved: ResolvedConfig, version: String,
+        inbox: InboxSender, logger: Logger
+    ) {
+        self.logger = logger
+        resources = GatewayPlan.Resources(
+            queue: queue, media: media, tokens: TokenHash(key: tokenKey), counts: RouteCounts(), inbox: inbox,
+            version: version)
+        let plan = GatewayPlan(resolved, on: resources)
+        dispatcher = Dispatcher(plan.destinations, queue: queue, deadLetters: plan.deadLetters, logger: logger)
+        let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
+        let quota = MediaQuota { current.value.config.media.retention.bytes }
+        downloads = MediaService(
+            queue, plan.downloads, quota: quota,
+            cancel: { for clients in formerClients.value + [current.value.clients] { clients.stopSeparate() } },
+            logger: logger)
+        fileJanitor = MediaJanitor(
+            quota, health: queue.health,
+            work: .init(queue, media) { current.value.config.media.retention }, logger: logger)
+        self.current = current
+        self.formerClients = formerClients
+    }
+
+    package var plan: GatewayPlan { current.value }
+    package var queue: any Store { resources.queue }
+
+    /// The plan of another config. It has no effect before ``replace(by:)``.
+    package func plan(for resolved: ResolvedConfig) -> GatewayPlan {
+        GatewayPlan(resolved, on: resources, following: plan)
+    }
+
+    /// Applies another plan. Attempts and downloads in flight end with the settings that they began with.
+    func replace(by next: GatewayPlan) {
+        let former = plan
+        if former.clients !== next.clients {
+            formerClients.replace(by: formerClients.value.filter(\.isInUse) + [former.clients])
+        }
+        current.replace(by: next)
+        downloads.replace(by: next.downloads)
+        dispatcher.replace(next.destinations, deadLetters: next.deadLetters) { next.reaches($0, as: former) }
+    }
+
+    /// Cancels all outgoing requests and permits no further ones.
+    package func stopSending() {
+        for clients in formerClients.value + [plan.clients] { clients.stop() }
+    }
+
+    /// Copies all commits into the queue's main file. Call it after the last writer has ended. If it fails, the
+    /// commits stay in the write-ahead log.
+    package func checkpoint() async {
+        do throws(StoreError) {
+            try await queue.checkpoint()
+        } catch {
+            logger.notice("Checkpoint failed; commits stay in queue.db-wal.", metadata: ["error": "\(error)"])
+        }
+    }
+
+    /// Prepares downloads. Call it before the first delivery.
+    package func openDownloads() async throws(StoreError) { try await downloads.open() }
+
+    /// Why the queue cannot accept events; nil if it can.
+    package func fault() async -> StoreError? {
+        do throws(StoreError) {
+            try await queue.probe()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Logs destinations that have waiting deliveries and are no longer in the config.
+    package func reportStranded() async {
+        let known = Set(plan.config.destinations.map(\.name))
+        // Gauges come from indexes; counting every delivery would delay a start with a backlog.
+        guard let gauges = try? await queue.gauges() else { return }
+        for (name, gauge) in gauges where !known.contains(name) && gauge.waiting > 0 {
+            let waiting = gauge.waiting
+            logger.warning(
+                "Deliveries wait for a destination that is not in the config.",
+                metadata: ["destination": "\(name)", "waiting": "\(waiting)"])
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Dispatch
+import Foundation
+package import SignalboxConfig
+package import SignalboxEgress
+package import SignalboxNotification
+package import SignalboxRouting
+package import SignalboxStore
+
+/// Everything that a gateway makes from one config. A reload replaces the whole plan.
+package struct GatewayPlan: Sendable {
+    package let config: GatewayConfig
+    package let routes: RouteTable
+    package let status: ActiveConfigStatus
+    package let normalizer: Normalizer
+    package let intake: Intake
+    package let interactions: InteractionIntake
+    package let links: MediaLinks
+    let clients: ClientPool
+    let destinations: [(destination: Destination, sender: any Sender)]
+    let deadLetters: DeadLetterEvents
+    let downloads: MediaService.Setup
+    private let mediaClient: OutboundHTTP
+    /// A digest of the secrets and TLS files of each webhook.
+    private let secrets: [DestinationName: [UInt8]]
+
+    /// The resources that outlive a config.
+    package struct Resources: Sendable {
+        package let queue: any Store
+        package let media: MediaStore
+        let tokens: TokenHash
+        package let counts: RouteCounts
+        /// Terminal output of built-in inboxes.
+        let inbox: InboxSender
+        /// The version in `user-agent` headers.
+        let version: String
+    }
+
+    /// `former`: the plan that this one follows, whose connections are reused if the egress policy is the same.
+    init(_ resolved: ResolvedConfig, on resources: Resources, following former: GatewayPlan? = nil) {
+        let config = resolved.config
+        self.config = config
+        routes = resolved.routes
+        links = resolved.links
+        status = ActiveConfigStatus(digest: config.origin.digest, since: Date())
+        normalizer = Normalizer(
+            chain: resolved.chain, gateway: config.gateway.name, tokens: resources.tokens,
+            keepsPayloads: !routes.payloadTakers.isEmpty, showsPayloads: routes.includesPayloads,
+            mediaStatus: .skipped, actions: config.actions, categories: config.categories.statics)
+        intake = Intake(
+            normalizer: normalizer, routes: routes, queue: resources.queue, sources: config.sources,
+            counts: resources.counts)
+        let variants = EventVariants(tokens: resources.tokens, counts: resources.counts)
+        interactions = InteractionIntake(
+            gateway: config.gateway.name, routes: routes,
+            decider: Self.decider(types: config.actions, media: resources.media, links: links),
+            queue: resources.queue, variants: variants)
+        deadLetters = DeadLetterEvents(gateway: config.gateway.name, routes: routes, shaper: variants.shaper)
+        let clients =
+            former.flatMap { $0.config.egressAllow == config.egressAllow ? $0.clients : nil }
+            ?? ClientPool(allow: config.egressAllow)
+        self.clients = clients
+        destinations = config.destinations.map { destination in
+            let sender = Self.sender(
+                for: destination, resolved.webhooks[destination.name], clients: clients, version: resources.version,
+                inbox: resources.inbox)
+            return (destination, sender)
+        }
+        secrets = resolved.webhooks.mapValues(\.digest)
+        // Downloads have a client of their own: files are large, and any server may send them.
+        let allow = config.media.allow
+        let known = former.flatMap { $0.clients === clients && $0.config.media.allow == allow ? $0.mediaClient : nil }
+        mediaClient = known ?? clients.separateClient(allowing: allow)
+        downloads = Self.downloads(resolved, resources, links, mediaClient, variants.shaper)
+    }
+
+    package var senders: [DestinationName: any Sender] {
+        Dictionary(uniqueKeysWithValues: destinations.map { ($0.destination.name, $0.sender) })
+    }
+
+    /// True if a destination that both plans have is reached with the same connections and secrets.
+    func reaches(_ name: DestinationName, as other: GatewayPlan) -> Bool {
+        clients === other.clients && secrets[name] == other.secrets[name]
+    }
+
+    private static func downloads(
+        _ resolved: ResolvedConfig, _ resources: Resources, _ links: MediaLinks, _ client: OutboundHTTP,
+        _ shaper: EventShaper
+    ) -> MediaService.Setup {
+        let config = resolved.config
+        var settings = MediaFetcher.Settings(userAgent: "signalbox/" + resources.version)
+        settings.rules.allowsHTTP = config.media.allowHttp
+        settings.rules.kinds = Set(MediaKind.allCases.filter { config.media.types.contains($0.contentType) })
+        settings.rules.limits = config.media.maxBytes
+        settings.timeout = config.media.timeout
+        settings.transport = config.media.transport
+        let fetcher = MediaFetcher(settings, http: client, store: resources.media)
+        let routes = resolved.routes
+        return MediaService.Setup(settings: config.media) { file in
+            links.href(file.sha256, now: Date())
+        } shape: { event, route, parser in
+            shaper.transformed(event, by: route, of: routes, with: parser)
+        } download: { job in
+            await fetcher.fetch(job.url, validators: job.validators)
+        }
+    }
+
+    /// The sender of one destination. `secrets`: required for a webhook.
+    package static func sender(
+        for destination: Destination, _ secrets: ResolvedConfig.WebhookSecrets?, clients: ClientPool, version: String,
+        inbox: InboxSender
+    ) -> any Sender {
+        guard case .webhook(let webhook) = destination.endpoint else { return inbox }
+        guard let secrets else { preconditionFailure("A webhook of a resolved config has its secrets.") }
+        return WebhookSender(
+            webhook, keys: secrets.keys, headers: secrets.headers, clientSecret: secrets.clientSecret,
+            http: clients.client(allowing: destination.allow), version: version)
+    }
+
+    /// Calendar files are written on a queue of their own, because that blocks until they are on disk.
+    private static func decider(types: ActionTypes, media: MediaStore, links: MediaLinks) -> TapDecider {
+        let files = DispatchQueue(label: "signalbox.media")
+        return TapDecider(types: types) { bytes in
+            try await withCheckedThrowingContinuation { done in
+                files.async {
+                    done.resume(
+                        with: Result {
+                            let file = try media.keep(bytes)
+                            return TapOutcome.CalendarMedia(
+                                sha256: file.sha256, bytes: file.bytes, href: links.href(file.sha256, now: Date()))
+                        })
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+internal import CZlib
+internal import CZstd
+
+/// Decompresses a stream: gzip, also with several members, and Zstandard. It recognises them by their first bytes, so
+/// that standard input needs no file name. Other input is not changed.
+package struct Decompression: ~Copyable {
+    private enum Format { case plain, gzip, zstd }
+
+    /// Compressed input that is cut off or invalid.
+    package struct Damaged: Error {}
+
+    private let format: Format
+    // On the heap: zlib stores the address of its stream and rejects one that was moved.
+    private let inflate: UnsafeMutablePointer<z_stream>?
+    private let zstd: OpaquePointer?
+    /// True if the input may end here.
+    private var isComplete = true
+
+    /// `start`: the first four bytes of the input, or all of a shorter input.
+    init(start: UnsafeRawBufferPointer) {
+        if start.starts(with: [0x1F, 0x8B]) {
+            format = .gzip
+            zstd = nil
+            let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
+            stream.initialize(to: z_stream())
+            // 15 is the largest window; adding 16 selects the gzip header.
+            guard sb_inflate_init(stream, 15 + 16) == Z_OK else { preconditionFailure("No memory for zlib.") }
+            inflate = stream
+        } else if start.starts(with: [0x28, 0xB5, 0x2F, 0xFD]) {
+            format = .zstd
+            inflate = nil
+            zstd = ZSTD_createDStream()
+            precondition(zstd != nil, "No memory for libzstd.")
+        } else {
+            format = .plain
+            inflate = nil
+            zstd = nil
+        }
+    }
+
+    deinit {
+        inflateEnd(inflate)
+        inflate?.deallocate()
+        ZSTD_freeDStream(zstd)
+    }
+
+    /// True if the input is not compressed.
+    var isPlain: Bool { format == .plain }
+
+    /// Fills `output` from `input` until one of them ends. Returns the number of bytes used of each.
+    mutating func decode(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(Damaged) -> (taken: Int, given: Int) {
+        switch format {
+        case .plain: preconditionFailure("Plain input is not decoded.")
+        case .gzip:
+            guard let inflate else { preconditionFailure("A gzip decoder has its stream.") }
+            return try decodeGzip(input, into: output, with: &inflate.pointee)
+        case .zstd: return try decodeZstd(input, into: output)
+        }
+    }
+
+    /// Decompresses a complete gzip text. Throws ``Damaged``, also if the result exceeds `limit` bytes.
+    package static func gunzip(_ bytes: [UInt8], upTo limit: Int) throws -> [UInt8] {
+        guard bytes.starts(with: [0x1F, 0x8B]) else { throw Damaged() }
+        return try bytes.withUnsafeBytes { bytes in
+            var decompression = Decompression(start: bytes)
+            var opened: [UInt8] = []
+            var offset = 0
+            try withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 1) { piece in
+                while true {
+                    let rest = UnsafeRawBufferPointer(rebasing: bytes[offset...])
+                    let (taken, given) = try decompression.decode(rest, into: piece)
+                    opened += piece[..<given]
+                    offset += taken
+                    guard opened.count <= limit else { throw Damaged() }
+                    if offset == bytes.count, given < piece.count { return }
+                }
+            }
+            try decompression.finish()
+            return opened
+        }
+    }
+
+    /// Ends the input. Throws if it is cut off.
+    func finish() throws(Damaged) {
+        if !isComplete { throw Damaged() }
+    }
+
+    private mutating func decodeGzip(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, with stream: inout z_stream
+    ) throws(Damaged) -> (taken: Int, given: Int) {
+        if isComplete, !input.isEmpty {
+            inflateReset(&stream)
+            isComplete = false
+        }
+        stream.next_in = UnsafeMutablePointer(mutating: input.assumingMemoryBound(to: UInt8.self).baseAddress)
+        stream.avail_in = UInt32(input.count)
+        stream.next_out = output.assumingMemoryBound(to: UInt8.self).baseAddress
+        stream.avail_out = UInt32(output.count)
+        let status = CZlib.inflate(&stream, Z_NO_FLUSH)
+        guard status == Z_OK || status == Z_STREAM_END || status == Z_BUF_ERROR else { throw Damaged() }
+        isComplete = status == Z_STREAM_END
+        return (input.count - Int(stream.avail_in), output.count - Int(stream.avail_out))
+    }
+
+    private mutating func decodeZstd(
+        _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
+    ) throws(Damaged) -> (taken: Int, given: Int) {
+        // Between two frames, libzstd would expect the next one.
+        if isComplete, input.isEmpty { return (0, 0) }
+        var source = ZSTD_inBuffer(src: input.baseAddress, size: input.count, pos: 0)
+        var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
+        let left = ZSTD_decompressStream(zstd, &target, &source)
+        guard ZSTD_isError(left) == 0 else { throw Damaged() }
+        isComplete = left == 0
+        return (source.pos, target.pos)
+    }
+}

@@ -1,0 +1,103 @@
+import SignalboxConfig
+import SignalboxJSON
+package import SignalboxNotification
+package import SignalboxRouting
+
+/// A replay that prints routing decisions and neither stores nor sends an event.
+package struct DryRun {
+    private let session: ReplaySession
+    private let recording: Recording
+    private let asJSON: Bool
+
+    package init(
+        _ options: ReplayOptions, by normalizer: Normalizer, _ config: RoutedConfig, in session: ReplaySession
+    ) throws {
+        self.session = session
+        recording = try options.recording(by: normalizer, config.config, config.routes, in: session)
+        asJSON = options.printsJSON
+    }
+
+    /// Runs to the end of the input or the limit. `write` receives lines for standard output. Returns true if a
+    /// payload was rejected.
+    package func run(write: ([UInt8]) -> Void) async throws -> Bool {
+        let (recording, asJSON) = (recording, asJSON)
+        // The tables are written however the run ends.
+        defer { session.report() }
+        _ = try await session.untilEnd {
+            try await session.reading().run { block, parser in
+                recording.decisions(of: block.recording, upTo: .max, asJSON: asJSON, with: parser)
+            } consume: { block, all in
+                if session.interruption.happened { throw ReplayError.interrupted }
+                session.recordReading(block)
+                let isLast = all.tally.events >= session.room
+                let decisions =
+                    isLast
+                    ? ParallelReading.parsers.withParser {
+                        recording.decisions(of: block.recording, upTo: session.room, asJSON: asJSON, with: $0)
+                    } : all
+                write(decisions.lines)
+                session.add(decisions.tally)
+                for rejection in decisions.rejections { try session.add(rejection, of: block.input) }
+                try session.reached(block.end)
+                if isLast { throw ReplayError.limitReached }
+            }
+        }
+        try session.end(isComplete: true)
+        return session.rejected > 0
+    }
+}
+
+/// Routing decisions for the events of a block: a line each, and counts.
+package struct Decisions: Sendable {
+    package private(set) var lines: [UInt8] = []
+    package private(set) var tally = ReplayTally()
+    package private(set) var rejections: [Rejection] = []
+
+    mutating func add(_ rejection: Rejection) { rejections.append(rejection) }
+
+    mutating func add(_ decision: RouteTable.Decision, of event: PushNotification, asJSON: Bool) {
+        tally.add(
+            vendor: event.vendor.name, routes: decision.routes,
+            warnings: event.warnings.isEmpty ? [] : event.warnings.map(\.code))
+        if asJSON { lines += Self.json(decision, of: event) } else { write(decision, of: event) }
+    }
+
+    /// A line for a person, such as `braze/alert -> crm (alerts)`.
+    private mutating func write(_ decision: RouteTable.Decision, of event: PushNotification) {
+        lines += event.vendor.name.utf8
+        lines.append(UInt8(ascii: "/"))
+        lines += event.kind.rawValue.utf8
+        lines += " -> ".utf8
+        if decision.targets.isEmpty { lines += "nowhere".utf8 }
+        write(decision.targets.lazy.map(\.destination.name))
+        if !decision.routes.isEmpty {
+            lines += " (".utf8
+            write(decision.routes)
+            lines.append(UInt8(ascii: ")"))
+        }
+        lines.append(UInt8(ascii: "\n"))
+    }
+
+    private mutating func write(_ names: some Sequence<String>) {
+        var isFirst = true
+        for name in names {
+            if !isFirst { lines += ", ".utf8 }
+            isFirst = false
+            lines += name.utf8
+        }
+    }
+
+    private static func json(_ decision: RouteTable.Decision, of event: PushNotification) -> [UInt8] {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("vendor", event.vendor.name)
+        json.member("kind", event.kind.rawValue)
+        json.key("routes")
+        json.strings(decision.routes)
+        json.key("destinations")
+        json.strings(decision.destinations.map(\.name))
+        json.endObject()
+        json.newline()
+        return json.bytes
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+
+/// The input files of a command, or standard input, read one after another in large pieces and decompressed.
+package struct InputFiles {
+    package let paths: [String]
+    /// Polled while an input has no data yet: true ends the reading.
+    private let isStopped: @Sendable () -> Bool
+
+    /// `paths`: empty for standard input; `-` is standard input too.
+    package init(_ paths: [String], isStopped: @escaping @Sendable () -> Bool = { false }) {
+        self.paths = paths.isEmpty ? ["-"] : paths
+        self.isStopped = isStopped
+    }
+
+    /// The size of each file in bytes, compressed as stored; nil if one of them is not a regular file.
+    var sizes: [Int]? {
+        var sizes: [Int] = []
+        for path in paths {
+            var status = stat()
+            guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+            sizes.append(Int(status.st_size))
+        }
+        return sizes
+    }
+
+    /// Refuses inputs that cannot be read, before the first one is. `outcome`: the consequence, as a sentence.
+    func check(outcome: String) throws(ReplayError) {
+        for path in paths where path != "-" {
+            var status = stat()
+            guard stat(path, &status) == 0, access(path, R_OK) == 0 else {
+                throw .refused("Cannot open \(path): \(String(cString: strerror(errno))). \(outcome)")
+            }
+            guard status.st_mode & S_IFMT != S_IFDIR else {
+                throw .refused("Cannot read \(path): \(String(cString: strerror(EISDIR))). \(outcome)")
+            }
+        }
+    }
+
+    /// The name of an input in messages.
+    package func name(of index: Int) -> String { paths[index] == "-" ? "standard input" : paths[index] }
+
+    /// Opens an input. `offset`: where to start in an uncompressed regular file.
+    func open(_ index: Int, from offset: Int? = nil) throws(ReplayError) -> InputFile {
+        let (path, name) = (paths[index], name(of: index))
+        let descriptor = path == "-" ? STDIN_FILENO : Foundation.open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw .failed("Cannot open \(path)") }
+        if let offset, lseek(descriptor, off_t(offset), SEEK_SET) != off_t(offset) {
+            let error = ReplayError.failed("Cannot read \(name) from byte \(offset)")
+            close(descriptor)
+            throw error
+        }
+        return InputFile(name: name, descriptor, from: offset, isStopped: isStopped)
+    }
+
+    /// Opens each file in turn and passes it to `body`.
+    package func forEach(_ body: (inout InputFile) throws -> Void) throws {
+        for index in paths.indices {
+            var file = try open(index)
+            try body(&file)
+        }
+    }
+}
+
+/// One input, read piece by piece.
+package struct InputFile: ~Copyable {
+    /// Used in messages.
+    package let name: String
+    private let descriptor: Int32
+    private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 16)
+    private let decoded = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 16)
+    private var rest = UnsafeRawBufferPointer(start: nil, count: 0)
+    private var decompression: Decompression?
+    private var hasEnded = false
+    /// Bytes read from the file, before decompression.
+    private(set) var bytesRead = 0
+    /// True if the file is not compressed; known after the first read.
+    private(set) var isPlain: Bool
+    /// True for a pipe or a terminal, which can block a read.
+    private let mayStall: Bool
+    private let isStopped: @Sendable () -> Bool
+
+    private static let piece = 256 * 1024
+
+    fileprivate init(
+        name: String, _ descriptor: Int32, from offset: Int?, isStopped: @escaping @Sendable () -> Bool
+    ) {
+        self.name = name
+        self.descriptor = descriptor
+        self.isStopped = isStopped
+        var status = stat()
+        mayStall = fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG
+        bytesRead = offset ?? 0
+        isPlain = offset != nil
+        // Only an uncompressed file can be read from an offset.
+        if offset != nil { decompression = Decompression(start: rest) }
+    }
+
+    deinit {
+        if descriptor != STDIN_FILENO { close(descriptor) }
+        memory.deallocate()
+        decoded.deallocate()
+    }
+
+    /// Passes the next piece to `take`, for the duration of the call; false at the end of the input.
+    package mutating func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(ReplayError) -> Bool {
+        while true {
+            if rest.isEmpty, !hasEnded { try fill() }
+            if decompression == nil {
+                decompression = Decompression(start: rest)
+                isPlain = decompression?.isPlain ?? false
+            }
+            guard let piece = try nextPiece() else { return false }
+            if !piece.isEmpty {
+                take(piece)
+                return true
+            }
+        }
+    }
+
+    /// Nil at the end; empty when more must be read first.
+    private mutating func nextPiece() throws(ReplayError) -> UnsafeRawBufferPointer? {
+        do throws(Decompression.Damaged) {
+            guard decompression?.isPlain == false else {
+                defer { rest = UnsafeRawBufferPointer(start: nil, count: 0) }
+                return rest.isEmpty && hasEnded ? nil : rest
+            }
+            let (taken, given) = try decompression?.decode(rest, into: decoded) ?? (0, 0)
+            rest = UnsafeRawBufferPointer(rebasing: rest[taken...])
+            if given == 0, taken == 0, hasEnded {
+                try decompression?.finish()
+                return nil
+            }
+            return UnsafeRawBufferPointer(rebasing: decoded[..<given])
+        } catch {
+            throw .damaged("\(name) is damaged or cut off: it cannot be decompressed to its end.")
+        }
+    }
+
+    /// Reads the next piece of the file. The first piece has at least four bytes, which identify the compression.
+    private mutating func fill() throws(ReplayError) {
+        var count = 0
+        repeat {
+            let more = try readOnce(UnsafeMutableRawBufferPointer(rebasing: memory[count...]))
+            hasEnded = more == 0
+            count += more
+        } while count < 4 && !hasEnded
+        bytesRead += count
+        rest = UnsafeRawBufferPointer(rebasing: memory[..<count])
+    }
+
+    /// True if the next read would block.
+    var wouldWait: Bool { mayStall && rest.isEmpty && !hasEnded && !hasInput(within: 0) }
+
+    private func hasInput(within milliseconds: Int32) -> Bool {
+        var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return Foundation.poll(&poll, 1, milliseconds) != 0
+    }
+
+    private func readOnce(_ memory: UnsafeMutableRawBufferPointer) throws(ReplayError) -> Int {
+        // A blocking read of a pipe could not be stopped.
+        while mayStall, !hasInput(within: 200) {
+            if isStopped() { throw .interrupted }
+        }
+        while true {
+            let count = Foundation.read(descriptor, memory.baseAddress, memory.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw .failed("Cannot read \(name)") }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import SignalboxJSON
+package import SignalboxNotification
+import Synchronization
+
+/// Turns recorded payloads into events as NDJSON, without network or queue.
+package struct Normalization: Sendable {
+    private let normalizer: Normalizer
+    private let source: SourceName
+    private let vendor: VendorID?
+    private let envelope: RecordedEnvelope
+
+    /// `vendor`: the vendor of all payloads of this source, if the config names one.
+    package init(by normalizer: Normalizer, from source: SourceName, vendor: VendorID?, envelope: RecordedEnvelope) {
+        self.normalizer = normalizer
+        self.source = source
+        self.vendor = vendor
+        self.envelope = envelope
+    }
+
+    /// Reads all inputs. `rejects`: path of a file for rejections. `write` receives whole lines, for the duration of
+    /// the call. Returns the number of rejected payloads.
+    package func run(
+        _ inputs: InputFiles, rejects: String?, diagnostics: Diagnostics, write: (UnsafeRawBufferPointer) -> Void
+    ) async throws -> Int {
+        var rejections = try RejectList(path: rejects, namesInputs: inputs.paths.count > 1, diagnostics: diagnostics)
+        let buffers = LineBuffers()
+        try await ParallelReading(inputs: inputs).run { block, parser in
+            let lines = buffers.take()
+            var rejected: [Rejection] = []
+            lines.writer.withLock { writer in
+                block.payloads.read(
+                    by: normalizer, as: Reception(from: source, at: Date(), vendor: vendor), in: envelope,
+                    with: parser, into: &writer
+                ) { rejected.append($0) }
+            }
+            return (lines, rejected)
+        } consume: { block, result in
+            let (lines, rejected) = result
+            lines.writer.withLock { $0.withBytes { write($0) } }
+            buffers.giveBack(lines)
+            for rejection in rejected { try rejections.add(rejection, in: block.name) }
+        }
+        return rejections.count
+    }
+}
+
+/// Lends memory for lines and reuses it: the kernel needs longer to map fresh memory than the writer to fill it.
+private final class LineBuffers: Sendable {
+    /// A class because a buffer moves from a worker to the output and back.
+    final class Buffer: Sendable {
+        let writer = Mutex(JSONWriter())
+    }
+
+    private let idle = Mutex<[Buffer]>([])
+
+    func take() -> Buffer { idle.withLock { $0.popLast() } ?? Buffer() }
+
+    func giveBack(_ buffer: Buffer) {
+        buffer.writer.withLock { $0.removeAll() }
+        idle.withLock { $0.append(buffer) }
+    }
+}

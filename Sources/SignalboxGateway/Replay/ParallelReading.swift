@@ -1,0 +1,108 @@
+import Foundation
+package import SignalboxJSON
+package import SignalboxNotification
+
+/// Reads inputs in blocks on all cores and delivers the results in the order of the inputs. Memory is bounded: at most
+/// two blocks more than there are cores are in memory.
+package struct ParallelReading {
+    private let inputs: InputFiles
+    private let start: InputPosition
+    private let restart: Place?
+    static let parsers = ParserPool.forPayloads()
+    private let width = ProcessInfo.processInfo.activeProcessorCount + 1
+
+    /// `start`: payloads before it are skipped. `restart`: a place in the same uncompressed input, at or before
+    /// `start`, from which reading may begin.
+    package init(inputs: InputFiles, from start: InputPosition = InputPosition(), restart: Place? = nil) {
+        self.inputs = inputs
+        self.start = start
+        self.restart = restart
+    }
+
+    /// A block of one input.
+    package struct Block: Sendable {
+        package let recording: Recording.Block
+        /// The name of the input in messages.
+        package let name: String
+        /// Bytes of the file that were read when the block was cut, before decompression.
+        package let bytesRead: Int
+        /// True if offsets are positions in the file.
+        fileprivate let isPlain: Bool
+
+        package var payloads: PayloadBlock { recording.payloads }
+        var input: Int { recording.input }
+        /// All payloads that begin before this position are in this block or an earlier one.
+        var end: InputPosition { InputPosition(input: input, offset: restart?.offset ?? payloads.end) }
+        /// A place behind the block from which another run may begin to read.
+        var restart: Place? { isPlain ? payloads.restart : nil }
+    }
+
+    /// Reads all blocks. `work` turns a block into a result, in parallel with others. `consume` receives the results
+    /// one at a time, in order, and is not called again after it has failed.
+    package func run<R: Sendable>(
+        work: @escaping @Sendable (Block, JSONParser) -> R, consume: (Block, R) async throws -> Void
+    ) async throws {
+        let parsers = Self.parsers
+        var window = OrderedTasks<(Block, R)>()
+        var canConsume = true
+        func consumeNext() async throws -> Bool {
+            guard let (block, result) = await window.next() else { return false }
+            guard canConsume else { return true }
+            // Stays false if `consume` throws: blocks behind a failed block must not be consumed.
+            canConsume = false
+            try await consume(block, result)
+            canConsume = true
+            return true
+        }
+        do {
+            try await forEachBlock { block in
+                window.start { (block, parsers.withParser { work(block, $0) }) }
+                if window.count > width { _ = try await consumeNext() }
+            } whileWaiting: {
+                while try await consumeNext() {}
+            }
+            while try await consumeNext() {}
+        } catch {
+            // Blocks before the fault still count, and every task ends before this function does.
+            do { while try await consumeNext() {} } catch { while await window.next() != nil {} }
+            throw error
+        }
+    }
+
+    /// `whileWaiting` runs while an input has no data yet, so that blocks already read are not delayed.
+    private func forEachBlock(
+        _ body: (Block) async throws -> Void, whileWaiting: () async throws -> Void
+    ) async throws {
+        for input in inputs.paths.indices where input >= start.input {
+            let isFirst = input == start.input
+            let restart = isFirst ? restart : nil
+            var file = try inputs.open(input, from: restart?.offset)
+            var blocks = restart.map { PayloadBlocks(from: $0) } ?? PayloadBlocks()
+            var hasMore = true
+            while hasMore {
+                if file.wouldWait { try await whileWaiting() }
+                hasMore = try file.read { blocks.append($0) }
+                if !hasMore { blocks.finish() }
+                let payloads = blocks.take()
+                if payloads.isEmpty { continue }
+                try await body(
+                    Block(
+                        recording: Recording.Block(payloads, input: input, first: isFirst ? start.offset : 0),
+                        name: file.name, bytesRead: file.bytesRead, isPlain: file.isPlain))
+            }
+        }
+    }
+}
+
+/// Tasks whose results are delivered in the order in which they were started.
+struct OrderedTasks<R: Sendable> {
+    // Unstructured: a task group would deliver results in the order of completion. `next` awaits every task.
+    private var tasks: [Task<R, Never>] = []
+
+    var count: Int { tasks.count }
+
+    mutating func start(_ work: @escaping @Sendable () async -> R) { tasks.append(Task { await work() }) }
+
+    /// The result of the oldest task; nil if there is no task.
+    mutating func next() async -> R? { tasks.isEmpty ? nil : await tasks.removeFirst().value }
+}

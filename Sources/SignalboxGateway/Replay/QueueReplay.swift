@@ -1,0 +1,213 @@
+import SignalboxConfig
+import SignalboxEgress
+package import SignalboxNotification
+import SignalboxRouting
+package import SignalboxStore
+
+/// A replay through the durable queue of a data directory, to the destinations.
+package struct QueueReplay {
+    private let options: ReplayOptions
+    private let gateway: Gateway
+    private let session: ReplaySession
+    private let recording: Recording
+
+    /// `gateway`: holds the data directory. `session`: created after `gateway`, so that no file of a run is touched
+    /// while another process uses the directory.
+    package init(_ options: ReplayOptions, through gateway: Gateway, in session: ReplaySession) throws {
+        self.options = options
+        self.gateway = gateway
+        self.session = session
+        recording = try options.recording(
+            by: gateway.plan.normalizer, gateway.plan.config, gateway.plan.routes, in: session, hasLastingIDs: true)
+    }
+
+    /// Runs until every delivery was attempted. Returns true if a payload was rejected or a delivery failed.
+    package func run() async throws -> Bool {
+        defer { gateway.stopSending() }
+        let before = try await counts()
+        try await gateway.openDownloads()
+        let (dispatcher, downloads) = (gateway.dispatcher, gateway.downloads)
+        session.interruption.whenItHappens {
+            downloads.stop()
+            dispatcher.drain(within: .seconds(5))
+        }
+        async let delivering: Void = dispatcher.runUntilDrained()
+        async let downloading: Void = downloads.runUntilDrained()
+        let reading: Result<Bool, any Error>
+        do {
+            reading = .success(try await session.untilEnd { try await read() })
+        } catch {
+            reading = .failure(error)
+        }
+        // After a failure, only attempts in flight are awaited; other deliveries stay in the queue.
+        if case .failure = reading { downloads.stop() } else { downloads.drain() }
+        await downloading
+        switch reading {
+        case .failure: dispatcher.drain(within: .seconds(5))
+        case .success: if !session.interruption.happened { dispatcher.drain() }
+        }
+        await delivering
+        await gateway.checkpoint()
+        try session.end(isComplete: (try? reading.get()) ?? false)
+        let outcomes = DeliveryOutcomes(before: before, after: try await counts())
+        session.report(outcomes.text(json: options.printsJSON))
+        _ = try reading.get()
+        return session.rejected > 0 || outcomes.failed > 0
+    }
+
+    private func counts() async throws(StoreError) -> DeliveryOutcomes.Counts {
+        .init(states: try await gateway.queue.counts(), scheduled: try await gateway.queue.scheduledCount())
+    }
+
+    private func read() async throws {
+        guard !session.isComplete else { return }
+        guard session.room > 0 else { throw ReplayError.limitReached }
+        var pace = session.pace
+        var chunk = QueueChunk(pace)
+        let recording = recording
+        do {
+            try await session.reading().run { block, parser in
+                recording.events(of: block.recording, with: parser)
+            } consume: { block, entries in
+                if session.interruption.happened { throw ReplayError.interrupted }
+                session.recordReading(block)
+                try await append(entries, of: block, to: &chunk, &pace)
+            }
+        } catch ReplayError.damaged(let sentence) {
+            // Payloads before the damage still count.
+            try await commit(&chunk, &pace)
+            throw ReplayError.damaged(sentence)
+        }
+        try await commit(&chunk, &pace)
+    }
+
+    private func append(
+        _ entries: [Recording.Entry<RoutedEvent>], of block: ParallelReading.Block, to chunk: inout QueueChunk,
+        _ pace: inout Pace
+    ) async throws {
+        for entry in entries {
+            if !chunk.add(entry, of: block.input) {
+                try await commit(&chunk, &pace)
+                _ = chunk.add(entry, of: block.input)
+            }
+            if chunk.events.count >= session.room {
+                try await commit(&chunk, &pace)
+                throw ReplayError.limitReached
+            }
+        }
+        chunk.end = block.end
+        // A pipe may deliver no further input for a long time. A chunk without events needs no commit.
+        if chunk.isLarge || chunk.events.isEmpty || pace.isBounded || !session.hasPlainInputs {
+            try await commit(&chunk, &pace)
+        }
+    }
+
+    /// Waits for the pace, commits a chunk, counts it, and starts the next one.
+    private func commit(_ chunk: inout QueueChunk, _ pace: inout Pace) async throws {
+        let full = chunk
+        chunk = QueueChunk(pace)
+        if pace.isBounded, !full.events.isEmpty {
+            try await session.wait(
+                pace.delay(of: full.events.count, recorded: full.recorded, at: session.elapsed()))
+        }
+        guard case .appended(let repeats) = try await gateway.queue.append(full.events) else {
+            preconditionFailure("An append without a request cannot repeat a request.")
+        }
+        for (index, routed) in full.events.enumerated() {
+            session.add(
+                vendor: routed.event.vendor.name, routes: routed.routes, warnings: routed.event.warnings,
+                isRepeat: repeats[index] != nil)
+        }
+        for (rejection, input) in full.rejections { try session.add(rejection, of: input) }
+        if let end = full.end { try session.reached(end) }
+    }
+}
+
+/// Events that are committed together, and the rejections between them.
+private struct QueueChunk {
+    private(set) var events: [RoutedEvent] = []
+    private(set) var rejections: [(rejection: Rejection, input: Int)] = []
+    /// The recorded time of the first event.
+    private(set) var recorded: Timestamp?
+    /// Everything before it is in this chunk or an earlier one.
+    var end: InputPosition?
+    private var bytes = 0
+    private let most: Int
+    private let span: Int64
+
+    /// At this size a commit costs little more than its rows. Each limit bounds the memory.
+    private static let large = (events: 2048, bytes: 4 * 1024 * 1024)
+
+    init(_ pace: Pace) {
+        most = pace.mostTogether
+        span = pace.spanTogether
+    }
+
+    var isLarge: Bool { max(events.count, rejections.count) >= Self.large.events || bytes >= Self.large.bytes }
+
+    /// False if the event belongs into the next chunk.
+    mutating func add(_ entry: Recording.Entry<RoutedEvent>, of input: Int) -> Bool {
+        switch entry.value {
+        case .failure(let rejection): rejections.append((rejection, input))
+        case .success(let routed):
+            guard events.count < most, isNear(entry.recorded) else { return false }
+            if events.isEmpty { recorded = entry.recorded }
+            events.append(routed)
+            bytes += routed.event.body.count + (routed.payload?.count ?? 0)
+        }
+        end = InputPosition(input: input, offset: entry.place.offset + 1)
+        return true
+    }
+
+    private func isNear(_ time: Timestamp?) -> Bool {
+        guard span != .max, let time, let recorded else { return true }
+        return abs(time.milliseconds - recorded.milliseconds) <= span
+    }
+}
+
+/// The deliveries that ended between two counts of a queue.
+package struct DeliveryOutcomes: Sendable {
+    package struct Counts: Sendable {
+        let states: [DestinationName: [DeliveryRecord.State: Int]]
+        /// Deliveries that wait for their scheduled time.
+        let scheduled: Int
+
+        package init(states: [DestinationName: [DeliveryRecord.State: Int]], scheduled: Int) {
+            self.states = states
+            self.scheduled = scheduled
+        }
+
+        fileprivate func total(_ state: DeliveryRecord.State) -> Int {
+            states.values.reduce(0) { $0 + ($1[state] ?? 0) }
+        }
+    }
+
+    let delivered: Int
+    let dead: Int
+    let expired: Int
+    let waiting: Int
+    /// Waiting deliveries whose scheduled time has not come.
+    let scheduled: Int
+
+    package init(before: Counts, after: Counts) {
+        delivered = after.total(.delivered) - before.total(.delivered)
+        dead = after.total(.dead) - before.total(.dead)
+        expired = after.total(.expired) - before.total(.expired)
+        waiting = max(0, after.total(.waiting) - before.total(.waiting))
+        scheduled = min(waiting, max(0, after.scheduled - before.scheduled))
+    }
+
+    /// Deliveries that were not made. Scheduled and expired ones are not failures.
+    package var failed: Int { dead + waiting - scheduled }
+
+    package func text(json: Bool) -> String {
+        guard !json else {
+            return #"{"delivered":\#(delivered),"dead":\#(dead),"expired":\#(expired),"waiting":\#(waiting),"#
+                + #""scheduled":\#(scheduled)}"# + "\n"
+        }
+        var text = "\(delivered) delivered, \(dead) dead, \(waiting) waiting for their next attempt"
+        if scheduled > 0 { text += " (\(scheduled) of them scheduled)" }
+        if expired > 0 { text += ", \(expired) expired" }
+        return text + "\n"
+    }
+}

@@ -1,0 +1,179 @@
+package import Foundation
+import SignalboxConfig
+import SignalboxJSON
+package import SignalboxNotification
+import SignalboxRouting
+
+/// The options of one replay: recorded payloads are read again and sent through the pipeline.
+///
+/// The flow, in the order of the calls: ``InputFiles`` opens and decompresses the inputs. ``ParallelReading`` cuts
+/// them into blocks and reads the blocks on all cores. ``Recording`` turns a block into events or payloads and applies
+/// the ``Selection``. One of three targets consumes the results in the order of the input: ``QueueReplay`` appends
+/// events to the durable queue, ``GatewayReplay`` posts payloads to a running gateway, ``DryRun`` prints decisions. In
+/// all three, a ``ReplaySession`` counts, lists rejections, and records progress in the resume file.
+package struct ReplayOptions: Sendable {
+    /// Input files; empty, or `-`, for standard input.
+    package var files: [String] = []
+    package var source: SourceName?
+    package var envelope = RecordedEnvelope()
+    package var selection = SelectionRequest()
+    /// The address of a running gateway, as it was typed.
+    package var address: String?
+    /// Requests in flight at the same time, to a running gateway.
+    package var connections = 8
+    package var isDryRun = false
+    /// Events per second.
+    package var rate: Double?
+    /// Multiple of the recorded pace.
+    package var speed: Double?
+    /// Path of the resume file.
+    package var resume: String?
+    /// Path of the file of rejections.
+    package var rejects: String?
+    package var printsJSON = false
+    package var showsProgress = true
+
+    package init() {}
+
+    /// Why these options cannot be combined, as one sentence; nil if they can. `config`: path of the config.
+    /// `hasDataDirectory`: whether the command line names a data directory.
+    package func conflict(config: String, hasDataDirectory: Bool) -> String? {
+        if let sentence = pacingConflict ?? uploadConflict(hasDataDirectory) { return sentence }
+        if let resume {
+            if files.isEmpty || files.contains("-") {
+                return "--resume needs files: standard input cannot be read a second time."
+            }
+            if let rejects, FileIdentity(resume) == FileIdentity(rejects) {
+                return "--resume and --rejects name the same file."
+            }
+        }
+        for (option, path) in [("--resume", resume), ("--rejects", rejects)] {
+            guard let path else { continue }
+            if let sentence = FileIdentity.conflict(of: option, path, inputs: files, config: config) { return sentence }
+        }
+        return nil
+    }
+
+    private var pacingConflict: String? {
+        if envelope.time == nil {
+            let timed = [
+                ("--speed", speed != nil), ("--since", selection.since != nil), ("--until", selection.until != nil),
+            ]
+            if let (name, _) = timed.first(where: \.1) {
+                return "\(name) needs recorded times: name their position with --time-at."
+            }
+        }
+        let sending = [
+            ("--to", address != nil), ("--resume", resume != nil), ("--rate", rate != nil), ("--speed", speed != nil),
+        ]
+        if isDryRun, let (name, _) = sending.first(where: \.1) {
+            return "\(name) applies to sending, and --dry-run sends no events: leave one of them out."
+        }
+        return nil
+    }
+
+    private func uploadConflict(_ hasDataDirectory: Bool) -> String? {
+        guard address != nil else { return nil }
+        if envelope.token != nil {
+            return """
+                --token-at cannot be combined with --to: payloads are sent unchanged, without a device token next to \
+                them; the gateway hashes the tokens inside them. Leave it out, or replay into the queue, without --to, \
+                while no gateway uses that.
+                """
+        }
+        return hasDataDirectory ? "--data-dir cannot be combined with --to: that gateway has its own." : nil
+    }
+
+    /// The options that decide which events are made and how requests are cut: a resumed run must have the same.
+    package var identity: [String: String] {
+        var options: [String: String] = [:]
+        options["payload-at"] = envelope.payload?.text
+        options["time-at"] = envelope.time?.text
+        options["token-at"] = envelope.token?.text
+        options["vendor"] = selection.vendors.isEmpty ? nil : Set(selection.vendors).sorted().joined(separator: ", ")
+        options["filter"] = selection.filter
+        options["since"] = selection.since
+        options["until"] = selection.until
+        options["limit"] = selection.limit.map(String.init)
+        options["source"] = source?.name
+        options["to"] = address
+        options["rejects"] = rejects
+        if address != nil {
+            // They decide how many payloads share a request.
+            options["rate"] = rate.map { "\($0)" }
+            options["speed"] = speed.map { "\($0)" }
+        }
+        return options
+    }
+
+    /// Reads recorded payloads as these options and a config say. `session`: the run, whose start ages count from.
+    /// `hasLastingIDs`: derive event ids from the run, so that a resumed run repeats them.
+    func recording(
+        by normalizer: Normalizer, _ config: GatewayConfig, _ routes: RouteTable, in session: ReplaySession, hasLastingIDs: Bool = false
+    ) throws(ReplayError) -> Recording {
+        let source = source ?? .default
+        return Recording(
+            normalizer: normalizer, routes: routes, source: source, vendor: config.sourceVendors[source],
+            envelope: envelope, selection: try selection.selection(now: session.began),
+            identity: hasLastingIDs ? session.identity : nil, now: { Date() })
+    }
+}
+
+/// Why a run over recorded payloads ends before its input.
+package enum ReplayError: Error, Sendable, Equatable {
+    /// ^C: settled payloads count.
+    case interrupted
+    /// The limit of events is reached: the run is complete.
+    case limitReached
+    /// An input cannot be decompressed to its end; everything before the damage counts. One sentence.
+    case damaged(String)
+    /// The run cannot begin or continue. One sentence.
+    case refused(String)
+
+    /// A refusal with the system's reason, read from `errno`.
+    static func failed(_ what: String) -> ReplayError { .refused("\(what): \(String(cString: strerror(errno))).") }
+}
+
+/// The output of a run's diagnostics, usually standard error.
+package struct Diagnostics: Sendable {
+    /// Writes text, line ends included.
+    package let write: @Sendable (String) -> Void
+    /// True on a terminal that can redraw a line.
+    package let canRedraw: Bool
+
+    package init(canRedraw: Bool = false, write: @escaping @Sendable (String) -> Void) {
+        self.write = write
+        self.canRedraw = canRedraw
+    }
+
+    /// Writes a line, over a progress line if there is one.
+    package func writeLine(_ text: String) { write((canRedraw ? "\r\u{1B}[K" : "") + text + "\n") }
+}
+
+/// Numbers and times as the command line of a replay spells them.
+package enum ReplayText {
+    /// Events a second of `200/s`, `60/m` or `1000/h`; nil for any other text.
+    package static func rate(_ text: String) -> Double? {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        let units: [Substring: Double] = ["s": 1, "m": 60, "h": 3600]
+        guard parts.count == 2, let unit = units[parts[1]], let count = Double(parts[0]), count.isFinite,
+            (0.001...1_000_000).contains(count)
+        else { return nil }
+        return count / unit
+    }
+
+    /// The factor of `10` or `2.5x`; nil for any other text.
+    package static func speed(_ text: String) -> Double? {
+        let number = text.last == "x" ? String(text.dropLast()) : text
+        guard let speed = Double(number), speed.isFinite, (0.001...1_000_000).contains(speed) else { return nil }
+        return speed
+    }
+
+    /// The instant of an RFC 3339 time, or of an age such as `24h` before `now`; nil for any other text.
+    package static func moment(_ text: String, now: Date) -> Timestamp? {
+        var utf8 = text
+        if let time = utf8.withUTF8({ Timestamp(iso8601: $0) }) { return time }
+        guard let ago = Duration(text: text) else { return nil }
+        return Timestamp(now.addingTimeInterval(-(ago / .seconds(1))))
+    }
+}

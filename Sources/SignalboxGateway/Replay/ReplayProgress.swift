@@ -1,0 +1,141 @@
+/// A position in the inputs of a run. Everything before it was read.
+package struct InputPosition: Sendable, Equatable, Comparable, Codable {
+    /// Index of the input, from 0.
+    package var input: Int
+    /// Bytes of that input, decompressed.
+    package var offset: Int
+
+    package init(input: Int = 0, offset: Int = 0) {
+        self.input = input
+        self.offset = offset
+    }
+
+    package static func < (left: InputPosition, right: InputPosition) -> Bool {
+        (left.input, left.offset) < (right.input, right.offset)
+    }
+}
+
+/// Converts positions to bytes of the files. Blocks are read ahead of their results and may be compressed, so a
+/// position inside a block counts in proportion.
+package struct SettledBytes: Sendable {
+    /// The end of a block, and the bytes of all inputs up to it.
+    private struct Mark {
+        let position: InputPosition
+        let bytes: Int
+    }
+
+    /// Ends of blocks that were read and are not settled.
+    private var read: [Mark] = []
+    private var settled: Mark
+
+    /// `start`: where reading begins. `bytes`: the bytes of all inputs before it.
+    package init(from start: InputPosition = InputPosition(), bytes: Int = 0) {
+        settled = Mark(position: start, bytes: bytes)
+    }
+
+    /// Records that a block was read. `bytes`: size of all inputs up to its end.
+    package mutating func read(upTo end: InputPosition, bytes: Int) {
+        read.append(Mark(position: end, bytes: bytes))
+    }
+
+    /// Records that everything before a position is settled; returns the bytes of all inputs before it.
+    package mutating func settle(upTo position: InputPosition) -> Int {
+        while let next = read.first, next.position <= position {
+            settled = next
+            read.removeFirst()
+        }
+        guard let next = read.first, position > settled.position, position.input == next.position.input else {
+            return settled.bytes
+        }
+        let start = settled.position.input == position.input ? settled.position.offset : 0
+        let share = Double(position.offset - start) / Double(next.position.offset - start)
+        return settled.bytes + Int(share * Double(next.bytes - settled.bytes))
+    }
+}
+
+/// The progress of a long run in text. Pure: the caller passes the time, measured from any start.
+package struct ProgressMeter: Sendable {
+    package enum Style: Sendable {
+        /// One line of a terminal, redrawn.
+        case terminal
+        /// Plain lines.
+        case lines
+    }
+
+    private let style: Style
+    private let totalBytes: Int?
+    private let skippedBytes: Int
+    private let start: Duration
+    private var lastShown: Duration
+    private var bytes: Int
+    private var events = 0
+    private var rejected = 0
+
+    /// `totalBytes`: size of all inputs; nil if unknown. `skippedBytes`: bytes that an earlier run has read.
+    package init(style: Style, totalBytes: Int?, skippedBytes: Int = 0, at start: Duration) {
+        self.style = style
+        self.totalBytes = totalBytes
+        self.skippedBytes = skippedBytes
+        self.start = start
+        lastShown = start
+        bytes = skippedBytes
+    }
+
+    /// Records the progress; returns text to write now, if any. `bytes`: position in all inputs. `events`: of this run.
+    package mutating func update(bytes: Int, events: Int, rejected: Int, at now: Duration) -> String? {
+        self.bytes = max(self.bytes, bytes)
+        self.events = events
+        self.rejected = rejected
+        let interval: Duration = style == .terminal ? .milliseconds(200) : .seconds(5)
+        guard now - lastShown >= interval else { return nil }
+        lastShown = now
+        switch style {
+        case .terminal: return "\r\u{1B}[K" + bar + line(at: now)
+        case .lines: return "signalbox: " + line(at: now) + "\n"
+        }
+    }
+
+    /// Erases the line from a terminal.
+    package var end: String { style == .terminal ? "\r\u{1B}[K" : "" }
+
+    private var share: Double? {
+        guard let totalBytes, totalBytes > 0 else { return nil }
+        return min(1, Double(bytes) / Double(totalBytes))
+    }
+
+    private var bar: String {
+        guard let share else { return "" }
+        let full = Int(share * 20)
+        return "[" + String(repeating: "#", count: full) + String(repeating: "-", count: 20 - full) + "] "
+    }
+
+    private func line(at now: Duration) -> String {
+        let seconds = max(0.001, (now - start) / .seconds(1))
+        var parts = ["\(events) events", "\(Int(Double(events) / seconds))/s", Self.size(bytes)]
+        if rejected > 0 { parts.append("\(rejected) rejected") }
+        if let share, let totalBytes {
+            parts.append("\(Int(share * 100)) %")
+            let read = bytes - skippedBytes
+            if read > 0 { parts.append(Self.left(seconds * Double(totalBytes - bytes) / Double(read))) }
+        }
+        return parts.joined(separator: ", ")
+    }
+
+    private static func size(_ bytes: Int) -> String {
+        let units = ["B", "kB", "MB", "GB", "TB"]
+        var size = Double(bytes)
+        var unit = 0
+        while size >= 1000, unit < units.count - 1 {
+            size /= 1000
+            unit += 1
+        }
+        return unit == 0 ? "\(bytes) B" : "\((size * 10).rounded() / 10) \(units[unit])"
+    }
+
+    private static func left(_ seconds: Double) -> String {
+        let whole = Int(min(max(0, seconds), 1e9).rounded(.up))
+        if whole < 60 { return "\(whole) s left" }
+        if whole < 3600 { return "\(whole / 60) min \(whole % 60) s left" }
+        return "\(whole / 3600) h \(whole % 3600 / 60) min left"
+    }
+}

@@ -1,0 +1,206 @@
+import Foundation
+import SignalboxEgress
+import SignalboxNotification
+
+/// The state that every kind of replay shares: identity of the run, progress, counts and rejections.
+///
+/// A class because the parts of a run update it in turn. Only the task that replays uses it.
+package final class ReplaySession {
+    let inputs: InputFiles
+    let interruption: Interruption
+    let identity: RunIdentity?
+    private(set) var tally = ReplayTally()
+    /// Payloads that were selected and settled.
+    private(set) var settled = 0
+    let elapsed: @Sendable () -> Duration
+    private var rejections: RejectList
+    private let options: ReplayOptions
+    private let diagnostics: Diagnostics
+    private let file: ResumeFile?
+    private var state: ResumeState?
+    private var restarts: [(input: Int, place: Place)] = []
+    private var meter: ProgressMeter?
+    private let sizes: [Int]?
+    private let settledBefore: Int
+    private var progress: SettledBytes
+    private var bytesSettled: Int
+    private var lastSaved: Duration = .zero
+
+    /// How often the resume file is written.
+    private static let saveInterval: Duration = .milliseconds(200)
+
+    /// Opens the files of a run. Throws ``ReplayError/refused(_:)`` if one of them cannot be used.
+    package init(
+        _ options: ReplayOptions, interruption: Interruption, diagnostics: Diagnostics
+    ) throws(ReplayError) {
+        self.options = options
+        self.interruption = interruption
+        self.diagnostics = diagnostics
+        inputs = InputFiles(options.files) { interruption.happened }
+        try inputs.check(outcome: "No payload was replayed.")
+        let start = ContinuousClock.now
+        elapsed = { ContinuousClock.now - start }
+        file = options.resume.map { ResumeFile(path: $0) }
+        let state = try file.map { (file) throws(ReplayError) in try Self.state(of: options, in: file) }
+        self.state = state
+        identity = state?.identity
+        tally = state?.tally ?? ReplayTally()
+        settledBefore = state?.taken ?? 0
+        settled = settledBefore
+        sizes = inputs.sizes
+        rejections = try RejectList(
+            path: options.rejects, namesInputs: inputs.paths.count > 1, count: state?.rejected ?? 0,
+            bytes: state?.rejectBytes ?? 0, diagnostics: diagnostics)
+        let position = state?.position ?? InputPosition()
+        let earlier = sizes.map { $0[..<min(position.input, $0.count)].reduce(0, +) + (state?.restart?.offset ?? 0) }
+        bytesSettled = earlier ?? 0
+        progress = SettledBytes(
+            from: InputPosition(input: position.input, offset: state?.restart?.offset ?? 0), bytes: bytesSettled)
+        if options.showsProgress {
+            meter = ProgressMeter(
+                style: diagnostics.canRedraw ? .terminal : .lines, totalBytes: sizes?.reduce(0, +),
+                skippedBytes: bytesSettled, at: elapsed())
+        }
+        try save(atOnce: true)
+    }
+
+    /// The state of the resumed run, or of a new one.
+    private static func state(of options: ReplayOptions, in file: ResumeFile) throws(ReplayError) -> ResumeState {
+        let inputs = try options.files.map { (path) throws(ReplayError) in try InputIdentity(ofFile: path) }
+        guard let earlier = try file.load() else {
+            return ResumeState(key: randomBytes(32), started: Date(), options: options.identity, inputs: inputs)
+        }
+        if let difference = earlier.difference(options: options.identity, inputs: inputs) {
+            throw .refused(
+                "\(file.path) belongs to another replay: \(difference). Repeat the same command, or remove the file to "
+                    + "start over.")
+        }
+        return earlier
+    }
+
+    // MARK: Reading
+
+    /// When the run began for the first time: ages count from it.
+    var began: Date { identity?.started ?? Date() }
+
+    /// How many more payloads may be settled.
+    var room: Int { options.selection.limit.map { max(0, $0 - settled) } ?? .max }
+
+    /// True if all inputs are regular files, which never block a read.
+    var hasPlainInputs: Bool { sizes != nil }
+
+    var isComplete: Bool { state?.isComplete ?? false }
+    package var rejected: Int { rejections.count }
+    var pace: Pace { Pace(perSecond: options.rate, speed: options.speed) }
+
+    /// Reads from where the run stopped.
+    func reading() -> ParallelReading {
+        let restart = state?.restart.map { Place(line: $0.line, offset: $0.offset) }
+        return ParallelReading(inputs: inputs, from: state?.position ?? InputPosition(), restart: restart)
+    }
+
+    /// Records that a block is being consumed.
+    func recordReading(_ block: ParallelReading.Block) {
+        if file != nil, let restart = block.restart { restarts.append((block.input, restart)) }
+        let bytes = (sizes?[..<block.input].reduce(0, +) ?? 0) + block.bytesRead
+        progress.read(upTo: block.end, bytes: bytes)
+        showProgress()
+    }
+
+    private func showProgress() {
+        let text = meter?.update(
+            bytes: bytesSettled, events: settled - settledBefore, rejected: rejections.count, at: elapsed())
+        if let text { diagnostics.write(text) }
+    }
+
+    /// Waits and shows the progress meanwhile. Throws ``ReplayError/interrupted`` after ^C.
+    func wait(_ time: Duration) async throws {
+        let end = elapsed() + time
+        while end > elapsed() {
+            if interruption.happened { throw ReplayError.interrupted }
+            try await Task.sleep(for: min(end - elapsed(), .milliseconds(100)))
+            showProgress()
+        }
+    }
+
+    /// Runs `read`; returns true if it read everything up to the limit, false if ^C ended it.
+    func untilEnd(_ read: () async throws -> Void) async throws -> Bool {
+        do {
+            try await read()
+            return true
+        } catch ReplayError.limitReached {
+            return true
+        } catch ReplayError.interrupted {
+            return false
+        }
+    }
+
+    // MARK: Results
+
+    func add(_ tally: ReplayTally) {
+        self.tally.add(tally)
+        settled += tally.events
+    }
+
+    func add(vendor: String, routes: [String], warnings: [String], isRepeat: Bool = false) {
+        tally.add(vendor: vendor, routes: routes, warnings: warnings, isRepeat: isRepeat)
+        settled += 1
+    }
+
+    /// Counts a selected payload that the gateway rejected.
+    func add(_ code: String, _ message: String, at place: Place, of input: Int) throws(ReplayError) {
+        settled += 1
+        try rejections.add(code, message, at: place, in: inputs.name(of: input))
+    }
+
+    func add(_ rejection: Rejection, of input: Int) throws(ReplayError) {
+        try rejections.add(rejection, in: inputs.name(of: input))
+    }
+
+    /// Records that everything before a position is durable, and saves that every 200 ms.
+    func reached(_ position: InputPosition) throws(ReplayError) {
+        bytesSettled = max(bytesSettled, progress.settle(upTo: position))
+        showProgress()
+        guard var state, position > state.position else { return }
+        if position.input != state.position.input { state.restart = nil }
+        state.position = position
+        while let next = restarts.first, InputPosition(input: next.input, offset: next.place.offset) <= position {
+            restarts.removeFirst()
+            guard next.input == position.input else { continue }
+            state.restart = .init(line: next.place.line, offset: next.place.offset)
+        }
+        self.state = state
+        try save()
+    }
+
+    /// `atOnce`: ignore the interval.
+    private func save(atOnce: Bool = false) throws(ReplayError) {
+        guard let file, var state, atOnce || elapsed() - lastSaved >= Self.saveInterval else { return }
+        lastSaved = elapsed()
+        state.tally = tally
+        state.taken = settled
+        state.rejected = rejections.count
+        state.rejectBytes = rejections.bytes
+        self.state = state
+        try rejections.sync()
+        try file.save(state)
+    }
+
+    // MARK: End
+
+    /// Saves the progress and erases the progress line. `isComplete`: everything was read.
+    func end(isComplete: Bool) throws(ReplayError) {
+        if isComplete { state?.isComplete = true }
+        try save(atOnce: true)
+        if let text = meter?.end { diagnostics.write(text) }
+    }
+
+    /// Writes the tables, then `more`.
+    func report(_ more: String = "") {
+        let count = rejections.count
+        let text =
+            options.printsJSON
+            ? String(decoding: tally.json(rejected: count), as: UTF8.self) : tally.table(rejected: count)
+        diagnostics.write(text + more)
+    }
+}

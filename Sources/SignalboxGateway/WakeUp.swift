@@ -1,0 +1,34 @@
+/// A wait that ends with a signal or after a time. The lanes, the downloads, the media janitor and the config watch
+/// all sleep with it.
+///
+/// A signal that arrives while no task waits ends the next wait, so none is lost between a check and a sleep. Several
+/// signals before a wait end it once.
+struct WakeUp: Sendable {
+    private let signals: AsyncStream<Void>
+    private let signal: AsyncStream<Void>.Continuation
+
+    init() { (signals, signal) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1)) }
+
+    /// Ends the wait. Callable from any thread.
+    func wake() { signal.yield() }
+
+    /// Returns after ``wake()``, or after `time`; nil waits without limit. Returns false if the task was cancelled: no
+    /// signal arrives after that. One task may wait at a time.
+    func wait(atMost time: Duration? = nil, by clock: any Clock<Duration> = ContinuousClock()) async -> Bool {
+        guard let time else { return await next() }
+        return await withTaskGroup { alarm in
+            alarm.addTask {
+                do { try await clock.sleep(for: time) } catch { return }
+                signal.yield()
+            }
+            let isAwake = await next()
+            alarm.cancelAll()
+            return isAwake
+        }
+    }
+
+    private func next() async -> Bool {
+        var iterator = signals.makeAsyncIterator()
+        return await iterator.next() != nil
+    }
+}

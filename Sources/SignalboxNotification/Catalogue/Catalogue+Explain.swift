@@ -1,0 +1,141 @@
+import SignalboxJSON
+
+// Descriptions of the catalogue's evidence, and of the reasons why no entry matches, for people.
+
+extension CatalogueEntry {
+    var profile: VendorProfile {
+        let evidence = markers.map { "\($0.summary) (\($0.strength))" }.joined(separator: "; ")
+        return VendorProfile(
+            vendor: vendor, name: name,
+            looksFor: evidence.isEmpty ? "nothing: it leaves no trace in a payload" : evidence, source: source,
+            confidence: confidence)
+    }
+}
+
+extension CatalogueMarker {
+    /// A noun phrase.
+    var summary: String { conditions.map(\.summary).joined(separator: " with ") }
+}
+
+extension CatalogueCondition {
+    /// A noun phrase.
+    var summary: String {
+        switch (subject, test) {
+        case (.keyPrefix(let prefix, let scope), _):
+            "a key that begins with `\(String(decoding: prefix, as: UTF8.self))`" + scope.summary
+        case (.path(let path), .present): "`\(path.text)`"
+        case (.path(let path), .absent): "no `\(path.text)`"
+        case (.path(let path), _): "`\(path.text)` that is \(test.summary)"
+        }
+    }
+
+    /// The reason why the condition does not hold.
+    fileprivate func objection(in payload: borrowing PlatformPayload) -> String {
+        guard let path else { return "there is no such key" }
+        if let value = payload.value(at: path) {
+            return "\(payload.pointer(to: value)) is \(value.shortDescription), \(test.summary) is needed"
+        }
+        return path.objection(in: payload)
+    }
+
+    /// The key by which the index finds the condition.
+    fileprivate var keyText: String? {
+        switch subject {
+        case .keyPrefix(let prefix, _): String(decoding: prefix, as: UTF8.self) + "…"
+        case .path(let path): path.firstKey.map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+}
+
+extension CatalogueCondition.Test {
+    /// The expected value as a noun phrase.
+    var summary: String {
+        switch self {
+        case .present: "any value"
+        case .absent: "nothing"
+        case .unset: "nothing or an empty text"
+        case .filled: "a value that is not empty"
+        case .scalar: "a text or a number"
+        case .integer: "a whole number"
+        case .text: "a text"
+        case .object: "an object"
+        case .filledObject: "an object that is not empty"
+        case .list: "a list"
+        case .isTrue: "true"
+        case .equals(let text): "\"\(text)\""
+        case .equalsIgnoringCase(let text): "\"\(text)\" in any case"
+        case .among(let words): "one of " + words.map { "\"\($0)\"" }.joined(separator: ", ")
+        case .moreThan(let limit): "more than \(limit)"
+        case .notAmong(let words): "none of \(words.map { "\"\($0)\"" }.joined(separator: ", "))"
+        case .host(let host): "an address on the host \(host) or below it"
+        case .startsWith(let text): "a text that begins with \"\(text)\""
+        case .form(let form, nil): form.summary
+        case .form(let form, let length?): "\(form.summary), \(length) characters long"
+        }
+    }
+}
+
+extension CataloguePath {
+    /// The value at which the path ends too early, and the expected one.
+    fileprivate func objection(in payload: borrowing PlatformPayload) -> String {
+        var reached: (value: JSONValue, rest: ArraySlice<Token>)?
+        for length in 1..<max(tokens.count, 2) where length < tokens.count {
+            if let value = payload.value(at: beginning(length)) { reached = (value, tokens[length...]) }
+        }
+        guard let (value, rest) = reached, let next = rest.first?.summary else { return "there is no \(text)" }
+        let pointer = payload.pointer(to: value)
+        if payload.parser.container(value)?.isObject == true { return "\(pointer) has no \(next)" }
+        return "\(pointer) is \(value.shortDescription), an object with \(next) is needed"
+    }
+}
+
+extension CataloguePath.Token {
+    fileprivate var summary: String {
+        switch self {
+        case .key(let key): String(decoding: key, as: UTF8.self)
+        case .each: "a member"
+        case .counted(let before, let after):
+            String(decoding: before, as: UTF8.self) + "{i}" + String(decoding: after, as: UTF8.self)
+        }
+    }
+}
+
+extension CataloguePath.Scope {
+    fileprivate var summary: String {
+        switch self {
+        case .anywhere: ""
+        case .apns: " next to `aps`"
+        case .fcm: " in FCM's data"
+        case .payload: " in the whole payload"
+        }
+    }
+}
+
+extension Catalogue {
+    private static let mostLines = 40
+
+    package func explain(_ payload: borrowing PlatformPayload) -> [String] {
+        var checked: Set<Int> = []
+        var candidates: [Int] = []
+        forEachMarker(indexedFor: payload) { position in
+            checked.insert(markers[position].entry)
+            candidates.append(position)
+        }
+        let keys = Set(candidates.compactMap { markers[$0].marker.conditions.first?.keyText }).sorted()
+        var lines = ["\(name): none of its \(entries.count) vendors uses a key of this payload as a mark"]
+        if !checked.isEmpty {
+            lines = [
+                "\(name): \(checked.count) of its \(entries.count) vendors asked, by \(keys.joined(separator: ", "))"
+            ]
+        }
+        // Several markers of one vendor can fail for the same reason.
+        var written: Set<String> = []
+        for position in candidates.sorted() {
+            let (entry, marker) = markers[position]
+            guard let condition = marker.failing(in: payload) else { continue }
+            let line = "  \(entries[entry].vendor): no; \(condition.objection(in: payload))"
+            if written.insert(line).inserted { lines.append(line) }
+        }
+        return Array(lines.prefix(Self.mostLines))
+    }
+}

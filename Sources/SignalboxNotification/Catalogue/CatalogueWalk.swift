@@ -1,0 +1,118 @@
+import SignalboxJSON
+
+// Values at paths of a payload. A null counts as absent.
+
+extension PlatformPayload {
+    /// The first value at a path, in the first layer with one. `count`: the number for `{i}`.
+    func value(at path: CataloguePath, count: Int = 0) -> JSONValue? {
+        var walk = CatalogueWalk(parser: parser, count: count, limit: 1)
+        walk.follow(path, through: self)
+        return walk.found.first
+    }
+
+    /// All values at a path in the first layer with one, at most ``longestList``.
+    func values(at path: CataloguePath, count: Int = 0) -> [JSONValue] {
+        var walk = CatalogueWalk(parser: parser, count: count, limit: longestList)
+        walk.follow(path, through: self)
+        return walk.found
+    }
+
+    /// All values at a path in every layer, also those that a more specific object overrides.
+    func valuesInEveryLayer(at path: CataloguePath) -> [JSONValue] {
+        var walk = CatalogueWalk(parser: parser, count: 0, limit: longestList)
+        walk.coversEveryLayer = true
+        walk.follow(path, through: self)
+        return walk.found
+    }
+
+    /// True when the payload has an object in this scope.
+    func has(_ scope: CataloguePath.Scope) -> Bool {
+        scope == .payload || fields.layers.contains { scope.admits($0.reserved) }
+    }
+
+    /// The member with the alphabetically first key that has a prefix.
+    func member(withPrefix prefix: [UInt8], in scope: CataloguePath.Scope) -> JSONValue? {
+        var best: (key: UnsafeBufferPointer<UInt8>, value: JSONValue)?
+        for layer in fields.layers where scope.admits(layer.reserved) {
+            for (key, value) in layer.object.members where key.starts(with: prefix) {
+                if let best, !key.lexicographicallyPrecedes(best.key), !key.equals(best.key) { continue }
+                best = (key, value)
+            }
+            if let best { return best.value }
+        }
+        return nil
+    }
+}
+
+extension JSONParser {
+    /// The first value at a path below an element of a list.
+    func value(at path: CataloguePath, from start: JSONValue) -> JSONValue? {
+        var walk = CatalogueWalk(parser: self, count: 0, limit: 1)
+        walk.follow(path.tokens[...], from: start, mayOpen: true)
+        return walk.found.first
+    }
+}
+
+/// Follows one path through one payload.
+private struct CatalogueWalk {
+    let parser: JSONParser
+    /// The number for `{i}`.
+    let count: Int
+    /// The most values to find.
+    let limit: Int
+    var coversEveryLayer = false
+    var found: [JSONValue] = []
+
+    /// Follows a path in its scope, and stops at the first layer with a value unless every layer counts.
+    mutating func follow(_ path: CataloguePath, through payload: borrowing PlatformPayload) {
+        guard path.scope != .payload else { return follow(path.tokens[...], from: payload.root, mayOpen: true) }
+        for layer in payload.fields.layers where path.scope.admits(layer.reserved) {
+            follow(path.tokens[...], from: layer.object, mayOpen: true)
+            if !found.isEmpty, !coversEveryLayer { return }
+        }
+    }
+
+    /// Follows the remaining tokens from a value. `mayOpen`: whether no string was parsed on the path yet.
+    mutating func follow(_ tokens: ArraySlice<CataloguePath.Token>, from value: JSONValue, mayOpen: Bool) {
+        guard !value.isNull, found.count < limit else { return }
+        guard let token = tokens.first else { return found.append(value) }
+        guard value.isObject || value.isArray else {
+            guard mayOpen, let opened = parser.container(value) else { return }
+            return follow(tokens, from: opened, mayOpen: false)
+        }
+        switch token {
+        case .key(let key):
+            if let next = member(key, of: value) { follow(tokens.dropFirst(), from: next, mayOpen: mayOpen) }
+        case .counted(let before, let after):
+            if let next = member(before + Array(String(count).utf8) + after, of: value) {
+                follow(tokens.dropFirst(), from: next, mayOpen: mayOpen)
+            }
+        case .each:
+            for (_, next) in value.orderedMembers { follow(tokens.dropFirst(), from: next, mayOpen: mayOpen) }
+        }
+    }
+
+    /// A member of an object, or the element of a list with this number.
+    private func member(_ key: [UInt8], of value: JSONValue) -> JSONValue? {
+        if value.isObject { return key.withUnsafeBufferPointer { value.member($0) } }
+        guard let position = Int(String(decoding: key, as: UTF8.self)), (0..<longestList).contains(position) else {
+            return nil
+        }
+        return value.elements.dropFirst(position).first { _ in true }
+    }
+}
+
+extension JSONValue {
+    /// The elements of a list, or the members of an object in the order of their keys, so that the sender's order of
+    /// members has no effect.
+    var orderedMembers: [(key: UnsafeBufferPointer<UInt8>?, value: JSONValue)] {
+        guard isObject else { return elements.prefix(longestList).map { (nil, $0) } }
+        var all: [(key: UnsafeBufferPointer<UInt8>?, value: JSONValue)] = []
+        forEachMember { key, value in all.append((key, value)) }
+        all.sort { left, right in
+            guard let left = left.key, let right = right.key else { return false }
+            return left.lexicographicallyPrecedes(right)
+        }
+        return Array(all.prefix(longestList))
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import GRDB
+import SignalboxNotification
+import SignalboxStore
+
+/// The rows of events and deliveries that a transaction appends, which number themselves: so they can refer to each other
+/// before they are in the tables. Nobody else appends any while the transaction lasts.
+struct AppendedRows {
+    private var events = BulkInsert<NewEvent>()
+    private var deliveries = BulkInsert<NewDelivery>()
+    private var lasting: RowStatement?
+    /// The last numbers assigned; nil for none.
+    private(set) var lastEvent: Int64?
+    private(set) var lastDelivery: Int64?
+
+    /// The number that the next event gets.
+    mutating func nextEvent(in db: Database) throws -> Int64 {
+        let last = try lastEvent ?? StoredNumbers.lastEvent(in: db)
+        lastEvent = last
+        return last + 1
+    }
+
+    /// As above, of deliveries.
+    mutating func nextDelivery(in db: Database) throws -> Int64 {
+        let last = try lastDelivery ?? StoredNumbers.lastDelivery(in: db)
+        lastDelivery = last
+        return last + 1
+    }
+
+    /// False for an event with a lasting id that is there already: then nothing is added.
+    mutating func add(_ event: NewEvent, in db: Database) throws -> Bool {
+        if event.routed.hasLastingID {
+            let statement = try lasting ?? NewEvent.unlessThere(db)
+            lasting = statement
+            try statement.run { event.bind(&$0) }
+            guard statement.changes > 0 else { return false }
+        } else {
+            try events.add(event, in: db)
+        }
+        lastEvent = event.sequence
+        return true
+    }
+
+    mutating func add(_ delivery: NewDelivery, in db: Database) throws {
+        try deliveries.add(delivery, in: db)
+        lastDelivery = delivery.id
+    }
+
+    /// Has all of them in the tables.
+    mutating func flush(in db: Database) throws {
+        try events.flush(in: db)
+        try deliveries.flush(in: db)
+    }
+}
+
+struct NewEvent: NewRow {
+    let sequence: Int64
+    let routed: RoutedEvent
+
+    static let insertion = Insertion(
+        into: "events", ["seq", "id", "source", "subject", "accepted_at", "body", "payload"])
+
+    func bind(_ row: inout RowStatement.Arguments) {
+        let event = routed.event
+        row.bind(sequence)
+        row.bind(event.id)
+        row.bind(event.source.name)
+        row.bind(event.subject)
+        row.bind(event.acceptedAt.milliseconds)
+        row.bind(event.body)
+        row.bind(routed.payload)
+    }
+
+    /// Inserts one, unless an event with its id is there.
+    fileprivate static func unlessThere(_ db: Database) throws -> RowStatement {
+        try RowStatement(
+            db,
+            sql: """
+                INSERT INTO \(insertion.table) (\(insertion.columns.joined(separator: ", "))) VALUES (?, ?, ?, ?, ?, ?, ?)
+                ON CONFLICT (id) DO NOTHING
+                """)
+    }
+}
+
+struct NewDelivery: NewRow {
+    let id: Int64
+    let event: Int64
+    let routed: RoutedEvent
+    /// Position of its order among those of the event.
+    let position: Int
+    let due: Date
+    /// Whether it is handed on at once.
+    let isBegun: Bool
+    /// Row of the variant that it carries.
+    let variant: Int64?
+
+    static let insertion = Insertion(
+        into: "deliveries",
+        ["id", "event", "destination", "due", "not_before", "not_after", "order_key", "begun", "variant"])
+
+    func bind(_ row: inout RowStatement.Arguments) {
+        let order = routed.deliveries[position]
+        row.bind(id)
+        row.bind(event)
+        row.bind(order.destination.name)
+        row.bind(due.milliseconds)
+        row.bind(order.notBefore?.milliseconds)
+        row.bind(order.notAfter?.milliseconds)
+        row.bind(order.orderKey)
+        row.bind(isBegun ? 1 : 0)
+        row.bind(variant)
+    }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import GRDB
+package import SignalboxStore
+
+/// How the queue of a data directory was lost.
+enum QueueLoss: Equatable {
+    case missing(sign: String)
+    /// The directory holds `token.key` and no other file of a queue. It is new, or everything else was removed.
+    case onlyKey
+    case emptied
+    case replaced
+    /// Numbers of events or of deliveries.
+    case behind(last: Int64, accepted: Int64)
+
+    /// A clause for error messages.
+    var words: String {
+        switch self {
+        case .missing(let sign): "\(sign) is there, but queue.db is missing or empty"
+        case .onlyKey: "token.key is there but queue.db is not"
+        case .emptied: "queue.db no longer holds a queue; perhaps queue.db-wal was removed"
+        case .replaced: "queue.db is another queue than the one that queue.id describes"
+        case .behind(let last, let accepted):
+            "queue.db ends at number \(last), but \(accepted) was accepted; queue.db-wal was removed, or queue.db "
+                + "was replaced by an older copy"
+        }
+    }
+
+    /// Checks the directory before SQLite opens the file, because SQLite creates a missing one.
+    init?(beforeOpening directory: String) {
+        guard Self.size(directory + "/queue.db") == 0,
+            let sign = Self.sign(in: directory, among: Self.laterFiles + ["queue.db-wal"])
+        else { return nil }
+        let isAlone = ["queue.db", "queue.db-wal"].allSatisfy { access(directory + "/" + $0, F_OK) != 0 }
+        self = sign == "token.key" && isAlone ? .onlyKey : .missing(sign: sign)
+    }
+
+    /// The error that reports it.
+    func error(in directory: String) -> StoreError {
+        self == .onlyKey ? .keyWithoutQueue(directory: directory) : .lost(directory: directory, reason: words)
+    }
+
+    /// Compares a queue with its record. Nil when both agree, and when the directory of an earlier version has no
+    /// record.
+    init?(_ record: QueueRecord?, identity: String, event: Int64, delivery: Int64) {
+        guard let record else { return nil }
+        if record.identity != identity {
+            self = .replaced
+        } else if event < record.event {
+            self = .behind(last: event, accepted: record.event)
+        } else if delivery < record.delivery {
+            self = .behind(last: delivery, accepted: record.delivery)
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether there must be a queue in a directory. A log alone does not say so: a first start that was killed before its
+    /// first commit leaves one.
+    static func isExpected(in directory: String) -> Bool { sign(in: directory, among: laterFiles) != nil }
+
+    /// Files that the gateway makes after the queue's first commit.
+    private static let laterFiles = ["queue.id", "token.key"]
+
+    private static func sign(in directory: String, among names: [String]) -> String? {
+        names.first { size(directory + "/" + $0) > 0 }
+    }
+
+    /// 0 for a missing file.
+    private static func size(_ path: String) -> Int64 {
+        var status = stat()
+        return stat(path, &status) == 0 ? Int64(status.st_size) : 0
+    }
+}
+
+extension SQLiteQueue {
+    /// Opens the queue of a gateway that may be running; fails when there is none.
+    package static func existing(in directory: String) throws(StoreError) -> SQLiteQueue {
+        if let loss = QueueLoss(beforeOpening: directory) {
+            throw loss.error(in: directory)
+        }
+        guard FileManager.default.fileExists(atPath: directory + "/queue.db") else {
+            throw .missing(path: directory)
+        }
+        return try SQLiteQueue(in: directory, mustExist: QueueLoss.isExpected(in: directory))
+    }
+
+    static func directory(of path: String) -> String { String(path.dropLast("/queue.db".count)) }
+
+    /// The data directory of the file.
+    var directory: String { Self.directory(of: path) }
+
+    /// Opens or creates the queue of a data directory for its owner. Unless `acceptsLoss`, throws
+    /// ``StoreError/lost(directory:reason:)`` when a former queue is gone or the file is behind what was accepted, and
+    /// ``StoreError/keyWithoutQueue(directory:)`` when it cannot tell a lost queue from a new directory.
+    package convenience init(
+        of directory: DataDirectory, acceptsLoss: Bool = false
+    ) throws(StoreError) {
+        let path = directory.path
+        if !acceptsLoss, let loss = QueueLoss(beforeOpening: path) {
+            throw loss.error(in: path)
+        }
+        let former = QueueRecord(in: path)
+        try self.init(in: path, mustExist: !acceptsLoss && QueueLoss.isExpected(in: path))
+        let record: QueueRecord
+        do {
+            record = try pool.read { try QueueRecord(of: $0) }
+        } catch {
+            let reason = failure(error)
+            guard case .damaged = reason else { throw reason }
+            // Until the file is repaired, no event is accepted and the record stays as it is. Readable deliveries are
+            // sent.
+            return
+        }
+        if !acceptsLoss, let loss = QueueLoss(former, of: record) {
+            throw loss.error(in: path)
+        }
+        try self.record.begin(record, in: path)
+    }
+}
+
+extension QueueRecord {
+    /// The values in the file itself.
+    init(of db: Database) throws {
+        self.init(
+            identity: try StoredNumbers.identity(in: db), event: try StoredNumbers.lastEvent(in: db),
+            delivery: try StoredNumbers.lastDelivery(in: db))
+    }
+}
+
+extension QueueLoss {
+    init?(_ former: QueueRecord?, of record: QueueRecord) {
+        self.init(former, identity: record.identity, event: record.event, delivery: record.delivery)
+    }
+}

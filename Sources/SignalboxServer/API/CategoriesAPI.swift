@@ -1,0 +1,75 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import SignalboxJSON
+package import SignalboxNotification
+package import SignalboxStore
+
+/// The button sets that an app registers when it starts: those of the config, and those that payloads defined.
+package struct CategoriesAPI: Sendable {
+    private let queue: any IntakeStore
+    private let statics: [CategoryRecord]
+    private let limit: Int
+
+    /// `statics`: the categories of the config, in the order of their identifiers. They take precedence over categories
+    /// of payloads. `limit`: the most categories of payloads in one response.
+    package init(queue: any IntakeStore, statics: [CategoryRecord], limit: Int) {
+        self.queue = queue
+        self.statics = statics
+        self.limit = limit
+    }
+
+    private static let longestPage = 500
+    /// Bytes of the definitions on one page.
+    private static let pageBytes = 1024 * 1024
+
+    func list(_ call: Call) async throws -> Response {
+        let size = try call.number("limit", in: 1...Self.longestPage) ?? Self.longestPage
+        let previous = try call.query("cursor").map { cursor throws(Problem) in
+            guard let identifier = CategoryPage.identifier(of: cursor) else {
+                throw .badQuery("The cursor is not valid: use `next` of an earlier page.")
+            }
+            return identifier
+        }
+        let dynamic = try await reply { () throws(StoreError) in
+            try await queue.categories(limit: limit, after: previous, upTo: size + 1)
+        }
+        let page = CategoryPage(statics: statics, dynamic: dynamic, after: previous, limit: size, bytes: Self.pageBytes)
+        let body = [UInt8].json { json in
+            json.object { json in
+                json.array("categories", page.records) { $0.raw($1.definition) }
+                if let next = page.next { json.member("next", next) }
+            }
+        }
+        return Response(cacheable: body, to: call.request)
+    }
+
+    func show(_ call: Call) async throws -> Response {
+        // Identifiers are arbitrary text, and the router does not decode the path.
+        let text = call.path("identifier")
+        let identifier = text.removingPercentEncoding ?? text
+        if let declared = statics.first(where: { $0.identifier == identifier }) {
+            return Response(cacheable: declared.definition, to: call.request)
+        }
+        let found = try await reply { () throws(StoreError) in try await queue.category(identifier) }
+        guard let found else { throw Problem.noCategory(identifier) }
+        return Response(cacheable: found.definition, to: call.request)
+    }
+
+    private func reply<T: Sendable>(_ read: () async throws(StoreError) -> T) async throws(Problem) -> T {
+        do throws(StoreError) { return try await read() } catch { throw .store(error) }
+    }
+}
+
+extension Response {
+    /// 200 with a body that clients revalidate, or 304 when the client has it (RFC 9110, 13.1.2).
+    fileprivate init(cacheable body: [UInt8], to request: Request) {
+        let tag = EntityTag(of: body)
+        let headers: HTTPFields = [.eTag: tag.text, .cacheControl: "private, no-cache"]
+        if tag.isListed(in: request.headers[.ifNoneMatch], acceptsWeak: true) {
+            self.init(status: .notModified, headers: headers)
+        } else {
+            self.init(Reply(status: .ok, headers: headers, body: body))
+        }
+    }
+}

@@ -1,0 +1,51 @@
+package import SignalboxJSON
+import SignalboxNotification
+package import SignalboxStore
+
+extension JSONWriter {
+    /// Writes one delivery as an object. `wait`: why it has not been sent. `attempts`: to list with it; nil for none.
+    package mutating func delivery(
+        _ record: DeliveryRecord, wait: DeliveryWait? = nil, attempts: [AttemptRecord]? = nil
+    ) {
+        object { json in
+            json.member("id", record.id)
+            json.member("event", record.event)
+            json.member("subject", record.subject)
+            json.member("destination", record.destination.name)
+            json.member("state", record.state.rawValue)
+            json.member("attempts", record.attempts)
+            json.member("acceptedAt", record.acceptedAt)
+            if record.state == .waiting { json.member("due", record.due) }
+            json.member("notBefore", record.notBefore)
+            json.member("notAfter", record.notAfter)
+            if let wait {
+                json.key("waitingFor")
+                json.object { json in
+                    json.member("reason", wait.reason.rawValue)
+                    json.member("until", wait.until)
+                    json.member("detail", wait.detail)
+                }
+            }
+            if let last = record.last { json.members(of: last) }
+            if let attempts { json.array("log", attempts) { $0.attempt($1) } }
+        }
+    }
+
+    /// Writes one attempt as an object.
+    package mutating func attempt(_ attempt: AttemptRecord) {
+        object { json in
+            json.member("attempt", attempt.number)
+            json.members(of: attempt)
+        }
+    }
+
+    private mutating func members(of attempt: AttemptRecord) {
+        member("startedAt", attempt.startedAt)
+        if let duration = attempt.duration { member("durationMs", duration) }
+        if let status = attempt.status { member("status", status) }
+        member("error", attempt.error)
+        member("reason", attempt.reason)
+        member("remote", attempt.remote)
+        if !attempt.excerpt.isEmpty { member("reply", String(decoding: attempt.excerpt, as: UTF8.self)) }
+    }
+}

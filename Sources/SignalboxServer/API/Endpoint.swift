@@ -1,0 +1,153 @@
+import HTTPTypes
+import Hummingbird
+import SignalboxNotification
+import SignalboxStore
+
+/// An endpoint of the gateway. Routing, `allow`, the check of query parameters, access and the reference page derive
+/// from its declaration.
+package struct Endpoint: Sendable {
+    /// The credential that a request needs.
+    package enum Access: String, Sendable {
+        case source, admin, either = "source or admin", link, none
+    }
+
+    typealias Handler = @Sendable (GatewayAPI, Call, _ body: [UInt8]) async throws -> Response
+
+    /// `GET` includes `HEAD`.
+    package let method: String
+    package let path: String
+    package let access: Access
+    /// Names of query parameters. Others are rejected.
+    package let parameters: [String]
+    /// One sentence in Markdown.
+    package let purpose: String
+    /// Whether the body is collected. A POST to another endpoint must not have a body.
+    let takesBody: Bool
+    let handler: Handler
+
+    private init(
+        _ method: String, _ path: String, _ access: Access, _ purpose: String, parameters: [String] = [],
+        takesBody: Bool = true, body handler: @escaping Handler
+    ) {
+        (self.method, self.path, self.access, self.purpose) = (method, path, access, purpose)
+        (self.parameters, self.takesBody, self.handler) = (parameters, takesBody, handler)
+    }
+
+    private init(
+        _ method: String, _ path: String, _ access: Access, _ purpose: String, parameters: [String] = [],
+        _ handler: @escaping @Sendable (GatewayAPI, Call) async throws -> Response
+    ) {
+        self.init(method, path, access, purpose, parameters: parameters, takesBody: false) { api, call, _ in
+            try await handler(api, call)
+        }
+    }
+
+    /// The methods in the form of the `allow` header.
+    package var allow: String { method == "GET" ? "GET, HEAD" : method }
+
+    /// Rejects query parameters that are not known, and repeated ones: an ignored misspelled filter selects everything.
+    ///
+    /// Names are compared undecoded, because the readers of the query do not decode names either.
+    static func check(_ query: String, known: [String]) throws(Problem) {
+        var seen: Set<Substring> = []
+        for parameter in query.split(separator: "&") {
+            let name = parameter.prefix { $0 != "=" }
+            guard known.contains(String(name)) else { throw .unknownParameter(String(name), known: known) }
+            guard seen.insert(name).inserted else { throw .repeatedParameter(String(name)) }
+        }
+    }
+}
+
+/// A request to an endpoint.
+struct Call: Sendable {
+    let request: Request
+    let context: GatewayRequestContext
+    /// The source of a request to an endpoint for sources; otherwise the default source.
+    var source = SourceName.default
+
+    /// A part of the path, as the client wrote it.
+    func path(_ name: String) -> String { context.parameters.get(name) ?? "" }
+
+    /// A query parameter; nil when it is absent.
+    func query(_ name: String) -> String? { request.uri.queryParameters[name[...]].map(String.init) }
+
+    /// A whole-number query parameter; nil when it is absent.
+    func number(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
+        guard let text = query(name) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw .badQuery("\(name) is \(text): write a whole number from \(range.lowerBound) to \(range.upperBound).")
+        }
+        return number
+    }
+}
+
+extension Endpoint {
+    /// Every endpoint.
+    package static let all: [Endpoint] = [
+        Endpoint("POST", "/v1/notifications", .source, "Accepts payloads for the source of the token.") {
+            try await $0.notifications.accept($2, of: $1)
+        },
+        Endpoint("POST", "/v1/sources/{source}/notifications", .source, "Accepts payloads for the named source.") {
+            try await $0.notifications.accept($2, of: $1)
+        },
+        Endpoint("POST", "/v1/interactions", .source, "Accepts reports of taps.") {
+            try await $0.acceptInteractions($1, $2)
+        },
+        Endpoint(
+            "GET", "/v1/categories", .either, "Lists the button sets that an app registers.",
+            parameters: ["limit", "cursor"]
+        ) { try await $0.surface.categories.list($1) },
+        Endpoint("GET", "/v1/categories/{identifier}", .either, "Returns one button set.") {
+            try await $0.surface.categories.show($1)
+        },
+        Endpoint(
+            "GET", "/v1/deliveries", .admin, "Lists deliveries, newest first.",
+            parameters: ["state", "destination", "event", "limit", "cursor"]
+        ) { try await $0.surface.operations.listDeliveries($1) },
+        Endpoint("GET", "/v1/deliveries/{id}", .admin, "Returns one delivery with its attempts.") {
+            try await $0.surface.operations.showDelivery($1)
+        },
+        Endpoint(
+            "POST", "/v1/deliveries/{id}/retry", .admin,
+            "Requeues one dead or waiting delivery with a new retry budget."
+        ) { try await $0.surface.operations.retryDelivery($1) },
+        Endpoint(
+            "POST", "/v1/deliveries/retry", .admin, "Requeues every matching delivery; `state` defaults to `dead`.",
+            parameters: ["state", "destination", "event"]
+        ) { try await $0.surface.operations.retryDeliveries($1) },
+        Endpoint("GET", "/v1/destinations", .admin, "Lists destinations with their state and queue length.") { api, _ in
+            try await api.surface.operations.listDestinations()
+        },
+        Endpoint("POST", "/v1/destinations/{name}/pause", .admin, "Pauses deliveries to a destination.") {
+            try await $0.surface.operations.set(.paused, $1)
+        },
+        Endpoint("POST", "/v1/destinations/{name}/resume", .admin, "Resumes a paused or disabled destination.") {
+            try await $0.surface.operations.set(nil, $1)
+        },
+        Endpoint(
+            "POST", "/v1/destinations/{name}/ping", .admin, "Sends a signed test event and returns the outcome."
+        ) { try await $0.surface.operations.ping($1) },
+        Endpoint("GET", "/v1/routes", .admin, "Lists routes with their counters, and the active config.") { api, _ in
+            api.surface.routes.list()
+        },
+        Endpoint(
+            "POST", "/v1/routes/test", .admin, "Evaluates the routes for a payload or an event; stores nothing.",
+            parameters: ["source"]
+        ) { try $0.surface.routes.test($1, $2) },
+        Endpoint(
+            "GET", "/media/{sha256}", .link, "Serves a stored media file.", parameters: ["expires", "signature"]
+        ) { try await $0.surface.media.file($1) },
+        Endpoint("GET", "/metrics", .admin, "Serves metrics in the Prometheus text format.") { api, _ in
+            try await api.metrics()
+        },
+        Endpoint("GET", "/healthz", .none, "Returns 200 while the process answers requests.") { api, _ in
+            api.health()
+        },
+        Endpoint(
+            "GET", "/readyz", .none, "Returns 200 while the gateway accepts events, otherwise 503 with a reason."
+        ) { api, _ in await api.readiness() },
+        Endpoint(
+            "GET", "/schemas/{file}", .none, "Serves a JSON Schema: `notification-1.json` or `interaction-1.json`."
+        ) { try $0.schema($1) },
+    ]
+}

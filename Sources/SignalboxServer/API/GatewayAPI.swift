@@ -1,0 +1,108 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxStore
+
+/// Answers requests under one config.
+struct GatewayAPI: Sendable {
+    let surface: GatewaySurface
+    let notifications: NotificationsAPI
+    let alarm: QueueAlarm
+    let budget: BodyBudget
+    let probe: Readiness
+
+    private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
+
+    func router() -> RouterResponder<GatewayRequestContext> {
+        let router = Router(context: GatewayRequestContext.self)
+        router.add(middleware: ProblemMiddleware())
+        var paths: Set<String> = []
+        for path in Endpoint.all.map(\.path) where paths.insert(path).inserted {
+            let endpoints = Endpoint.all.filter { $0.path == path }
+            let allow = endpoints.map(\.allow).joined(separator: ", ")
+            for method in Self.methods {
+                let name = method == .head ? "GET" : method.rawValue
+                let endpoint = endpoints.first { $0.method == name }
+                router.on(RouterPath(path), method: method) { request, context in
+                    let known = endpoint?.parameters ?? endpoints.flatMap(\.parameters)
+                    if let query = request.uri.query { try Endpoint.check(query, known: known) }
+                    guard let endpoint else { throw Problem.methodNotAllowed(request, allow: allow) }
+                    return try await respond(to: Call(request: request, context: context), at: endpoint)
+                }
+            }
+        }
+        return router.buildResponder()
+    }
+
+    private func respond(to call: Call, at endpoint: Endpoint) async throws -> Response {
+        let source = try check(endpoint.access, call)
+        guard endpoint.takesBody else {
+            if call.request.method == .post { try await call.request.requireNoBody() }
+            return try await endpoint.handler(self, call, [])
+        }
+        var call = call
+        if let source { call.source = source }
+        var reservation = BodyReservation(in: budget, for: BodyHolder(source: source, peer: call.context.peer))
+        let body = try await call.request.wholeBody(upTo: GatewayServer.bodyLimit, reserving: &reservation)
+        return try await endpoint.handler(self, call, body)
+    }
+
+    /// Returns the source of a request to an endpoint for sources.
+    private func check(_ access: Endpoint.Access, _ call: Call) throws(Problem) -> SourceName? {
+        let head = call.request.head
+        switch access {
+        case .source:
+            return try surface.sources.source(named: call.context.parameters.get("source"), of: Credentials(head))
+        case .admin: try surface.operators.check(head)
+        case .either where !surface.sources.isOpen && surface.operators.isGranted(by: Credentials(head)): break
+        case .either: _ = try surface.sources.source(named: nil, of: Credentials(head))
+        case .link, .none: break
+        }
+        return nil
+    }
+
+    // MARK: Health
+
+    func health() -> Response { .json { $0.member("status", "ok") } }
+
+    func readiness() async -> Response {
+        switch await probe.verdict() {
+        case .ready:
+            let failing = surface.operations.queue.health.failing.map(\.rawValue)
+            return .json { json in
+                json.member("status", "ready")
+                // Upkeep that fails while events are still accepted and delivered.
+                if !failing.isEmpty { json.member("failing", failing) }
+            }
+        case .notReady(let error):
+            return .json(.serviceUnavailable) { json in
+                json.member("status", "the queue cannot be written")
+                json.member("reason", Problem.description(of: error))
+            }
+        }
+    }
+
+    func schema(_ call: Call) throws(Problem) -> Response {
+        let file = call.path("file")
+        guard file.hasSuffix("-1.json"), let text = EventSchema.text(named: String(file.dropLast(7))) else {
+            throw .notFound("/schemas/\(file)")
+        }
+        return Response(Reply(status: .ok, contentType: "application/schema+json", body: text))
+    }
+
+    func metrics() async throws(Problem) -> Response {
+        let page = try await surface.operations.metrics(surface.routes).page
+        let type = "text/plain; version=0.0.4; charset=utf-8"
+        return Response(Reply(status: .ok, contentType: type, body: Array(page.utf8)))
+    }
+}
+
+extension Response {
+    /// A JSON object.
+    static func json(_ status: HTTPResponse.Status = .ok, _ write: (inout JSONWriter) -> Void) -> Response {
+        Response(Reply(status: status, body: .json { $0.object(write) }))
+    }
+}

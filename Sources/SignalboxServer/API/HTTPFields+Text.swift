@@ -1,0 +1,14 @@
+import HTTPTypes
+
+extension HTTPFields {
+    /// The field with this name. Names are constants of HTTP.
+    subscript(text name: String) -> String? {
+        get { self[Self.name(name)] }
+        set { self[Self.name(name)] = newValue }
+    }
+
+    private static func name(_ text: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is not a header name.") }
+        return name
+    }
+}

@@ -1,0 +1,50 @@
+import Foundation
+import SignalboxJSON
+import SignalboxNotification
+
+extension [UInt8] {
+    /// Writes one JSON value.
+    static func json(capacity: Int = 0, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
+        var json = JSONWriter(reservingCapacity: capacity)
+        write(&json)
+        return json.bytes
+    }
+}
+
+/// Objects and arrays that cannot stay open, and members of more types.
+extension JSONWriter {
+    mutating func object(_ write: (inout JSONWriter) -> Void) {
+        beginObject()
+        write(&self)
+        endObject()
+    }
+
+    mutating func array<Element>(
+        _ name: StaticString, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void
+    ) {
+        key(name)
+        beginArray()
+        for element in elements { write(&self, element) }
+        endArray()
+    }
+
+    mutating func member(_ name: StaticString, _ number: some BinaryInteger) {
+        key(name)
+        integer(number)
+    }
+
+    mutating func member(_ name: StaticString, _ flag: Bool) {
+        key(name)
+        bool(flag)
+    }
+
+    mutating func member(_ name: StaticString, _ texts: [String]) {
+        key(name)
+        strings(texts)
+    }
+
+    /// Omits an absent date.
+    mutating func member(_ name: StaticString, _ date: Date?) {
+        if let date { member(name, Timestamp(date).text) }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import HTTPTypes
+import Hummingbird
+import NIOPosix
+package import SignalboxGateway
+import SignalboxNotification
+
+/// Serves the files that events link to.
+///
+/// Unless links are signed, every client has access: a name has 256 bits, is part of events only, and is not listed.
+package struct MediaAPI: Sendable {
+    private let store: MediaStore
+    private let links: MediaLinks
+    private let files = FileIO()
+
+    /// `links`: decides the access to a file.
+    package init(_ store: MediaStore, links: MediaLinks) {
+        self.store = store
+        self.links = links
+    }
+
+    func file(_ call: Call) async throws -> Response {
+        // Before the lookup, so that a client without a link does not learn which files exist.
+        let caching = try caching(of: call)
+        // On the threads that read files, because a Swift task must not wait for a disk.
+        let found = try await NIOThreadPool.singleton.runIfActive { [store] in
+            try store.find(call.path("sha256")).map { ($0, try store.kind(of: $0)) }
+        }
+        guard let (media, kind) = found else { throw Problem.noMedia }
+        let (tag, conditions) = (EntityTag(quoting: media.sha256), call.request.headers)
+        if conditions[.ifMatch] != nil, !tag.isListed(in: conditions[.ifMatch], acceptsWeak: false) {
+            throw Problem.otherMedia
+        }
+        var headers = Self.headers(of: kind, named: media.sha256, tag: tag, caching: caching)
+        if tag.isListed(in: conditions[.ifNoneMatch], acceptsWeak: true) {
+            return Response(status: .notModified, headers: headers)
+        }
+        switch Self.range(of: call.request, length: media.bytes, tag: tag) {
+        case .unsatisfiable: throw Problem.noSuchRange(of: media.bytes)
+        case .whole:
+            let body = try await files.loadFile(path: store.path(of: media), context: call.context)
+            return Response(status: .ok, headers: headers, body: body)
+        case .part(let range):
+            headers[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound)/\(media.bytes)"
+            let body = try await files.loadFile(path: store.path(of: media), range: range, context: call.context)
+            return Response(status: .partialContent, headers: headers, body: body)
+        }
+    }
+
+    /// How long the response may be cached, and by whom.
+    private func caching(of call: Call) throws(Problem) -> String {
+        let verdict = links.verdict(
+            on: call.path("sha256"), expires: call.query("expires"), signature: call.query("signature"), now: Date())
+        switch verdict {
+        case .open: return "public, max-age=31536000, immutable"
+        case .signed(let seconds): return "private, max-age=\(seconds)"
+        case .unsigned: throw .unsignedLink
+        case .wrong: throw .wrongLink
+        case .expired: throw .expiredLink
+        }
+    }
+
+    /// Browsers neither run a file nor guess its type. Files other than pictures, audio and video are downloads.
+    private static func headers(
+        of kind: MediaKind, named name: String, tag: EntityTag, caching: String
+    ) -> HTTPFields {
+        var headers: HTTPFields = [
+            .eTag: tag.text, .cacheControl: caching, .acceptRanges: "bytes",
+            .xContentTypeOptions: "nosniff", .contentSecurityPolicy: "default-src 'none'; sandbox",
+        ]
+        let (type, disposition) =
+            switch kind {
+            case .calendar: ("text/calendar; charset=utf-8", "attachment; filename=\"event.ics\"")
+            case _ where kind.family != nil:
+                (kind.contentType, "inline; filename=\"\(name.prefix(12)).\(kind.fileExtension)\"")
+            default: ("application/octet-stream", "attachment")
+            }
+        headers[.contentType] = type
+        headers[.contentDisposition] = disposition
+        return headers
+    }
+
+    /// Only GET has ranges, and an `if-range` with another tag requests the whole file.
+    private static func range(of request: Request, length: Int, tag: EntityTag) -> ByteRange {
+        guard request.method == .get, request.headers[.ifRange].map({ $0 == tag.text }) ?? true else { return .whole }
+        return ByteRange(request.headers[.range], of: length)
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxRouting
+import SignalboxStore
+
+/// The values of all metrics at one time.
+struct MetricValues: Sendable {
+    /// The destinations of the config and of the queue.
+    let destinations: [DestinationName]
+    let statuses: [DestinationName: DestinationStatus]
+    let gauges: [DestinationName: DestinationGauges]
+    let media: MediaGauges
+    let routes: [(name: String, count: RouteCounts.Count)]
+    let config: ActiveConfigStatus
+    let now: Date
+
+    /// All metrics in the Prometheus text format, version 0.0.4.
+    var page: String {
+        Metric.all.map { metric in
+            let lines = metric.samples(self).map { sample in
+                let labels = zip(metric.labels, sample.labels).map { "\($0)=\"\(Self.escaped($1))\"" }
+                let list = labels.isEmpty ? "" : "{\(labels.joined(separator: ","))}"
+                return "\(metric.name)\(list) \(Self.number(sample.value))\n"
+            }
+            return "# HELP \(metric.name) \(metric.help)\n# TYPE \(metric.name) \(metric.kind)\n" + lines.joined()
+        }.joined()
+    }
+
+    private static func number(_ value: Double) -> String {
+        value == value.rounded() ? String(Int64(value)) : String(value)
+    }
+
+    /// Names of routes are arbitrary text.
+    private static func escaped(_ label: String) -> String {
+        label.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    }
+}
+
+/// A metric. The metrics page and the reference page derive from its declaration.
+package struct Metric: Sendable {
+    package enum Kind: String, Sendable { case counter, gauge }
+
+    package let name: String
+    package let kind: Kind
+    /// Names of the labels, whose values are names of the config or listed here.
+    package let labels: [String]
+    package let help: String
+    /// One sample for each combination of labels.
+    fileprivate let samples: @Sendable (MetricValues) -> [(labels: [String], value: Double)]
+
+    private init(
+        _ name: String, _ kind: Kind, _ labels: [String], _ help: String,
+        _ samples: @escaping @Sendable (MetricValues) -> [([String], Double)]
+    ) {
+        (self.name, self.kind, self.labels, self.help, self.samples) = (name, kind, labels, help, samples)
+    }
+
+    private static func single(
+        _ name: String, _ help: String, _ value: @escaping @Sendable (MetricValues) -> Double
+    ) -> Metric {
+        Metric(name, .gauge, [], help) { [([], value($0))] }
+    }
+
+    private static func perDestination(
+        _ name: String, _ kind: Kind, _ help: String,
+        _ value: @escaping @Sendable (MetricValues, DestinationName) -> Double
+    ) -> Metric {
+        Metric(name, kind, ["destination"], help) { values in
+            values.destinations.map { ([$0.name], value(values, $0)) }
+        }
+    }
+
+    private static func perRoute(
+        _ name: String, _ help: String, _ value: @escaping @Sendable (RouteCounts.Count) -> Int
+    ) -> Metric {
+        Metric(name, .counter, ["route"], help) { $0.routes.map { ([$0.name], Double(value($0.count))) } }
+    }
+
+    /// Every metric, in the order of the page.
+    package static let all: [Metric] = [
+        perDestination("signalbox_deliveries_accepted_total", .counter, "Deliveries created.") {
+            Double($0.gauges[$1]?.accepted ?? 0)
+        },
+        perDestination("signalbox_deliveries_waiting", .gauge, "Deliveries that have not ended.") {
+            Double($0.gauges[$1]?.waiting ?? 0)
+        },
+        perDestination("signalbox_deliveries_dead", .gauge, "Dead letters.") {
+            Double($0.gauges[$1]?.dead ?? 0)
+        },
+        perDestination("signalbox_oldest_due_seconds", .gauge, "Age of the oldest overdue delivery, in seconds.") {
+            values, name in
+            values.gauges[name]?.oldestDue.map { max(0, values.now.timeIntervalSince($0)) } ?? 0
+        },
+        perDestination(
+            "signalbox_destination_up", .gauge,
+            "1 while a destination accepts deliveries, 0 while it is paused, disabled, failing or without permission."
+        ) { $0.statuses[$1]?.isDown ?? false ? 0 : 1 },
+        Metric(
+            "signalbox_destination_state", .gauge, ["destination", "state"],
+            "1 for the current state of a destination, 0 for the others."
+        ) { values in
+            values.destinations.flatMap { destination in
+                let current = values.statuses[destination]?.word ?? "active"
+                return DestinationStatus.words.map { ([destination.name, $0], $0 == current ? 1.0 : 0) }
+            }
+        },
+        perRoute("signalbox_route_matched_total", "Events that matched a route since the start.") { $0.matched },
+        perRoute("signalbox_route_failed_total", "Events whose route transformation failed.") { $0.failed },
+        Metric("signalbox_media_urls", .gauge, ["state"], "Known media URLs by download state.") { values in
+            let media = values.media
+            return [("wanted", media.wanted), ("stored", media.stored), ("failed", media.failed)].map {
+                ([$0.0], Double($0.1))
+            }
+        },
+        single("signalbox_media_files", "Stored media files.") { Double($0.media.files) },
+        single("signalbox_media_bytes", "Bytes of all stored media files.") { Double($0.media.bytes) },
+        single("signalbox_deliveries_held", "Deliveries that wait for media.") { Double($0.media.held) },
+        single(
+            "signalbox_config_last_reload_successful", "1 while the newest config is active, 0 while it is rejected."
+        ) { $0.config.rejection == nil ? 1 : 0 },
+        single(
+            "signalbox_config_last_reload_success_timestamp_seconds", "Unix time when the active config was read."
+        ) { Double(Timestamp($0.config.since).milliseconds) / 1000 },
+    ]
+}

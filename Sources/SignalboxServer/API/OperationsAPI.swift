@@ -1,0 +1,175 @@
+import Foundation
+import Hummingbird
+package import SignalboxGateway
+import SignalboxJSON
+package import SignalboxNotification
+package import SignalboxStore
+
+/// Deliveries and destinations, for operators.
+package struct OperationsAPI: Sendable {
+    let queue: any InspectionStore
+    let destinations: [DestinationName]
+    private let limited: Set<DestinationName>
+    private let ping: @Sendable (DestinationName) async -> PingResult
+
+    /// `destinations`: those of the config. `limited`: those of them with a rate. `ping`: sends a test event past the
+    /// queue.
+    package init(
+        queue: any InspectionStore, destinations: [DestinationName], limited: Set<DestinationName>,
+        ping: @escaping @Sendable (DestinationName) async -> PingResult
+    ) {
+        self.queue = queue
+        self.destinations = destinations
+        self.limited = limited
+        self.ping = ping
+    }
+
+    // MARK: Deliveries
+
+    func listDeliveries(_ call: Call) async throws -> Response {
+        var filter = try filter(call)
+        let limit = try call.number("limit", in: 1...500) ?? 50
+        if let cursor = try call.number("cursor", in: 1...Int.max) { filter.before = Int64(cursor) }
+        let page = filter
+        let (records, statuses) = try await reply { () throws(StoreError) in
+            (try await queue.deliveries(page, limit: limit + 1), try await queue.statuses())
+        }
+        return .json { json in
+            json.array("deliveries", records.prefix(limit)) { $0.delivery($1, wait: wait(of: $1, statuses)) }
+            if records.count > limit { json.member("next", String(records[limit - 1].id)) }
+        }
+    }
+
+    private func filter(_ call: Call) throws(Problem) -> DeliveryFilter {
+        var filter = DeliveryFilter()
+        if let text = call.query("state") {
+            guard let state = DeliveryRecord.State(rawValue: text) else {
+                let known = DeliveryRecord.State.allCases.map(\.rawValue).joined(separator: ", ")
+                throw .badQuery("Unknown state \(text): write one of \(known).")
+            }
+            filter.state = state
+        }
+        filter.destination = call.query("destination").map { DestinationName($0) }
+        filter.event = call.query("event")
+        return filter
+    }
+
+    func showDelivery(_ call: Call) async throws -> Response {
+        let record = try await record(call)
+        let (attempts, statuses) = try await reply { () throws(StoreError) in
+            (try await queue.attempts(of: record.id), try await queue.statuses())
+        }
+        let body = [UInt8].json { $0.delivery(record, wait: wait(of: record, statuses), attempts: attempts) }
+        return Response(Reply(status: .ok, body: body))
+    }
+
+    private func wait(of record: DeliveryRecord, _ statuses: [DestinationName: DestinationStatus]) -> DeliveryWait? {
+        let name = record.destination
+        return DeliveryWait(
+            of: record,
+            in: DeliveryWait.Circumstances(
+                status: statuses[name], isKnown: destinations.contains(name), hasRate: limited.contains(name)),
+            at: Date())
+    }
+
+    private func record(_ call: Call) async throws(Problem) -> DeliveryRecord {
+        let text = call.path("id")
+        guard let id = Int64(text) else { throw .noDelivery(text) }
+        let records = try await reply { () throws(StoreError) in
+            try await queue.deliveries(DeliveryFilter(ids: [id]), limit: 1)
+        }
+        guard let record = records.first else { throw .noDelivery(text) }
+        return record
+    }
+
+    func retryDelivery(_ call: Call) async throws -> Response {
+        let id = try await record(call).id
+        let count = try await reply { () throws(StoreError) in try await queue.retry(DeliveryFilter(ids: [id])) }
+        guard count == 1 else { throw Problem.notRetried(id) }
+        return .json { $0.member("due", count) }
+    }
+
+    /// Retries dead deliveries only, unless the query names another state.
+    func retryDeliveries(_ call: Call) async throws -> Response {
+        var filter = try filter(call)
+        filter.state = filter.state ?? .dead
+        let chosen = filter
+        let count = try await reply { () throws(StoreError) in try await queue.retry(chosen) }
+        return .json { $0.member("due", count) }
+    }
+
+    // MARK: Destinations
+
+    func listDestinations() async throws -> Response {
+        let (statuses, gauges) = try await reply { () throws(StoreError) in
+            (try await queue.statuses(), try await queue.gauges())
+        }
+        return .json { json in
+            json.array("destinations", Set(destinations).union(gauges.keys).sorted()) { json, name in
+                let (status, gauge) = (statuses[name], gauges[name])
+                json.object { json in
+                    json.member("name", name.name)
+                    json.member("state", status?.word ?? (destinations.contains(name) ? "active" : "unknown"))
+                    json.member("since", status?.since)
+                    json.member("until", status?.until)
+                    json.member("reason", status?.reason)
+                    json.member("waiting", gauge?.waiting ?? 0)
+                    json.member("dead", gauge?.dead ?? 0)
+                    json.member("oldestDue", gauge?.oldestDue)
+                }
+            }
+        }
+    }
+
+    /// `word`: nil resumes the destination.
+    func set(_ word: DestinationState.Word?, _ call: Call) async throws -> Response {
+        let name = try destination(call)
+        let state = word.map { DestinationState($0, since: Date()) }
+        try await reply { () throws(StoreError) in try await queue.set(state, of: name) }
+        return .json { json in
+            json.member("name", name.name)
+            json.member("state", word?.rawValue ?? "active")
+        }
+    }
+
+    func ping(_ call: Call) async throws -> Response {
+        let result = await ping(try destination(call))
+        return .json { json in
+            json.member("taken", result.wasTaken)
+            if let status = result.status { json.member("status", status) }
+            json.member("detail", result.words)
+        }
+    }
+
+    private func destination(_ call: Call) throws(Problem) -> DestinationName {
+        let name = call.path("name")
+        guard let known = destinations.first(where: { $0.name == name }) else { throw .noDestination(name) }
+        return known
+    }
+
+    // MARK: The queue
+
+    func metrics(_ routes: RoutesAPI) async throws(Problem) -> MetricValues {
+        let (statuses, gauges, media) = try await reply { () throws(StoreError) in
+            (try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges())
+        }
+        return MetricValues(
+            destinations: Set(destinations).union(gauges.keys).sorted(), statuses: statuses, gauges: gauges,
+            media: media, routes: routes.counters, config: routes.status, now: Date())
+    }
+
+    /// Waits for the queue as long as senders do, and no longer.
+    private func reply<T: Sendable>(
+        _ work: @escaping @Sendable () async throws(StoreError) -> T
+    ) async throws(Problem) -> T {
+        let result = await DelayedCall.onQueue.result(within: StoreLimits.patience) {
+            () async -> Result<T, StoreError> in
+            do throws(StoreError) { return .success(try await work()) } catch { return .failure(error) }
+        }
+        do throws(StoreError) {
+            return try (result ?? .failure(.undecided(after: StoreLimits.patience))).get()
+        } catch {
+            throw .store(error)
+        }
+    }
+}

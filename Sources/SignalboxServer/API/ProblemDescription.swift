@@ -1,0 +1,123 @@
+/// An error code of the HTTP API, as docs/reference/errors.md lists it. Codes are stable; a test compares this list
+/// with the codes in the sources.
+package struct ProblemDescription: Sendable {
+    package let code: String
+    package let status: Int
+    /// The cause, and the remedy for the client or operator: a sentence or two each, in Markdown.
+    package let meaning, remedy: String
+
+    private init(_ code: String, _ status: Int, _ meaning: String, _ remedy: String) {
+        (self.code, self.status, self.meaning, self.remedy) = (code, status, meaning, remedy)
+    }
+
+    /// Codes of a payload. `normalize` and `replay` report these too.
+    package static let payloads = [
+        Self("payload-empty", 400, "The body is empty.", "Send a JSON object."),
+        Self("payload-not-json", 400, "The payload is not valid JSON.", "Correct it at the position in `detail`."),
+        Self("payload-truncated", 400, "The payload or its array ends too early.", "Send the whole text."),
+        Self("payload-not-utf8", 400, "The payload is not valid UTF-8.", "Encode it as UTF-8."),
+        Self(
+            "payload-number-invalid", 400, "A number is malformed or does not fit into 64 bits.",
+            "Send it as a string."),
+        Self("payload-too-deep", 400, "The payload nests deeper than 128 levels.", "Flatten it."),
+        Self("payload-not-an-object", 400, "The payload is JSON, but not an object.", "Send an object."),
+        Self("payload-too-large", 413, "The payload exceeds 4 MiB, or its event is too large.", "Send less."),
+        Self(
+            "payload-too-costly", 422,
+            "Evaluating the routes for this event exceeds the work limit; the event was not stored.",
+            "Shorten its arrays and strings. Operators: use fewer wildcards on fields that senders control."),
+    ]
+
+    /// Every other code.
+    package static let requests = [
+        Self(
+            "batch-too-large", 413, "The request has more than 10,000 payloads or 1,000 interactions.",
+            "Split the batch."),
+        Self("body-too-large", 413, "The body exceeds 8 MiB.", "Split the batch."),
+        Self("body-incomplete", 400, "The connection closed before the whole body arrived.", "Send the request again."),
+        Self(
+            "body-too-slow", 408, "The body arrived more slowly than 32 KiB a second.",
+            "Send it faster, or in smaller requests."),
+        Self(
+            "body-unexpected", 400, "The request has a body, which this endpoint does not accept; nothing changed.",
+            "Use query parameters."),
+        Self(
+            "content-encoding-unsupported", 415, "The body is compressed.",
+            "Send it without `content-encoding`."),
+        Self(
+            "unauthorized", 401, "The token is missing, wrong, or belongs to another source.",
+            "Send the token of the source, or an admin token for operator endpoints."),
+        Self(
+            "not-from-this-machine", 403,
+            "The config has no `sources`, and the request names another host or comes from another site's page.",
+            "Configure sources with tokens, or use `http://127.0.0.1`."),
+        Self(
+            "admin-closed", 403,
+            "Operator endpoints are closed: the config has no admin token, and the gateway is not loopback-only.",
+            "Configure `admin.auth.bearer`."),
+        Self(
+            "idempotency-key-malformed", 400, "The key is not 1 to 255 printable ASCII characters.",
+            "Use a UUID."),
+        Self(
+            "idempotency-key-reused", 422, "An earlier request used the key with another body.", "Use a new key."),
+        Self("interaction-malformed", 422, "The report lacks a member or has an invalid one.", "See `detail`."),
+        Self(
+            "event-not-found", 404, "No stored event has this id.",
+            "Report taps while the event is retained; see `retention`."),
+        Self("event-not-a-notification", 422, "The event is not a notification.", "Report the notification's event."),
+        Self("action-not-found", 422, "The notification has no such button.", "Use an identifier from `detail`."),
+        Self("category-not-found", 404, "No category has this identifier.", "List them with `GET /v1/categories`."),
+        Self("delivery-not-found", 404, "No delivery has this number.", "List them with `GET /v1/deliveries`."),
+        Self("delivery-ended", 409, "The delivery was delivered or has expired.", "Retry dead or waiting ones only."),
+        Self(
+            "destination-not-found", 404, "The config has no such destination.",
+            "List them with `GET /v1/destinations`."),
+        Self("media-not-found", 404, "No stored file has this digest.", "Use the `href` of an event."),
+        Self(
+            "media-link-unsigned", 403, "Media links are signed here, and this one has no signature.",
+            "Use the `href` of an event, with its query."),
+        Self("media-link-wrong", 403, "The signature is not valid for this link.", "Use the `href` of an event."),
+        Self(
+            "media-link-expired", 403, "The signed link has expired.",
+            "Replay the event for a new one, or raise `media.signedUrls.expiry`."),
+        Self("media-not-matched", 412, "`if-match` does not have the file's `etag`.", "Leave the header out."),
+        Self("range-not-satisfiable", 416, "The file is shorter than the range.", "See `content-range`."),
+        Self("query-malformed", 400, "A query parameter has an invalid value.", "See `detail`."),
+        Self(
+            "parameter-unknown", 400, "The endpoint has no such query parameter; nothing changed.",
+            "Use the name that `detail` suggests."),
+        Self("parameter-repeated", 400, "A query parameter occurs twice; nothing changed.", "Send it once."),
+        Self("not-found", 404, "No such endpoint.", "Check the path."),
+        Self("method-not-allowed", 405, "The endpoint does not support this method.", "Use one listed in `allow`."),
+        Self(
+            "host-invalid", 400, "HTTP/1.1 without exactly one valid `Host` field; the connection is closed.",
+            "Send one `Host` field (RFC 9112, section 3.2)."),
+        Self(
+            "target-invalid", 400,
+            "The request target is neither a path nor an `http` or `https` URL; the connection is closed.",
+            "Correct the client."),
+        Self(
+            "framing-ambiguous", 400,
+            "`transfer-encoding` in HTTP/1.0, or together with `content-length`; the connection is closed.",
+            "Send one of them."),
+        Self(
+            "expectation-unsupported", 417, "An `expect` other than `100-continue`; the connection is closed.",
+            "Leave the field out."),
+        Self(
+            "transfer-coding-unsupported", 501, "A `transfer-encoding` other than `chunked`; the connection is closed.",
+            "Send the body unencoded or `chunked`."),
+        Self(
+            "request-refused", 400, "The HTTP layer rejected the request; the status may be another 4xx.",
+            "Check path and headers."),
+        Self(
+            "gateway-busy", 503, "All request-body memory is in use.",
+            "Retry after `retry-after` seconds."),
+        Self(
+            "queue-unavailable", 503, "The queue cannot be written; nothing was accepted.",
+            "Retry later. Operators: see [troubleshooting](../troubleshooting.md)."),
+        Self(
+            "queue-timeout", 503, "The disk did not complete the commit within 15 s; it may still succeed.",
+            "Retry later, with the same `idempotency-key` to avoid duplicates."),
+        Self("internal-error", 500, "A bug in the gateway.", "Read the gateway's log and report it."),
+    ]
+}

@@ -1,0 +1,35 @@
+import Hummingbird
+import Logging
+
+/// Turns every error that a handler throws into a problem response. Without it, Hummingbird answers with an empty 500.
+struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+    func handle(
+        _ request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async throws -> Response {
+        var response = await respond(to: request, context: context, next: next)
+        if request.method == .head {
+            // A response to HEAD has the length of the response to GET, and no body (RFC 9110, 9.3.2).
+            let length = response.headers[.contentLength]
+            response.body = ResponseBody()
+            response.headers[.contentLength] = length
+        }
+        return response
+    }
+
+    private func respond(
+        to request: Request, context: Context, next: (Request, Context) async throws -> Response
+    ) async -> Response {
+        do {
+            return try await next(request, context)
+        } catch let problem as Problem {
+            return Response(Reply(problem))
+        } catch let error as HTTPError where error.status == .notFound {
+            return Response(Reply(Problem.notFound(request.uri.path)))
+        } catch let error as HTTPError where error.status.kind == .clientError {
+            return Response(Reply(Problem.refused(error.status)))
+        } catch {
+            context.logger.error("Request failed.", metadata: ["error": "\(error)", "path": "\(request.uri.path)"])
+            return Response(Reply(Problem.unexpected))
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import SignalboxStore
+
+/// Whether the gateway can accept events. A probe writes to disk, so there is at most one a second and one at a time,
+/// regardless of the number of requests.
+///
+/// While a probe exceeds ``patience``, the gateway is not ready: an earlier result proves nothing.
+actor Readiness {
+    enum Verdict: Sendable, Equatable {
+        case ready
+        case notReady(StoreError)
+    }
+
+    /// How long requests wait for a probe.
+    static let patience = StoreLimits.longestCommit
+    /// How long a result is valid.
+    private static let freshness: Duration = .seconds(1)
+
+    private let delayed: DelayedCall
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let probe: @Sendable () async -> Verdict
+    private var result: (time: ContinuousClock.Instant, verdict: Verdict)?
+    private var running: (task: Task<Verdict, Never>, begun: ContinuousClock.Instant)?
+
+    init(
+        delayed: DelayedCall = .onQueue, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
+        _ probe: @escaping @Sendable () async -> Verdict
+    ) {
+        self.delayed = delayed
+        self.now = now
+        self.probe = probe
+    }
+
+    func verdict() async -> Verdict {
+        let now = now()
+        if let result, now - result.time < Self.freshness { return result.verdict }
+        let (task, begun) = running ?? begin(at: now)
+        let elapsed = now - begun
+        guard elapsed < Self.patience else { return .notReady(.stalled(for: elapsed)) }
+        let verdict = await delayed.result(within: Self.patience - elapsed) { await task.value }
+        return verdict ?? .notReady(.stalled(for: Self.patience))
+    }
+
+    private func begin(at now: ContinuousClock.Instant) -> (task: Task<Verdict, Never>, begun: ContinuousClock.Instant)
+    {
+        // Not structured: a disk that hangs blocks the probe, and must not block requests.
+        let task = Task {
+            let verdict = await probe()
+            (result, running) = ((self.now(), verdict), nil)
+            return verdict
+        }
+        running = (task, now)
+        return (task, now)
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import Hummingbird
+package import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+package import SignalboxRouting
+
+/// The routes of the config, their counters, and their decisions about a test event. For operators.
+package struct RoutesAPI: Sendable {
+    private let routes: RouteTable
+    private let trials: RouteTrials
+    private let counts: RouteCounts
+    /// Of the config that has these routes.
+    let status: ActiveConfigStatus
+
+    /// `counts`: the events of each route since the gateway started.
+    package init(routes: RouteTable, trials: RouteTrials, counts: RouteCounts, status: ActiveConfigStatus) {
+        self.routes = routes
+        self.trials = trials
+        self.counts = counts
+        self.status = status
+    }
+
+    /// The counters of each route, in the order of the config.
+    var counters: [(name: String, count: RouteCounts.Count)] {
+        let counts = counts.all
+        return routes.routes.map { ($0.name, counts[$0.name] ?? .init()) }
+    }
+
+    func list() -> Response {
+        .json { json in
+            json.array("routes", zip(routes.routes, counters)) { json, entry in
+                let (route, counter) = entry
+                json.object { json in
+                    json.member("name", route.name)
+                    json.member("enabled", route.isEnabled)
+                    json.member("to", route.destinations.map(\.name))
+                    json.member("stop", route.stop)
+                    json.member("matched", counter.count.matched)
+                    json.member("failed", counter.count.failed)
+                }
+            }
+            if !routes.fallback.isEmpty { json.member("fallback", routes.fallback.map(\.name)) }
+            json.key("config")
+            status.write(into: &json)
+        }
+    }
+
+    func test(_ call: Call, _ body: [UInt8]) throws(Problem) -> Response {
+        let source = call.query("source") ?? SourceName.default.name
+        guard NameRule.allows(source) else { throw .badQuery("source is not a name: \(NameRule.words).") }
+        do throws(Rejection) {
+            let trial = try trials.trial(of: body, from: SourceName(source), at: Date())
+            return .json { $0.members(of: trial) }
+        } catch {
+            throw Problem(error)
+        }
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(of trial: RouteTrial) {
+        member("subject", trial.subject)
+        array("routes", trial.routes) { json, entry in
+            json.object { json in
+                json.member("name", entry.name)
+                json.member("matched", entry.verdict == .taken)
+                if entry.verdict == .taken {
+                    json.member("to", entry.destinations.map(\.name))
+                } else {
+                    json.member("reason", entry.verdict.code)
+                }
+                if case .mismatch(let pointer, let found) = entry.verdict {
+                    json.member("pointer", pointer)
+                    json.member("found", found)
+                }
+                if case .stopped(let route) = entry.verdict { json.member("by", route) }
+            }
+        }
+        member("fallback", trial.usesFallback)
+        member("destinations", trial.destinations.map(\.name))
+    }
+}

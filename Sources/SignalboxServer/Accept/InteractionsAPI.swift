@@ -1,0 +1,81 @@
+import Hummingbird
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxStore
+
+extension GatewayAPI {
+    /// Accepts reports of taps. For one report 202 with its receipt. For a batch 202 when all reports were accepted,
+    /// otherwise 207, with one item per report in their order.
+    func acceptInteractions(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
+        let report = try await alarm.watching { () throws(Intake.Failure) in
+            try await surface.interactions.accept(body, from: call.source)
+        }
+        alarm.recover(by: report.items)
+        guard report.isBatch else {
+            switch report.items.first {
+            case nil: throw .emptyInteraction
+            case .failure(let failure)?: throw Problem(failure)
+            case .success(let receipt)?: return .json(.accepted) { $0.members(of: receipt) }
+            }
+        }
+        let answer = StoredAnswer.batch(report.items) { json, _, receipt in
+            json.object { $0.members(of: receipt) }
+        } failure: { failure in
+            (Problem(failure), failure.place)
+        }
+        return Response(Reply(answer))
+    }
+}
+
+extension JSONWriter {
+    fileprivate mutating func members(of receipt: InteractionIntake.Receipt) {
+        member("id", receipt.duplicate ?? receipt.routed.event.id.description)
+        if receipt.duplicate != nil { member("duplicate", true) }
+        member("eventId", receipt.decided.tap.interaction.eventID)
+        key("action")
+        object { $0.actionMembers(receipt.decided.tap.action) }
+        outcome(of: receipt.decided, isRepeat: receipt.duplicate != nil)
+        member("routes", receipt.routed.routes)
+        member("destinations", receipt.routed.destinations.map(\.name))
+    }
+}
+
+extension Problem {
+    private static let noInteraction = "The interaction was not accepted"
+
+    fileprivate static let emptyInteraction = Problem(
+        .badRequest, Rejection.Code.empty.rawValue, title: noInteraction,
+        "The request has no body: send one interaction, a JSON array of interactions, or NDJSON.")
+
+    fileprivate init(_ failure: InteractionIntake.Failure) {
+        let title = Self.noInteraction
+        switch failure {
+        case .unreadable(let rejection): self.init(rejection, title: title)
+        case .mistaken(.malformed(let detail), _):
+            self.init(.unprocessableContent, "interaction-malformed", title: title, detail)
+        case .mistaken(.unknownEvent(let id), _):
+            self.init(
+                .notFound, "event-not-found", title: title,
+                "No stored event has the id \(id); `retention` in the config limits how long events are stored.")
+        case .mistaken(.notANotification(let id), _):
+            self.init(
+                .unprocessableContent, "event-not-a-notification", title: title,
+                "Event \(id) is not a notification: report the id of the notification's event.")
+        case .mistaken(.tooLarge, _):
+            self.init(
+                .contentTooLarge, Rejection.Code.tooLarge.rawValue, title: title,
+                "The event about this interaction exceeds the size limit of events.")
+        case .mistaken(.tooCostly, _):
+            self.init(
+                .unprocessableContent, Rejection.Code.tooCostly.rawValue, title: title,
+                "Evaluating the routes for its event exceeds the work limit: shorten its texts.")
+        case .mistaken(.unknownAction(let identifier, let known), _):
+            let buttons =
+                known.isEmpty ? "It has no buttons" : "Its buttons are " + known.joined(separator: ", ").prefix(2000)
+            self.init(
+                .unprocessableContent, "action-not-found", title: title,
+                "The event has no action \(identifier.prefix(200)). \(buttons); default and dismiss always work.")
+        }
+    }
+}

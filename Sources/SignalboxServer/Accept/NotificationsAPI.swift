@@ -1,0 +1,132 @@
+import HTTPTypes
+import Hummingbird
+import NIOCore
+import NIOHTTP1
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxStore
+
+/// Accepts payloads: one use case behind two entrances.
+///
+/// ``accept(_:of:)`` accepts any request, in a task. ``directHandler(for:)`` accepts a request with one small
+/// payload on the event loop of its connection. Both check the source, write the events and word the response alike.
+final class NotificationsAPI: Sendable {
+    // A class because every request asks for it, and a copy of all that it holds costs more than some responses.
+    private let intake: Intake
+    private let sources: SourceAccess
+    private let alarm: QueueAlarm
+    private let budget: BodyBudget
+
+    /// Bytes of the largest body that is read on an event loop, four times the limit of push services. The other
+    /// connections of the event loop wait meanwhile.
+    static let directLimit = 16 * 1024
+
+    init(intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget) {
+        self.intake = intake
+        self.sources = sources
+        self.alarm = alarm
+        self.budget = budget
+    }
+
+    /// Accepts one payload, a JSON array of payloads, or NDJSON. When it returns, the accepted events are durable.
+    func accept(_ body: [UInt8], of call: Call) async throws(Problem) -> Response {
+        let key = try Self.idempotencyKey(call.request.headers)
+        let repeatable = key.map { Intake.Repeatable(key: $0) { $0.answer } }
+        let answer = try await alarm.watching { () throws(Intake.Failure) in
+            try await intake.accept(body, from: call.source, as: repeatable)
+        }
+        switch answer {
+        case .repeated(let answer):
+            var response = Response(Reply(answer))
+            response.headers[text: "idempotency-replayed"] = "true"
+            return response
+        case .report(let report):
+            alarm.recover(by: report.items)
+            guard report.isBatch || !report.items.isEmpty else { throw Problem.empty }
+            if !report.isBatch, case .failure(let rejection)? = report.items.first { throw Problem(rejection) }
+            return Response(Reply(report.answer))
+        }
+    }
+
+    /// The `Idempotency-Key` of a request, with or without the quotation marks of a structured field
+    /// (draft-ietf-httpapi-idempotency-key-header-07).
+    private static func idempotencyKey(_ headers: HTTPFields) throws(Problem) -> String? {
+        guard let value = headers[text: "idempotency-key"] else { return nil }
+        let isQuoted = value.count >= 2 && value.hasPrefix("\"") && value.hasSuffix("\"")
+        let key = isQuoted ? String(value.dropFirst().dropLast()) : value
+        guard (1...255).contains(key.utf8.count), key.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw .badIdempotencyKey
+        }
+        return key
+    }
+
+    /// Nil when the router must answer the request, which explains every rejection.
+    func directHandler(for head: CheckedHead) -> DirectResponder.BodyHandler? {
+        guard intake.readsAtOnce, head.isPlain, head.head.method == .POST,
+            let length = head.bodyLength, length <= Self.directLimit, let path = Path(head.head.uri),
+            let source = try? sources.source(named: path.source, of: head.credentials)
+        else { return nil }
+        return { [self] body, eventLoop, done in accept(body, from: source, on: eventLoop, done) }
+    }
+
+    private func accept(
+        _ body: ByteBuffer, from source: SourceName, on eventLoop: any EventLoop,
+        _ done: @escaping @Sendable (Reply) -> Void
+    ) -> Bool {
+        let bytes = body.readableBytes
+        guard budget.reserve(bytes) else { return false }
+        let read = body.withUnsafeReadableBytes { body in
+            intake.readOne(body.assumingMemoryBound(to: UInt8.self), from: source)
+        }
+        guard let read else {
+            budget.release(bytes)
+            return false
+        }
+        intake.accept(read) { [self] result in
+            eventLoop.execute { [self] in
+                budget.release(bytes)
+                switch result {
+                case .success(let report):
+                    alarm.recover(by: report.items)
+                    done(Reply(report.answer))
+                case .failure(let reason): done(Reply(alarm.problem(of: .store(reason))))
+                }
+            }
+        }
+        return true
+    }
+
+    /// Returns when every direct request has ended.
+    func finish() async { await intake.finish() }
+
+    /// The path of an endpoint for payloads, in its usual spelling.
+    struct Path {
+        /// The source that the path names.
+        let source: String?
+
+        init?(_ path: String) {
+            guard path != "/v1/notifications" else {
+                source = nil
+                return
+            }
+            let parts = path.split(separator: "/", omittingEmptySubsequences: false)
+            guard parts.count == 5, parts[0].isEmpty, parts[1] == "v1", parts[2] == "sources",
+                parts[4] == "notifications", NameRule.allows(String(parts[3]))
+            else { return nil }
+            source = String(parts[3])
+        }
+    }
+}
+
+extension Reply {
+    init(_ answer: StoredAnswer) { self.init(status: HTTPResponse.Status(code: answer.status), body: answer.body) }
+}
+
+extension Response {
+    init(_ reply: Reply) {
+        var headers = reply.headers
+        headers[.contentType] = reply.contentType
+        self.init(
+            status: reply.status, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: reply.body)))
+    }
+}

@@ -1,0 +1,33 @@
+import Logging
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxStore
+
+/// Logs once when the queue stops accepting events, and once when it accepts them again.
+final class QueueAlarm: Sendable {
+    // A class because all requests share it.
+    private let outage = Outage()
+    private let logger: Logger
+
+    init(logger: Logger) { self.logger = logger }
+
+    /// Runs an append, and logs a failure of the queue.
+    func watching<R>(_ append: () async throws(Intake.Failure) -> R) async throws(Problem) -> R {
+        do throws(Intake.Failure) { return try await append() } catch { throw problem(of: error) }
+    }
+
+    /// The response to a failure. Logs a failure of the queue.
+    func problem(of failure: Intake.Failure) -> Problem {
+        if case .store(let reason) = failure, outage.begins() {
+            logger.error("Queue write failed; answering 503.", metadata: ["error": "\(reason)"])
+        }
+        return Problem(failure)
+    }
+
+    /// Records the results of an append that did not fail. If every item was rejected, no event was appended, and the
+    /// queue may still fail.
+    func recover<Item, Failure: Error>(by items: [Result<Item, Failure>]) {
+        guard items.contains(where: { if case .success = $0 { true } else { false } }), outage.ends() else { return }
+        logger.notice("Queue accepts events again.")
+    }
+}

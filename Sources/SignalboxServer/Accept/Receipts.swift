@@ -1,0 +1,73 @@
+import HTTPTypes
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxStore
+
+extension Intake.Report {
+    /// For one payload 202 with its receipt. For a batch 202 when all payloads were accepted, otherwise 207, with one
+    /// item per payload in their order.
+    var answer: StoredAnswer {
+        if !isBatch, case .success(let event)? = items.first {
+            return StoredAnswer(status: 202, body: .json { $0.receipt(event, duplicate: duplicates[0]) })
+        }
+        return .batch(items) { json, position, event in
+            json.receipt(event, duplicate: duplicates[position])
+        } failure: { rejection in
+            (Problem(rejection), rejection.place)
+        }
+    }
+}
+
+extension StoredAnswer {
+    /// The response to a batch: 202 when all items were accepted, otherwise 207.
+    static func batch<Receipt, Failure: Error>(
+        _ items: [Result<Receipt, Failure>], receipt: (inout JSONWriter, Int, Receipt) -> Void,
+        failure: (Failure) -> (Problem, Place)
+    ) -> StoredAnswer {
+        let rejected = items.count { if case .failure = $0 { true } else { false } }
+        let body = [UInt8].json(capacity: 256 * items.count) { json in
+            json.object { json in
+                json.member("accepted", items.count - rejected)
+                json.member("rejected", rejected)
+                json.array("items", Array(items.enumerated())) { json, item in
+                    switch item.element {
+                    case .success(let accepted): receipt(&json, item.offset, accepted)
+                    case .failure(let reason):
+                        let (problem, place) = failure(reason)
+                        json.object { json in
+                            json.member("line", place.line)
+                            json.member("offset", place.offset)
+                            json.key("error")
+                            problem.write(into: &json)
+                        }
+                    }
+                }
+            }
+        }
+        return StoredAnswer(status: rejected == 0 ? 202 : 207, body: body)
+    }
+}
+
+extension JSONWriter {
+    /// `duplicate`: the id of the earlier event that this one repeats.
+    fileprivate mutating func receipt(_ routed: RoutedEvent, duplicate: String?) {
+        beginObject()
+        key("id")
+        if let duplicate {
+            string(duplicate)
+            member("duplicate", true)
+        } else {
+            id(routed.event.id)
+        }
+        member("vendor", routed.event.vendor.name)
+        member("kind", routed.event.kind.rawValue)
+        member("routes", routed.routes)
+        key("destinations")
+        beginArray()
+        for order in routed.deliveries { string(order.destination.name) }
+        endArray()
+        if !routed.event.warnings.isEmpty { member("warnings", routed.event.warnings) }
+        endObject()
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+import HTTPTypes
+import SignalboxEgress
+
+/// The parts of a request's head that decide its access.
+struct Credentials: Sendable {
+    /// The Host field, or the authority of an absolute target.
+    let authority: String?
+    let origin: String?
+    let authorization: String?
+
+    /// False for a request that a page of another site made a browser send, or that names another host (DNS rebinding).
+    /// Both reach a loopback address although their author cannot.
+    var isFromThisMachine: Bool {
+        if let authority, !Self.isLoopback(authority) { return false }
+        guard let origin else { return true }
+        return Self.isLoopback(origin.replacing("http://", with: "").replacing("https://", with: ""))
+    }
+
+    /// Compares every token, in constant time, and returns all values whose token the request presents.
+    func granted<Value>(of tokens: [(value: Value, token: [UInt8])]) -> [Value] {
+        let presented = bearerToken
+        return tokens.filter { equalInConstantTime($0.token, presented) }.map(\.value)
+    }
+
+    /// Empty when there is none. The case of the scheme does not matter (RFC 9110, 11.1).
+    private var bearerToken: [UInt8] {
+        let parts = (authorization ?? "").split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return [] }
+        return Array(parts[1].trimmingCharacters(in: .whitespaces).utf8)
+    }
+
+    /// `name`: a host, with or without a port.
+    private static func isLoopback(_ name: String) -> Bool {
+        // A short path for the usual names, because every request is checked.
+        for prefix in ["127.0.0.1:", "localhost:"] where name.utf8.starts(with: prefix.utf8) {
+            let port = name.utf8.dropFirst(prefix.utf8.count)
+            if (1...5).contains(port.count), port.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) {
+                return true
+            }
+        }
+        let hasPort = name.hasPrefix("[") ? !name.hasSuffix("]") : name.contains(":")
+        return ListenAddress(hasPort ? name : name + ":0")?.isLoopback ?? false
+    }
+}
+
+extension Credentials {
+    init(_ head: HTTPRequest) {
+        self.init(
+            authority: head.authority, origin: head.headerFields[.origin],
+            authorization: head.headerFields[.authorization])
+    }
+}

@@ -1,0 +1,39 @@
+package import SignalboxNotification
+
+/// Decides which source a request speaks for.
+package struct SourceAccess: Sendable {
+    private let tokens: [(value: SourceName, token: [UInt8])]
+
+    /// Accepts any source without a token, from this machine only. For a gateway that listens on loopback.
+    package static let open = SourceAccess(tokens: [])
+
+    /// Accepts requests with one of a source's tokens. There must be at least one source.
+    package init(_ sources: [SourceName: [String]]) {
+        precondition(!sources.isEmpty, "Without sources, access is open.")
+        self.init(tokens: sources.flatMap { source, tokens in tokens.map { (source, Array($0.utf8)) } })
+    }
+
+    private init(tokens: [(SourceName, [UInt8])]) { self.tokens = tokens }
+
+    /// True when no request needs a token.
+    package var isOpen: Bool { tokens.isEmpty }
+
+    /// The source of a request: the one that its path names, or the one of its token.
+    func source(named name: String?, of request: Credentials) throws(Problem) -> SourceName {
+        guard isOpen else {
+            let granted = request.granted(of: tokens).first { name == nil || name == $0.name }
+            guard let granted else { throw .unauthorized }
+            return granted
+        }
+        guard request.isFromThisMachine else { throw .foreignPage }
+        guard let name else { return .default }
+        guard NameRule.allows(name) else { throw .notFound("/v1/sources/\(name)/notifications") }
+        return SourceName(name)
+    }
+}
+
+// Shows no token, however it is printed.
+extension SourceAccess: CustomStringConvertible, CustomDebugStringConvertible {
+    package var description: String { isOpen ? "open" : "\(Set(tokens.map(\.value)).count) sources" }
+    package var debugDescription: String { description }
+}

@@ -1,0 +1,158 @@
+import NIOHTTP1
+import SignalboxNotification
+
+/// The head of a request that keeps the rules of HTTP/1.1 that the parser does not check (RFC 9112, 3.2 and 6.1).
+///
+/// After a head that breaks a rule, the end of the request is ambiguous: the connection is closed.
+struct CheckedHead {
+    /// The head with its target in origin form, and with `connection: close` when no request can follow.
+    let head: HTTPRequestHead
+    /// Whether ``head`` differs from the head that the client sent.
+    let isChanged: Bool
+    /// Bytes of the body; nil when it is chunked.
+    let bodyLength: Int?
+    let isLast: Bool
+    /// Whether the client may wait for `100 Continue` before it sends the body (RFC 9110, 10.1.1).
+    let expectsContinue: Bool
+    /// Whether only the method, the target, the credentials and the body matter for the response.
+    let isPlain: Bool
+    let credentials: Credentials
+
+    init(_ head: HTTPRequestHead) throws(Problem) {
+        let fields = Fields(head.headers)
+        try fields.check(version: head.version)
+        var head = head
+        let isOriginForm = head.uri.utf8.first == UInt8(ascii: "/") && !head.uri.utf8.contains(UInt8(ascii: "#"))
+        if !isOriginForm { try Self.readTarget(of: &head) }
+        // The parser stops after an upgrade request, which is not supported here.
+        isLast = !head.isKeepAlive || fields.hasUpgrade || head.method == .CONNECT
+        if isLast { head.headers.replaceOrAdd(name: "connection", value: "close") }
+        isChanged = isLast || !isOriginForm
+        bodyLength = fields.codings > 0 ? nil : fields.length
+        expectsContinue = fields.expectsContinue && head.version.minor > 0 && bodyLength != 0
+        isPlain = !isChanged && !fields.expectsContinue && !fields.hasOthers
+        credentials = Credentials(
+            authority: fields.host, origin: fields.origin, authorization: fields.authorization)
+        self.head = head
+    }
+
+    /// The fields that matter here, read in one pass.
+    private struct Fields {
+        var host: String?
+        var hosts = 0
+        var codings = 0
+        var isChunked = true
+        /// Checked by the parser.
+        var length = 0
+        var hasLength = false
+        var hasUpgrade = false
+        var expectsContinue = false
+        var expectsOther = false
+        var origin: String?
+        var authorization: String?
+        /// Whether a field exists, or is repeated, that only the router handles.
+        var hasOthers = false
+
+        init(_ headers: HTTPHeaders) {
+            for (name, value) in headers {
+                switch name.utf8.count {
+                case 4 where equals(name, "host"):
+                    host = value
+                    hosts += 1
+                case 6 where equals(name, "expect"):
+                    if equals(value, "100-continue") { expectsContinue = true } else { expectsOther = true }
+                case 6 where equals(name, "origin"):
+                    if origin != nil { hasOthers = true }
+                    origin = value
+                case 7 where equals(name, "upgrade"): hasUpgrade = true
+                case 10 where equals(name, "connection"): hasOthers = hasOthers || !equals(value, "keep-alive")
+                case 13 where equals(name, "authorization"):
+                    if authorization != nil { hasOthers = true }
+                    authorization = value
+                case 14 where equals(name, "content-length"):
+                    length = Int(value) ?? 0
+                    hasLength = true
+                case 15 where equals(name, "idempotency-key"), 16 where equals(name, "content-encoding"):
+                    hasOthers = true
+                case 17 where equals(name, "transfer-encoding"):
+                    codings += 1
+                    isChunked = equals(value, "chunked")
+                default: break
+                }
+            }
+        }
+
+        func check(version: HTTPVersion) throws(Problem) {
+            guard hosts <= 1 else { throw .hostRepeated }
+            guard host != nil || version.minor == 0 else { throw .hostMissing }
+            if let host, !host.isEmpty, !Authority.isValid(host[...]) { throw .hostInvalid }
+            if codings > 0 {
+                guard !hasLength, version.minor > 0 else { throw .framingAmbiguous }
+                guard codings == 1, isChunked else { throw .transferCodingUnsupported }
+            }
+            // HTTP/1.0 has no expectations.
+            guard !expectsOther || version.minor == 0 else { throw .expectationUnsupported }
+        }
+    }
+
+    /// The authority of an absolute target replaces the Host field (RFC 9112, 3.2.2).
+    private static func readTarget(of head: inout HTTPRequestHead) throws(Problem) {
+        if head.method == .CONNECT || (head.method == .OPTIONS && head.uri == "*") { return }
+        let target = head.uri[...]
+        guard !target.utf8.contains(UInt8(ascii: "#")), let scheme = target.firstIndex(of: ":"),
+            ["http", "https"].contains(target[..<scheme].lowercased()),
+            target[scheme...].hasPrefix("://")
+        else { throw .targetInvalid }
+        let rest = target[scheme...].dropFirst(3)
+        let authority = rest.prefix { $0 != "/" && $0 != "?" }
+        guard Authority.isValid(authority) else { throw .targetInvalid }
+        let path = rest[authority.endIndex...]
+        head.uri = path.hasPrefix("/") ? String(path) : "/" + path
+        head.headers.replaceOrAdd(name: "host", value: String(authority))
+    }
+}
+
+/// `text`: ASCII letters in lower case, digits and hyphens.
+private func equals(_ name: String, _ text: StaticString) -> Bool {
+    guard name.utf8.count == text.utf8CodeUnitCount else { return false }
+    return text.withUTF8Buffer { text in zip(name.utf8, text).allSatisfy { $0 | 0x20 == $1 } }
+}
+
+/// `uri-host [ ":" port ]`, as the Host field and absolute targets have it (RFC 9110, 7.2; RFC 3986, 3.2).
+private enum Authority {
+    static func isValid(_ text: Substring) -> Bool {
+        guard text.utf8.first == UInt8(ascii: "[") else {
+            let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
+            return isName(text[..<colon].utf8) && isPort(text[colon...])
+        }
+        guard let end = text.firstIndex(of: "]"),
+            IPAddress(String(text[..<end].dropFirst()))?.isIPv6 == true
+        else { return false }
+        return isPort(text[end...].dropFirst())
+    }
+
+    /// A registered name or an IPv4 address.
+    private static func isName(_ name: Substring.UTF8View) -> Bool {
+        var digitsDue = 0
+        for byte in name {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+                UInt8(ascii: "A")...UInt8(ascii: "F"):
+                digitsDue = max(0, digitsDue - 1)
+            case _ where digitsDue > 0: return false
+            case UInt8(ascii: "%"): digitsDue = 2
+            case UInt8(ascii: "g")...UInt8(ascii: "z"), UInt8(ascii: "G")...UInt8(ascii: "Z"): break
+            case _ where "-._~!$&'()*+,;=".utf8.contains(byte): break
+            default: return false
+            }
+        }
+        return digitsDue == 0 && !name.isEmpty
+    }
+
+    /// Empty, or a colon and an optional port.
+    private static func isPort(_ text: Substring) -> Bool {
+        guard text.utf8.first == UInt8(ascii: ":") else { return text.isEmpty }
+        let digits = text.utf8.dropFirst()
+        return digits.isEmpty || (digits.count <= 5 && UInt16(Substring(digits)) != nil)
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Hummingbird
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+
+/// An HTTP/1.1 server with the limits of docs/operations.md.
+struct HTTPService {
+    let address: ListenAddress
+    let logger: Logger
+    let budget: BodyBudget
+    /// Called once with the address in use, whose port is the assigned one when port 0 was requested.
+    let onListening: @Sendable (ListenAddress) async -> Void
+
+    var limits = ConnectionLimits()
+
+    private static let connections = 8192
+    /// Connections accepted beyond the capacity of the table. While none is idle, further ones wait to be accepted.
+    private static let reserve = 16
+    /// Half as many threads as cores, for the life of the process: the other cores write the queue and deliver.
+    private static let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: max(1, System.coreCount / 2))
+    /// How long a stop waits for requests in progress.
+    private static let stopTime: Duration = .seconds(5)
+
+    /// Serves until a graceful shutdown. `direct`: answers the requests that it accepts, before `responder`. Throws
+    /// ``ListenError`` when the address is not available.
+    func run<Responder: HTTPResponder>(_ responder: Responder, direct: DirectResponder? = nil) async throws
+    where Responder.Context == GatewayRequestContext {
+        let (host, limits) = (address.host, limits)
+        let (onListening, budget) = (onListening, budget)
+        let connections = OpenFiles.connections(atMost: Self.connections)
+        let table = ConnectionTable(capacity: max(1, connections - Self.reserve))
+        let application = Application(
+            responder: ContinueResponder(next: responder),
+            server: HTTPServerBuilder { responder in
+                GuardedChannel(
+                    http: HTTP1Channel(responder: responder), responder: direct, limits: limits, table: table)
+            },
+            configuration: ApplicationConfiguration(
+                address: .hostname(host, port: address.port), backlog: 1024,
+                availableConnectionsDelegate: MaximumAvailableConnections(connections)),
+            onServerRunning: { channel in
+                await onListening(ListenAddress(host: host, port: channel.localAddress?.port ?? 0))
+            },
+            eventLoopGroupProvider: .shared(Self.eventLoops),
+            logger: Logger(label: logger.label) { _ in RequestLogHandler(logger) })
+        do {
+            try await Self.run {
+                try await application.run()
+            } whileReleasing: {
+                let (connections, bodies) = (table.hasFallen(), budget.hasFallen())
+                return connections || bodies
+            }
+        } catch let error as IOError {
+            throw ListenError(address: address, reason: String(cString: strerror(error.errnoCode)))
+        } catch let error as SocketAddressError {
+            throw ListenError(address: address, reason: "\(error)")
+        }
+    }
+
+    /// Runs a server until a graceful shutdown and ``stopTime`` after it: a slow client must not keep the process.
+    private static func run(
+        _ server: @Sendable @escaping () async throws -> Void, whileReleasing hasFallen: @Sendable @escaping () -> Bool
+    ) async throws {
+        try await withThrowingTaskGroup { group in
+            group.addTask { try await server() }
+            group.addTask {
+                try await gracefulShutdown()
+                try await ContinuousClock().sleep(for: stopTime)
+            }
+            group.addTask { try await FreedMemory.release(when: hasFallen) }
+            try await group.next()
+            group.cancelAll()
+        }
+    }
+}
+
+/// The server cannot listen on its address.
+package struct ListenError: Error, CustomStringConvertible {
+    package let address: ListenAddress
+    package let reason: String
+
+    package var description: String {
+        "Cannot listen on \(address): \(reason). Choose another address with --listen."
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import SignalboxNotification
+
+/// An address to listen on.
+package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
+    package let host: String
+    package let port: Int
+
+    /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:0` or `:8080` (every address). Returns nil for other text.
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = String(text[..<colon])
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = String(host.dropFirst().dropLast())
+            guard IPAddress(host)?.isIPv6 == true else { return nil }
+        } else if host.contains(":") || host.contains(" ") {
+            return nil
+        }
+        self.host = host.isEmpty ? "0.0.0.0" : host
+        self.port = Int(port)
+    }
+
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// True when no other machine can connect to it.
+    package var isLoopback: Bool {
+        if host == "localhost" { return true }
+        guard let address = IPAddress(host) else { return false }
+        return address.isIPv6 ? address == IPAddress("::1") : address.bytes[0] == 127
+    }
+
+    package var description: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

@@ -1,0 +1,23 @@
+import Foundation
+
+/// The limit on the descriptors of the process, which inbound and outbound connections share.
+package enum OpenFiles {
+    /// Descriptors reserved for the queue's files and for outbound requests.
+    private static let reserve = 512
+
+    /// Raises the limit of the process as far as the system allows.
+    package static func raiseLimit() {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_cur = min(limit.rlim_max, 1 << 20)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    /// How many inbound connections may be open at once: at most `most`.
+    static func connections(atMost most: Int) -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return min(most, 256) }
+        let all = Int(clamping: limit.rlim_cur)
+        return max(16, min(most, all - reserve, all / 2))
+    }
+}

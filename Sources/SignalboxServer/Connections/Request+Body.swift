@@ -1,0 +1,46 @@
+import Hummingbird
+import NIOCore
+
+extension Request {
+    /// Collects the body as it arrived, or throws a problem. `reservation` grows as the body arrives. `takesEncoded`:
+    /// accepts a compressed body, which stays compressed. ``RequestGuard`` enforces a minimum rate.
+    func wholeBody(
+        upTo limit: Int, reserving reservation: inout BodyReservation, takesEncoded: Bool = false
+    ) async throws(Problem) -> [UInt8] {
+        let isEncoded = headers[.contentEncoding].map { $0.lowercased() != "identity" } ?? false
+        if isEncoded, !takesEncoded { throw .encodedBody }
+        let length = headers[.contentLength].flatMap { Int($0) } ?? 0
+        guard length <= limit else { throw .bodyTooLarge(limit: limit) }
+        var bytes: [UInt8] = []
+        var iterator = body.makeAsyncIterator()
+        while let chunk = try await next(&iterator) {
+            guard bytes.count + chunk.readableBytes <= limit else { throw .bodyTooLarge(limit: limit) }
+            try reservation.grow(by: chunk.readableBytes)
+            // An announced length beyond the usual is not trusted, because no memory is reserved for it yet.
+            if bytes.isEmpty { bytes.reserveCapacity(max(min(length, 64 * 1024), chunk.readableBytes)) }
+            bytes.append(contentsOf: chunk.readableBytesView)
+        }
+        return bytes
+    }
+
+    /// Throws unless the body is empty or the empty JSON object, which some HTTP clients always send.
+    func requireNoBody() async throws(Problem) {
+        var bytes: [UInt8] = []
+        var iterator = body.makeAsyncIterator()
+        while let chunk = try await next(&iterator) {
+            bytes += chunk.readableBytesView.filter { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+            guard "{}".utf8.starts(with: bytes) else { throw .unexpectedBody }
+        }
+        guard bytes.count != 1 else { throw .unexpectedBody }
+    }
+
+    private func next(_ iterator: inout RequestBody.AsyncIterator) async throws(Problem) -> ByteBuffer? {
+        do {
+            return try await iterator.next()
+        } catch is SlowBody {
+            throw .slowBody
+        } catch {
+            throw .unreadableBody
+        }
+    }
+}

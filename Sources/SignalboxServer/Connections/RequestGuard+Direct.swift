@@ -1,0 +1,105 @@
+import Foundation
+import NIOCore
+import NIOHTTP1
+
+/// Requests that a ``DirectResponder`` answers. ``RequestWindow`` keeps later requests from the parser meanwhile, so
+/// responses keep the order of the requests (RFC 9112, 9.3.2).
+extension RequestGuard {
+    /// The exchange with a ``DirectResponder`` on one connection.
+    struct DirectExchange {
+        /// The request whose body is arriving.
+        fileprivate var gathered: GatheredRequest?
+        fileprivate(set) var isAnswering = false
+        /// Events that close the connection, held until the response is sent.
+        fileprivate var held: [(ChannelHandlerContext) -> Void] = []
+        fileprivate var dates = HTTPDateText()
+
+        mutating func drop() { (gathered, held) = (nil, []) }
+    }
+
+    fileprivate struct GatheredRequest {
+        let head: NIOAny
+        let handler: DirectResponder.BodyHandler
+        var body = ByteBuffer()
+        /// Whether the rest of the body was awaited once.
+        var wasAwaited = false
+    }
+
+    /// Begins to gather a request; false when the router must answer it.
+    func gather(_ head: CheckedHead, _ data: NIOAny) -> Bool {
+        guard let responder, head.isPlain, head.bodyLength != nil, gate.window.unanswered == 1, !gate.isAhead,
+            let handler = responder.handler(head)
+        else { return false }
+        exchange.gathered = GatheredRequest(head: data, handler: handler)
+        return true
+    }
+
+    /// Adds a piece of the body; false when no request is being gathered.
+    func gather(_ bytes: ByteBuffer) -> Bool {
+        guard exchange.gathered != nil else { return false }
+        if exchange.gathered?.body.readableBytes == 0 {
+            exchange.gathered?.body = bytes
+        } else {
+            exchange.gathered?.body.writeImmutableBuffer(bytes)
+        }
+        return true
+    }
+
+    /// Answers the gathered request, which is complete; false when there is none or the router must answer it.
+    func answerGathered(_ context: ChannelHandlerContext) -> Bool {
+        guard let request = exchange.gathered, gate.window.isWritable else {
+            passGathered(context)
+            return false
+        }
+        exchange.isAnswering = true
+        let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
+        let isAccepted = request.handler(request.body, context.eventLoop) { reply in
+            let (handler, context) = bound.value
+            handler.answer(reply, context)
+        }
+        if isAccepted {
+            exchange.gathered = nil
+        } else {
+            exchange.isAnswering = false
+            passGathered(context)
+        }
+        return isAccepted
+    }
+
+    /// Many clients send head and body one after the other, so the rest is awaited once. The router enforces the limits
+    /// of slower ones.
+    func awaitGathered(_ context: ChannelHandlerContext) {
+        guard let request = exchange.gathered else { return }
+        if request.wasAwaited { passGathered(context) } else { exchange.gathered?.wasAwaited = true }
+    }
+
+    /// Forwards the gathered part of a request to the router.
+    func passGathered(_ context: ChannelHandlerContext) {
+        guard let request = exchange.gathered else { return }
+        exchange.gathered = nil
+        context.fireChannelRead(request.head)
+        if request.body.readableBytes > 0 { context.fireChannelRead(wrapInboundOut(.body(request.body))) }
+    }
+
+    /// Forwards an event that may close the connection, behind the request and the response in progress.
+    func forward(_ context: ChannelHandlerContext, _ event: @escaping (ChannelHandlerContext) -> Void) {
+        passGathered(context)
+        if exchange.isAnswering { exchange.held.append(event) } else { event(context) }
+    }
+
+    /// Sends a response past the encoder: one write instead of three through two handlers.
+    func send(_ reply: Reply, _ context: ChannelHandlerContext) {
+        let date = exchange.dates.text(at: time(nil))
+        gate.send(reply.bytes(date: date, allocator: context.channel.allocator))
+    }
+
+    private func answer(_ reply: Reply, _ context: ChannelHandlerContext) {
+        send(reply, context)
+        exchange.isAnswering = false
+        endResponse(context)
+        let held = exchange.held
+        exchange.held = []
+        for event in held { event(context) }
+        gate.resume()
+    }
+}

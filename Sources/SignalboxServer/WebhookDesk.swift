@@ -1,0 +1,86 @@
+package import Foundation
+package import SignalboxGateway
+import Synchronization
+
+/// Verifies, prints and counts received webhooks, and decides the status of each reply.
+///
+/// A class because all connections share the counts.
+package final class WebhookDesk: Sendable {
+    package enum Form: Sendable { case none, lines, json }
+
+    private struct Counts {
+        var received = 0
+        var distinct: Set<String> = []
+        var unverified = 0
+    }
+
+    private let counts = Mutex(Counts())
+    private let keys: WebhookKeys?
+    private let status: Int
+    private let form: Form
+    private let color: Bool
+    private let print: @Sendable (String) -> Void
+    /// Maximum size of a decompressed body.
+    private static let bodyLimit = 64 * 1024 * 1024
+
+    /// `keys`: nil accepts any signature. `status`: of replies to verified webhooks. `print` receives whole lines.
+    package init(
+        keys: WebhookKeys?, status: Int, form: Form, color: Bool, print: @escaping @Sendable (String) -> Void
+    ) {
+        self.keys = keys
+        self.status = status
+        self.form = form
+        self.color = color
+        self.print = print
+    }
+
+    package var summary: String {
+        counts.withLock {
+            "\($0.received) received, \($0.distinct.count) distinct ids, \($0.unverified) with a bad signature"
+        }
+    }
+
+    /// Returns the status to reply with: 401 for a webhook that cannot be verified.
+    package func accept(_ message: WebhookReceiver.Message, now: Date = Date()) -> Int {
+        let body = opened(message)
+        let verdict = verify(message, body, now)
+        counts.withLock { counts in
+            counts.received += 1
+            if let id = message.id { counts.distinct.insert(id) }
+            if verdict.isBad { counts.unverified += 1 }
+        }
+        let answer = verdict.isBad ? 401 : status
+        switch form {
+        case .none: break
+        // An unverified body is not an event of the sender, and may not be JSON.
+        case .json: if !verdict.isBad { print(String(decoding: body ?? message.body, as: UTF8.self) + "\n") }
+        case .lines:
+            let event = EventLine(color: color).text(body ?? message.body)
+            print(event + "    \(verdict.text); answering \(answer)\n")
+        }
+        return answer
+    }
+
+    /// The decompressed body, which the signature covers; nil if its coding is unknown or the body damaged.
+    private func opened(_ message: WebhookReceiver.Message) -> [UInt8]? {
+        switch message.header("content-encoding") {
+        case nil, "identity": message.body
+        case "gzip": try? Decompression.gunzip(message.body, upTo: Self.bodyLimit)
+        default: nil
+        }
+    }
+
+    private func verify(
+        _ message: WebhookReceiver.Message, _ body: [UInt8]?, _ now: Date
+    ) -> (isBad: Bool, text: String) {
+        guard let body else { return (true, "REJECTED: the body is not gzip, or too large") }
+        guard let keys else { return (false, "not verified: no secret given") }
+        do throws(WebhookVerificationError) {
+            try keys.verify(
+                id: message.id, timestamp: message.timestamp, signatures: message.signature, body: body, now: now)
+            return (false, "signature verified")
+        } catch {
+            return (true, "REJECTED: \(error)")
+        }
+    }
+}

@@ -1,0 +1,249 @@
+package import Foundation
+package import SignalboxNotification
+
+/// A durable queue of events and their deliveries: everything that a gateway keeps.
+///
+/// The protocols it is made of are cut by client: each client names the one it needs. All verbs may be called from any
+/// task at the same time. A verb that writes returns once the write is durable; when it throws, nothing was written
+/// unless it says otherwise. `StoreConformance` checks every promise made here.
+package protocol Store: IntakeStore, LaneStore, DownloadStore, InspectionStore, UpkeepStore {}
+
+/// What all clients of a store may ask.
+package protocol StoreStatus: AnyObject, Sendable {
+    /// Damage that this process found, and upkeep that fails.
+    var health: StoreHealth { get }
+
+    /// Counts of each destination that ever had a delivery. Cheap enough to be asked every few seconds.
+    func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges]
+}
+
+/// Accepts events, and answers about those that were accepted.
+package protocol IntakeStore: StoreStatus {
+    /// Appends events with all their deliveries, in one commit that other requests share.
+    ///
+    /// `request`: the request that brought them, if its sender may repeat it. Throws ``StoreError/undecided(after:)``
+    /// when the commit takes longer than ``StoreLimits/patience``: the events may be durable then.
+    @discardableResult
+    func append(_ events: [RoutedEvent], of request: IdempotentRequest?) async throws(StoreError) -> AppendResult
+
+    /// The same without waiting. Calls `done` once, on a thread of the store, which it must not block. `done` receives
+    /// the ids of the earlier events that some of these repeat, by position.
+    func append(
+        _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void)
+
+    /// Returns when all writes that were begun before have ended, successfully or not.
+    func finish() async
+
+    /// Checks whether the store can accept events, with a small durable write. Throws the reason why it cannot.
+    func probe() async throws(StoreError)
+
+    /// An event as it was accepted; nil when it is unknown or was removed.
+    func event(_ id: String) async throws(StoreError) -> StoredEvent?
+
+    /// A page of the `limit` categories that were seen last, in byte order of their identifiers: at most `count` after
+    /// `identifier`.
+    func categories(
+        limit: Int, after identifier: String?, upTo count: Int
+    ) async throws(StoreError) -> [CategoryRecord]
+
+    /// One category; nil when none has this identifier.
+    func category(_ identifier: String) async throws(StoreError) -> CategoryRecord?
+}
+
+/// Leases due deliveries to the lanes, and records how their attempts ended.
+package protocol LaneStore: StoreStatus {
+    /// Opens a destination for claiming. `isOrdered`: deliveries with equal order keys are leased one after the other.
+    /// `wake` is called, on any thread, when there may be something to claim.
+    func openLane(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void)
+
+    /// Closes a lane from which nothing is claimed any longer and whose leases are all settled. Deliveries that it held
+    /// in memory can then be claimed by its successor. May be repeated after a failure.
+    func closeLane(_ destination: DestinationName) async throws(StoreError)
+
+    /// Leases due deliveries, at most `limit`; none while the destination is paused or disabled. That their attempts
+    /// begin is durable when this returns: after a crash they count as made.
+    func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease]
+
+    /// Records how an attempt ended, with all that follows from it, and ends the lease. When it throws, the lease is
+    /// still held.
+    func settle(_ settlement: Settlement) async throws(StoreError)
+
+    /// Records that deliveries held in memory were never begun. Call it once no lane claims any longer. Without it, the
+    /// next process counts one attempt too many for each.
+    func giveBackFresh() async throws(StoreError)
+
+    /// Wakes lanes whose deliveries have become due, ends deliveries that have expired, and reads what other processes
+    /// changed. Call it every few hundred milliseconds.
+    func tick() async throws(StoreError)
+
+    /// Makes every lane, and the downloads, look at the store again.
+    func lookAgain()
+
+    /// The number of the read that a lane has in progress; nil for none. A number that stays the same for long reveals
+    /// a read that does not end.
+    func readingNumber(of destination: DestinationName) -> Int?
+
+    /// Whether a destination is neither paused nor disabled, as far as this process knows.
+    func isActive(_ destination: DestinationName) -> Bool
+
+    /// Whether a destination has not given the permission it was asked for, as far as this process knows.
+    func isWithheld(by destination: DestinationName) -> Bool
+
+    /// Records that a destination has not given permission. The first record keeps its time. What this process knows
+    /// changes even when this throws.
+    func withhold(_ reason: String, by destination: DestinationName) async throws(StoreError)
+
+    /// Records that a destination has given permission, or is no longer asked.
+    func permit(by destination: DestinationName) async throws(StoreError)
+
+    /// Records a backoff so that operators see it, or its end with nil. An extended backoff keeps its start time.
+    func record(_ backoff: DestinationBackoff?, of destination: DestinationName) async throws(StoreError)
+
+    /// Removes the backoffs of an earlier process. Call it before anything is delivered.
+    func forgetBackoffs() async throws(StoreError)
+}
+
+/// Gives out due downloads, and releases deliveries that waited for them. The caller keeps track of the downloads in
+/// progress: after a crash all of them are due again.
+package protocol DownloadStore: StoreStatus {
+    /// Opens the store for downloads. Call it before any lane is opened: deliveries whose wait ended while no process
+    /// was running are held for another minute, so that they can be released first. `wake` is called, on any thread,
+    /// when there may be something to download or to release.
+    func openMedia(wake: @escaping @Sendable () -> Void) async throws(StoreError)
+
+    /// Due downloads, at most `limit`: of each host the oldest first, at most `perHost` less those in progress there
+    /// (`busy`). Hosts take turns. `excluding`: the downloads in progress.
+    func dueMedia(
+        upTo limit: Int, perHost: Int, busy: [String: Int], excluding: Set<Int64>
+    ) async throws(StoreError) -> [MediaJob]
+
+    /// When the next download that failed is retried; nil for none.
+    func nextMediaDue() async throws(StoreError) -> Date?
+
+    /// Records how a download ended.
+    func settle(media settlement: MediaSettlement) async throws(StoreError)
+
+    /// Deliveries that can be released, at most `limit`: those whose files are all settled, then those whose wait is
+    /// over. May return fewer because their bodies are held in memory.
+    func heldDeliveries(upTo limit: Int) async throws(StoreError) -> [HeldDelivery]
+
+    /// When the wait of the next held delivery is over; nil when none is held.
+    func nextMediaUntil() async throws(StoreError) -> Date?
+
+    /// Releases held deliveries with their final bodies: all of them or none.
+    func release(_ releases: [MediaRelease]) async throws(StoreError)
+}
+
+/// Shows operators what is stored, and changes it on their behalf. Works while another process delivers, which sees a
+/// change at its next tick.
+package protocol InspectionStore: StoreStatus {
+    /// Deliveries, newest first, at most `limit`.
+    func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord]
+
+    /// All attempts of a delivery, in their order.
+    func attempts(of delivery: Int64) async throws(StoreError) -> [AttemptRecord]
+
+    /// The body of an event; nil when it is unknown or was removed.
+    func body(ofEvent id: String) async throws(StoreError) -> [UInt8]?
+
+    /// The number of deliveries in each state, by destination. Reads all deliveries.
+    func counts() async throws(StoreError) -> [DestinationName: [DeliveryRecord.State: Int]]
+
+    /// The number of deliveries that wait for a scheduled time.
+    func scheduledCount() async throws(StoreError) -> Int
+
+    /// The number of stored events.
+    func eventCount() async throws(StoreError) -> Int
+
+    /// Makes dead deliveries, and those that wait for their next attempt, due now, with a fresh budget of attempts.
+    /// A scheduled time stays. Deliveries that wait for files stay as they are. Returns the number of deliveries.
+    func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int
+
+    /// Permanently removes deliveries, and events that have none left; returns the number of deliveries. Removes
+    /// waiting ones too, unless they are spared, but none in progress, here or in another process.
+    func purge(_ filter: DeliveryFilter, sparingWaiting: Bool) async throws(StoreError) -> Int
+
+    /// The number of waiting deliveries that ``purge(_:sparingWaiting:)`` would remove.
+    func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int
+
+    /// The destinations to which nothing is sent now, and why.
+    func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus]
+
+    /// Pauses or disables a destination. Nil resumes it, also one that has not given permission: it is asked again.
+    func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError)
+
+    /// Counts of downloads and files. Cheap enough to be asked every few seconds.
+    func mediaGauges() async throws(StoreError) -> MediaGauges
+
+    /// Files, most recently used first, at most `limit`. `after`: the last file of the previous page.
+    func mediaFiles(after: MediaFileRecord?, limit: Int) async throws(StoreError) -> [MediaFileRecord]
+
+    /// URLs in these states, newest first, at most `limit`. `before`: the last id of the previous page.
+    func mediaURLs(
+        _ states: Set<MediaURLRecord.State>, before: Int64?, limit: Int
+    ) async throws(StoreError) -> [MediaURLRecord]
+
+    /// Counts everything in one snapshot and checks the whole store. Takes several times as long as reading it.
+    /// Unreadable content is part of the result.
+    func audit() async throws(StoreError) -> Audit
+}
+
+/// Removes what has been kept long enough. Works in small steps, between which others write.
+package protocol UpkeepStore: StoreStatus {
+    /// Removes events, categories and records of repeats beyond the retention; returns the number of events. Calls
+    /// `pause` between two steps.
+    func remove(beyond retention: Retention, pause: () async -> Void) async throws(StoreError) -> Int
+
+    /// Forgets files and URLs beyond the retention; returns the number of files. Keeps those that a waiting delivery
+    /// points to or may come to point to. `gone` receives the digests of forgotten files, whose contents its receiver
+    /// removes unless they were stored again since. Calls `pause` between two steps.
+    func removeMedia(
+        beyond retention: MediaRetention, pause: () async -> Void, gone: ([String]) async -> Void
+    ) async throws(StoreError) -> Int
+
+    /// Forgets files that are missing or changed on disk, even while deliveries need them. They are downloaded again
+    /// when an event requests them.
+    func forgetMedia(_ digests: [String]) async throws(StoreError)
+
+    /// The size of all known files, in bytes. Cheap.
+    func mediaBytes() async throws(StoreError) -> Int64
+
+    /// Those of the digests that belong to known files.
+    func knownFiles(of digests: [String]) async throws(StoreError) -> Set<String>
+
+    /// Moves all commits into the store's main file, so that a copy of that file is complete. Call it before the
+    /// process ends, after the last write.
+    func checkpoint() async throws(StoreError)
+}
+
+// MARK: Defaults
+
+extension IntakeStore {
+    @discardableResult
+    package func append(_ events: [RoutedEvent]) async throws(StoreError) -> AppendResult {
+        try await append(events, of: nil)
+    }
+}
+
+extension LaneStore {
+    package func openLane(_ destination: DestinationName, wake: @escaping @Sendable () -> Void) {
+        openLane(destination, isOrdered: false, wake: wake)
+    }
+
+    /// Settles a lease whose attempt has no details.
+    package func settle(_ lease: Lease, _ outcome: Outcome) async throws(StoreError) {
+        try await settle(Settlement(lease, outcome))
+    }
+}
+
+extension InspectionStore {
+    package func purge(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
+        try await purge(filter, sparingWaiting: false)
+    }
+}
+
+extension UpkeepStore {
+    package func remove(beyond retention: Retention) async throws(StoreError) -> Int {
+        try await remove(beyond: retention) {}
+    }
+}

@@ -1,0 +1,128 @@
+import ArgumentParser
+import Foundation
+import SignalboxConfig
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxRouting
+
+/// Positions of payload, time and token in recordings of other tools.
+struct EnvelopeOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Position of the payload in each recorded text, such as /payload: an object, or a string that holds one.",
+            valueName: "pointer"),
+        transform: { try JSONPointer(argument: $0) })
+    var payloadAt: JSONPointer?
+
+    @Option(
+        help: ArgumentHelp(
+            "Position of the time it was sent: RFC 3339, or seconds or milliseconds since 1970. The event's own time is still when it is accepted.",
+            valueName: "pointer"),
+        transform: { try JSONPointer(argument: $0) })
+    var timeAt: JSONPointer?
+
+    @Option(
+        help: ArgumentHelp("Position of the device token that it was sent to.", valueName: "pointer"),
+        transform: { try JSONPointer(argument: $0) })
+    var tokenAt: JSONPointer?
+
+    var recorded: RecordedEnvelope { RecordedEnvelope(payload: payloadAt, time: timeAt, token: tokenAt) }
+}
+
+extension JSONPointer {
+    fileprivate init(argument: String) throws {
+        guard let pointer = JSONPointer(argument) else {
+            throw ValidationError("Invalid JSON Pointer \"\(argument)\": write it as /message/payload (RFC 6901).")
+        }
+        self = pointer
+    }
+}
+
+/// Selects payloads of a recording.
+struct SelectionOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("Only payloads of this vendor; may be repeated.", valueName: "name"))
+    var vendor: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Only events that match this pattern, written as in a route: '{\"data\": {\"kind\": [\"alert\"]}}'.",
+            valueName: "pattern"))
+    var filter: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only payloads recorded since this time (RFC 3339) or age (24h).", valueName: "time"))
+    var since: String?
+
+    @Option(help: ArgumentHelp("Only payloads recorded before this time or age.", valueName: "time"))
+    var until: String?
+
+    @Option(help: ArgumentHelp("Maximum number of events.", valueName: "count"))
+    var limit: Int?
+
+    func validate() throws {
+        if let sentence = request.objection(now: Date()) { throw ValidationError(sentence) }
+    }
+
+    var request: SelectionRequest {
+        var request = SelectionRequest()
+        request.vendors = vendor
+        request.filter = filter
+        request.since = since
+        request.until = until
+        request.limit = limit
+        return request
+    }
+}
+
+/// The running gateway that receives the payloads.
+struct UploadOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Send the payloads to the running gateway at this address, such as https://push.example.com.",
+            valueName: "url"))
+    var to: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --to: reference to the token of the source, env:NAME or file:PATH.", valueName: "reference"),
+        transform: { text in
+            guard let reference = SecretReference(text) else {
+                throw ValidationError(
+                    "A token on the command line is visible to other users. Write a reference, env:NAME or file:PATH.")
+            }
+            return reference
+        })
+    var token: SecretReference?
+
+    @Option(
+        help: ArgumentHelp("With --to: maximum number of concurrent requests (default: 8).", valueName: "count"))
+    var connections: Int?
+
+    func validate() throws {
+        if let connections, !(1...256).contains(connections) {
+            throw ValidationError("Invalid --connections \(connections): use 1 to 256.")
+        }
+        guard let to else {
+            for (name, isGiven) in [("--token", token != nil), ("--connections", connections != nil)] where isGiven {
+                throw ValidationError("\(name) requires --to.")
+            }
+            return
+        }
+        guard GatewayAddress(to, source: nil) != nil else {
+            throw ValidationError(
+                // The value may contain a password.
+                "Invalid gateway address \(to.contains("@") ? "in --to" : to): write it as http://127.0.0.1:8080, without a user, a query or a fragment."
+            )
+        }
+    }
+
+    func resolvedToken() throws(ExitCode) -> String? {
+        do throws(UnresolvedSecret) {
+            return try token?.resolve(environment: ProcessInfo.processInfo.environment)
+        } catch {
+            throw refuse("--token: \(error).")
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import SignalboxGateway
+import SignalboxNotification
+import SignalboxTesting
+import Testing
+
+@Suite struct PictureSizeTests {
+    @Test(arguments: try MediaFixture.all())
+    func readsTheSizeOfPictures(_ file: MediaFixture) {
+        let size = PictureSize(of: file.kind, beginning: file.bytes)
+        guard file.kind.family == .image else { return #expect(size == nil) }
+        #expect(size?.width == file.expected.width && size?.height == file.expected.height)
+    }
+
+    /// As its own kind and as other kinds.
+    @Test func readsDamagedFiles() throws {
+        let seed: UInt64 = 20_261_121
+        var random = SeededGenerator(seed: seed)
+        let files = try MediaFixture.all()
+        for file in files where !file.bytes.isEmpty {
+            for _ in 0..<200 {
+                let bytes = Self.changed(file.bytes, &random)
+                let kind = Int.random(in: 0..<4, using: &random) == 0 ? files.randomElement(using: &random)?.kind : nil
+                if let size = PictureSize(of: kind ?? file.kind, beginning: bytes) {
+                    #expect(size.width > 0 && size.height > 0, "seed \(seed)")
+                }
+                let found = MediaKind(beginning: Array(bytes.prefix(MediaKind.telling)))
+                #expect(MediaKind.allCases.contains(found))
+            }
+        }
+    }
+
+    /// Most changes are in words of the first bytes, where wrong lengths are.
+    private static func changed(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [UInt8] {
+        var bytes = bytes
+        let near = Int.random(in: 0..<3, using: &random) > 0 ? min(bytes.count, 200) : bytes.count
+        for _ in 0..<Int.random(in: 1...6, using: &random) {
+            let place = Int.random(in: 0..<near, using: &random)
+            let word: [UInt8] =
+                switch Int.random(in: 0..<5, using: &random) {
+                case 0: [0, 0, 0, 0]
+                case 1: [0xFF, 0xFF, 0xFF, 0xFF]
+                case 2: [0x7F, 0xFF, 0xFF, 0xFF]
+                case 3: [0, 0, 0, 1]
+                default: [UInt8.random(in: 0...255, using: &random)]
+                }
+            for (offset, byte) in word.enumerated() where place + offset < bytes.count { bytes[place + offset] = byte }
+        }
+        if Int.random(in: 0..<5, using: &random) == 0 {
+            bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random))
+        }
+        return bytes
+    }
+
+    @Test func endsInAFileOfFillBytes() {
+        let picture = [0xFF, 0xD8] + [UInt8](repeating: 0xFF, count: PictureSize.telling)
+        #expect(PictureSize(of: .jpeg, beginning: picture) == nil)
+    }
+
+    @Test func ignoresZeroAndMissingSizes() {
+        let header = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
+        let size = PictureSize(of: .png, beginning: header + [0, 0, 0, 8, 0, 0, 0, 9])
+        #expect(size?.width == 8 && size?.height == 9)
+        for rest: [UInt8] in [[0, 0, 0, 0, 0, 0, 0, 9], [0, 0, 0, 8, 0, 0, 0]] {
+            #expect(PictureSize(of: .png, beginning: header + rest) == nil)
+        }
+    }
+}

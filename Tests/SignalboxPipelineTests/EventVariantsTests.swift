@@ -1,0 +1,150 @@
+import Foundation
+import SignalboxConfig
+import SignalboxGateway
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxRouting
+import SignalboxSQLite
+import SignalboxStore
+import SignalboxTesting
+import Testing
+
+/// Variants of events, made before they are stored.
+@Suite struct EventVariantsTests {
+    private static let tokens = TokenHash(key: TestPipeline.key)
+    private static let payload =
+        #"{"aps":{"alert":"Hi","mutable-content":1},"media-attachment":"https://a.example/i.png","notification-action":{"type":"openApp"},"email":"a@b.c"}"#
+
+    private func config(_ routes: String) throws -> RouteTable {
+        let text =
+            #"{"destinations":{"a":{"builtin":"inbox"},"b":{"builtin":"inbox"},"c":{"builtin":"inbox"}},"routes":[\#(routes)]}"#
+        return try RoutedConfig(Array(text.utf8)).routes
+    }
+
+    private func normalizer() -> Normalizer {
+        Normalizer(
+            chain: VendorChain(), gateway: "demo", tokens: Self.tokens, showsPayloads: true, mediaStatus: .skipped)
+    }
+
+    private func routed(_ routes: String) throws -> RoutedEvent {
+        var pipeline = TestPipeline()
+        pipeline.normalizer = normalizer()
+        let table = try config(routes)
+        return try ParserPool.forEvents().withParser {
+            try table.route(pipeline.event(Self.payload), with: $0, variants: EventVariants(tokens: Self.tokens)).get()
+        }
+    }
+
+    private func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    @Test func eachFormIsMadeOnce() throws {
+        let event = try routed(
+            #"{"name":"r","match":{},"to":["a","b"],"redact":["/data/custom/email"]},{"name":"s","match":{},"to":["c"]}"#
+        )
+        #expect(event.deliveries.map(\.variant) == [0, 0, nil])
+        #expect(event.variants.count == 1)
+        #expect(!text(event.variants[0]).contains("a@b.c") && text(event.event.body).contains("a@b.c"))
+        #expect(event.deliveries.allSatisfy { $0.shape == nil })
+    }
+
+    @Test func hashesValuesAsTokensAreHashed() throws {
+        let event = try routed(#"{"name":"r","match":{},"to":["a"],"redact":{"/data/custom/email":"hash"}}"#)
+        #expect(text(event.variants[0]).contains(#""email":"\#(Self.tokens.name(of: Array("a@b.c".utf8)))""#))
+    }
+
+    @Test func makesNoVariantWithoutAMatch() throws {
+        let event = try routed(#"{"name":"r","match":{},"to":["a"],"redact":["/data/custom/phone"]}"#)
+        #expect(event.deliveries.map(\.variant) == [nil] && event.variants.isEmpty)
+    }
+
+    /// The payload as it should be shown is in the event before anything is taken out of it.
+    @Test func thePayloadAsShownIsRedactedToo() throws {
+        let event = try routed(
+            #"{"name":"r","match":{},"to":["a"],"include":["apns"],"redact":["/data/apns/email","/data/custom/email"]}"#
+        )
+        #expect(text(event.variants[0]).contains(#""apns":{"aps":"#))
+        #expect(!text(event.variants[0]).contains("a@b.c"))
+    }
+
+    @Test func aDeliveryThatWaitsForFilesIsRedactedNowAndNamesWhatIsLeftToDo() throws {
+        let event = try routed(
+            #"{"name":"r","match":{},"to":["a"],"media":"stored","redact":["/data/custom/email"],"transform":{"map":{"m":"/data/media"}}}"#
+        )
+        #expect(event.deliveries.map(\.shape) == ["r"])
+        #expect(event.deliveries.first?.mediaUntil != nil)
+        #expect(text(event.variants[0]).contains(#""media":[{"url":"https://a.example/i.png""#))
+        #expect(!text(event.variants[0]).contains("a@b.c"))
+    }
+
+    @Test func withoutMediaTheTransformationIsMadeAtOnce() throws {
+        let event = try routed(
+            #"{"name":"r","match":{},"to":["a"],"media":"none","transform":{"map":{"v":"/data/vendor","m":"/data/media"}}}"#
+        )
+        #expect(event.deliveries.map(\.shape) == [nil])
+        #expect(text(event.variants[0]).hasSuffix(#","data":{"v":"mce"}}"#))
+    }
+
+    @Test func countsMatchesAfterTheCommit() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let counts = RouteCounts()
+            let source = SourceName("mobile")
+            let sources =
+                #"{"sources":{"mobile":{"auth":{"bearer":["env:T"]},"dedupe":{"key":"/data/custom/email","window":"1d"}}}}"#
+            let intake = Intake(
+                normalizer: normalizer(),
+                routes: try config(
+                    #"{"name":"r","match":{},"to":["a"]},{"name":"s","match":{"data":{"vendor":["braze"]}},"to":["a"]}"#
+                ),
+                queue: queue, sources: try RoutedConfig(Array(sources.utf8)).config.sources,
+                counts: counts)
+            _ = try await intake.accept(Array(Self.payload.utf8), from: source)
+            _ = try await intake.accept(Array(Self.payload.utf8), from: source)
+            _ = try await intake.accept(Array("nonsense".utf8), from: source)
+            #expect(counts.all == ["r": .init(matched: 1)])
+        }
+    }
+
+    /// A large batch is counted by stretches of events that took the same way.
+    @Test func eachRouteIsCountedForEachEventThatItTook() async throws {
+        try await withTemporaryDirectory { directory in
+            let counts = RouteCounts()
+            let routes = try config(
+                #"{"name":"m","match":{"data":{"vendor":["mce"]}},"to":["a"]},{"name":"n","match":{},"to":["b"]}"#)
+            let intake = Intake(
+                normalizer: normalizer(), routes: routes, queue: try SQLiteQueue(in: directory), counts: counts)
+            let plain = #"{"aps":{"alert":"x"}}"#
+            let batch = [plain, Self.payload, Self.payload, plain, plain, Self.payload, "nonsense"]
+            _ = try await intake.accept(Array(batch.joined(separator: "\n").utf8), from: .default)
+            #expect(counts.all == ["m": .init(matched: 3), "n": .init(matched: 6)])
+        }
+    }
+
+    /// If the decision is uniform, events are not parsed for it; their deliveries must equal those of a parsed event.
+    @Test(arguments: ["", #","ignore":["notAfter"]"#, #","ignore":["notBefore","notAfter"]"#, #","stop":true"#])
+    func unreadEventsGetWhatReadOnesDo(options: String) async throws {
+        let request = #"{"message":{"topic":"t","notification":{"title":"x"}TTL}}"#
+        let payloads = [
+            Self.payload, request.replacing("TTL", with: ""),
+            request.replacing("TTL", with: #","android":{"ttl":"60s"}"#),
+            "[]", #"{"aps":{}}"#,
+        ]
+        func deliveries(matching pattern: String) async throws -> [[DeliveryOrder]?] {
+            let table = try config(
+                #"{"name":"r","match":\#(pattern),"to":["a","b"]\#(options)},{"name":"s","match":\#(pattern),"to":["c","a"]}"#
+            )
+            #expect((table.uniformDecision == nil) == (pattern != "{}"))
+            return try await withTemporaryDirectory { directory in
+                let intake = Intake(
+                    normalizer: normalizer(), routes: table, queue: try SQLiteQueue(in: directory),
+                    now: { TestPipeline.time })
+                let answer = try await intake.accept(Array(payloads.joined(separator: "\n").utf8), from: .default)
+                guard case .report(let report) = answer else { return [] }
+                return report.items.map { try? $0.get().deliveries }
+            }
+        }
+        let read = try await deliveries(matching: #"{"specversion":["1.0"]}"#)
+        #expect(read.contains { $0?.contains { $0.notAfter != nil } ?? false }, "one of them expires")
+        #expect(try await deliveries(matching: "{}") == read)
+    }
+}

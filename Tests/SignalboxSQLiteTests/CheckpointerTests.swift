@@ -1,0 +1,80 @@
+import Foundation
+import SignalboxNotification
+import SignalboxStoreTesting
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxSQLite
+@testable import SignalboxStore
+
+@Suite(.timeLimit(.minutes(2))) struct CheckpointerTests {
+    private static let page = 8192
+
+    private func append(pages: Int, to queue: SQLiteQueue) async throws {
+        let now = Date()
+        for _ in 0..<pages / 50 {
+            let events = (0..<50).map { _ in
+                let id = EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max)))
+                let body = [UInt8](repeating: 32, count: 8000)
+                return RoutedEvent(
+                    event: Event(
+                        id: id, source: .default, acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [],
+                        body: body),
+                    routes: [], deliveries: [])
+            }
+            try await queue.append(events)
+        }
+    }
+
+    private func size(_ path: String) throws -> Int {
+        try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
+    }
+
+    @Test func oneIsMadeBesideTheWriterUntilTheLogIsLong() {
+        var state = Checkpointer.State()
+        #expect(state.step(after: 999) == .none)
+        #expect(state.step(after: 1) == .aside)
+        #expect(state.step(after: 300) == .none, "one at a time")
+        // While others write, the log does not begin anew, although all that was there when it began is carried over.
+        state.end((1000, 1000))
+        #expect(state.step(after: 699) == .none)
+        #expect(state.step(after: 1) == .aside)
+        #expect(state.step(after: 1999) == .none)
+        state.end(nil)
+        #expect(state.step(after: 1) == .here, "four thousand in all")
+        state.end((4000, 4000))
+        #expect(state.step(after: 999) == .none, "it has begun anew")
+        #expect(state.step(after: 1) == .aside)
+    }
+
+    @Test func theWriterWaitsWhereItIsTooFarAhead() {
+        var state = Checkpointer.State()
+        #expect(state.step(after: 1000) == .aside)
+        #expect(state.step(after: 6999) == .none)
+        #expect(state.step(after: 1) == .afterTheOther)
+        state.end((1000, 1000))
+        state.begin()
+        // A reader holds some of it back.
+        state.end((8000, 5000))
+        #expect(state.step(after: 1) == .here)
+    }
+
+    /// By itself SQLite would carry nothing over before the log has eight thousand pages.
+    @Test func whatWasWrittenIsCarriedIntoTheDatabase() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            try await append(pages: 1500, to: queue)
+            queue.checkpointer.waitUntilIdle()
+            #expect(try size(directory + "/queue.db") > 500 * Self.page)
+        }
+    }
+
+    @Test func theLogStaysShortHoweverMuchIsWritten() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            try await append(pages: 12_000, to: queue)
+            #expect(try size(directory + "/queue.db-wal") < (2 * Checkpointer.longestLog + 500) * Self.page)
+            #expect(try await queue.audit().isRight)
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import SignalboxNotification
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxSQLite
+@testable import SignalboxStore
+
+@Suite struct DeliveryWaitTests {
+    private let now = Date(timeIntervalSince1970: 1_800_000_000)
+    private let crm = DestinationName("crm")
+
+    private func record(
+        state: DeliveryRecord.State = .waiting, attempts: Int = 0, due: TimeInterval = -1,
+        notBefore: TimeInterval? = nil, _ change: (inout DeliveryRecord) -> Void = { _ in }
+    ) -> DeliveryRecord {
+        var record = DeliveryRecord(
+            id: 2, event: "e", subject: "s", destination: crm, state: state, attempts: attempts, due: now + due,
+            notBefore: notBefore.map { now + $0 }, notAfter: nil, acceptedAt: now, last: nil)
+        change(&record)
+        return record
+    }
+
+    private func reason(
+        _ record: DeliveryRecord, status: DestinationStatus? = nil, isKnown: Bool = true, hasRate: Bool = false
+    ) -> DeliveryWait.Reason? {
+        DeliveryWait(of: record, in: .init(status: status, isKnown: isKnown, hasRate: hasRate), at: now)?.reason
+    }
+
+    @Test func saysWhatKeepsADeliveryWaiting() {
+        #expect(reason(record(state: .delivered)) == nil)
+        #expect(reason(record()) == .queued)
+        #expect(reason(record(), hasRate: true) == .rateLimit)
+        #expect(reason(record(attempts: 1, due: 60)) == .retry)
+        #expect(reason(record(due: 60, notBefore: 60)) == .scheduled)
+        #expect(reason(record(due: 60) { $0.mediaUntil = now + 30 }) == .media)
+        #expect(reason(record { $0.predecessor = 1 }) == .predecessor)
+        #expect(reason(record { $0.isInProgress = true }) == .inProgress)
+        #expect(reason(record(), isKnown: false) == .unknownDestination)
+    }
+
+    /// The destination's status comes first, unless it ends before the delivery is due.
+    @Test func namesWhatHasToEndLast() {
+        let paused = DestinationStatus(word: "paused", reason: nil, since: now, wait: .paused)
+        let failing = DestinationStatus(word: "failing", reason: "r", since: now, until: now + 30, wait: .breakerOpen)
+        #expect(reason(record(attempts: 1, due: 60), status: paused) == .paused)
+        #expect(reason(record(), status: failing) == .breakerOpen)
+        #expect(reason(record(attempts: 1, due: 60), status: failing) == .retry)
+        #expect(reason(record { $0.isInProgress = true }, status: paused) == .inProgress)
+        let wait = DeliveryWait(of: record(), in: .init(status: failing, isKnown: true, hasRate: false), at: now)
+        #expect(wait?.until == now + 30 && wait?.detail == "r")
+    }
+
+    @Test func theQueueKnowsWhoGoesFirst() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let events = (0..<3).map { number in
+                RoutedEvent(
+                    event: Event(
+                        id: EventID(at: now, random: (1, UInt64(number))), source: .default, acceptedAt: now,
+                        vendor: .unknown, kind: .alert, warnings: [], body: [1]),
+                    routes: [], deliveries: [DeliveryOrder(to: crm, orderKey: number == 1 ? "other" : "key")])
+            }
+            try await queue.append(events)
+            let records = try await queue.deliveries(DeliveryFilter(), limit: 5)
+            #expect(records.map(\.predecessor) == [1, nil, nil])
+        }
+    }
+
+    // MARK: Backoffs
+
+    @Test func otherProcessesSeeABackoffUntilItEnds() async throws {
+        let clock = ManualDate()
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            let other = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            let begun = clock.now
+            func backoff(_ kind: DestinationBackoff.Kind) -> DestinationBackoff {
+                DestinationBackoff(kind, reason: "r", since: clock.now, until: clock.now + 30)
+            }
+            try await queue.record(backoff(.breakerOpen), of: crm)
+            clock.advance(by: 40)
+            var seen = try #require(try await other.statuses()[crm])
+            #expect(seen.word == "failing" && seen.isDown, "until an attempt succeeds")
+            try await queue.record(backoff(.breakerOpen), of: crm)
+            seen = try #require(try await other.statuses()[crm])
+            #expect(seen.since == begun && seen.until == clock.now + 30, "it goes on")
+
+            try await queue.record(backoff(.retryAfter), of: crm)
+            seen = try #require(try await other.statuses()[crm])
+            #expect(seen.word == "throttled" && !seen.isDown && seen.since == clock.now)
+            clock.advance(by: 30)
+            #expect(try await other.statuses().isEmpty)
+
+            try await queue.record(backoff(.breakerOpen), of: crm)
+            try await queue.forgetBackoffs()
+            #expect(try await other.statuses().isEmpty)
+        }
+    }
+}

@@ -1,0 +1,402 @@
+import Foundation
+import GRDB
+import SignalboxNotification
+import SignalboxTesting
+import Synchronization
+import Testing
+
+@testable import SignalboxSQLite
+@testable import SignalboxStore
+
+/// What goes wrong below the queue is said clearly, changes nothing, and is over when it is over.
+@Suite(.timeLimit(.minutes(2))) struct FaultTests {
+    private let crm = DestinationName("crm")
+
+    private func event(_ number: UInt8, size: Int = 1) -> RoutedEvent {
+        let now = Date()
+        return RoutedEvent(
+            event: Event(
+                id: EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
+                acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [],
+                body: Array(repeating: number, count: size)),
+            routes: [], deliveries: [DeliveryOrder(to: crm)])
+    }
+
+    private func limitPages(of queue: SQLiteQueue, to count: Int) async throws {
+        try await queue.pool.writeWithoutTransaction { db in
+            _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")
+        }
+    }
+
+    private func open(_ directory: String) throws -> SQLiteQueue {
+        let queue = try SQLiteQueue(in: directory)
+        queue.openLane(crm) {}
+        return queue
+    }
+
+    /// Every verb that writes is refused while there is no room, and each leaves what was there as it was.
+    @Test func onAFullDiskEveryVerbIsRefusedAndNothingIsLost() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.append([event(1), event(2)])
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            try await limitPages(of: queue, to: 1)
+            let large = Attempt(
+                startedAt: Date(), duration: .zero, excerpt: Array(repeating: 7, count: 100_000))
+            await #expect(throws: StoreError.unavailable(reason: "the disk is full")) {
+                try await queue.append([event(3, size: 100_000)])
+            }
+            await #expect(throws: StoreError.unavailable(reason: "the disk is full")) {
+                try await queue.settle(Settlement(lease, .delivered(status: 200), attempt: large))
+            }
+            await #expect(throws: StoreError.unavailable(reason: "the disk is full")) { try await queue.probe() }
+            #expect(try await queue.counts() == [crm: [.waiting: 2]])
+            #expect(try await queue.audit().isRight)
+
+            try await limitPages(of: queue, to: 1_000_000)
+            try await queue.settle(Settlement(lease, .delivered(status: 200), attempt: large))
+            try await queue.append([event(4)])
+            try await queue.probe()
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2], [4]])
+            #expect(try await queue.audit().isRight)
+        }
+    }
+
+    @Test func aLockedFileRefusesAndRecovers() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.append([event(1)])
+            // How long to wait for a lock is not what is tested.
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
+            let other = try lock(directory)
+            await #expect(throws: StoreError.unavailable(reason: "database is locked")) {
+                try await queue.append([event(2)])
+            }
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            await #expect(throws: StoreError.self) { try await queue.settle(lease, .delivered(status: 200)) }
+            try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+            try await queue.settle(lease, .delivered(status: 200))
+            try await queue.append([event(3)])
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[3]])
+            #expect(try await queue.audit().isRight)
+        }
+    }
+
+    /// A write that waits for the lock of another process ends with a definite answer before its request is told that
+    /// the outcome is unknown, even when it first waits behind another such write, for example that of a probe.
+    @Test func twoWaitsForALockEndBeforeARequestGivesUp() async throws {
+        #expect(2 * SQLiteQueue.busyTime < StoreLimits.patience / .seconds(1))
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            let milliseconds = try await queue.pool.writeWithoutTransaction { db in
+                try Double.fetchOne(db, sql: "PRAGMA busy_timeout")
+            }
+            #expect(milliseconds == SQLiteQueue.busyTime * 1000, "the limit applies to the connection that writes")
+
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 20") }
+            let other = try lock(directory)
+            let locked = StoreError.unavailable(reason: "database is locked")
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await #expect(throws: locked) { try await queue.probe() } }
+                group.addTask { await #expect(throws: locked) { try await queue.append([event(1)]) } }
+            }
+            try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+            try await queue.append([event(2)])
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2]])
+        }
+    }
+
+    /// A claim, a give-back of fresh deliveries and an event that cannot be written form one commit group, which is
+    /// split. A failed attempt at the group does not release the leases: each delivery is claimed once.
+    @Test func aSplitGroupReleasesAGiveBackOnce() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await refuseEvents(7, in: queue)
+            try await queue.append([event(1)])
+            let fresh = queue.lanes.withHandOff { $0.takeFresh() }
+            #expect(fresh.map(\.body) == [[1]])
+            let disk = DispatchSemaphore(value: 0)
+            queue.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
+            // The first group waits for the disk; the next three writes become one group.
+            queue.commits.submit(.giveBack([])) { _ in }
+            while queue.commits.commitTime == nil { await Task.yield() }
+            let claimed = Mutex<[[UInt8]]>([])
+            queue.commits.submit(.claim(crm, upTo: 5, of: nil)) { result in
+                if case .success(.claimed(let leases)) = result { claimed.withLock { $0 += leases.map(\.body) } }
+            }
+            queue.commits.submit(.giveBack(fresh)) { _ in }
+            let refusals = Mutex<[StoreError]>([])
+            queue.commits.submit(.append([event(7)], nil)) { result in
+                if case .failure(let error) = result { refusals.withLock { $0.append(error) } }
+            }
+            disk.signal()
+            await queue.finish()
+            #expect(refusals.withLock(\.self) == [.unavailable(reason: "bad")])
+            queue.lookAgain()
+            for _ in 0..<2 {
+                let more = try await queue.claim(from: crm, upTo: 5).map(\.body)
+                claimed.withLock { $0 += more }
+                queue.lookAgain()
+            }
+            #expect(claimed.withLock(\.self) == [[1]])
+        }
+    }
+
+    /// The file still says that the attempt began, so it counts as interrupted.
+    @Test func aGiveBackThatFailsForGoodReleasesItsLeases() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.append([event(1)])
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            await #expect(throws: StoreError.self) { try await queue.giveBackFresh() }
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+            queue.lookAgain()
+            let leases = try await queue.claim(from: crm, upTo: 5)
+            #expect(leases.map(\.body) == [[1]])
+            #expect(leases.map(\.attempts) == [1])
+        }
+    }
+
+    /// Makes the file refuse events with this body.
+    private func refuseEvents(_ body: UInt8, in queue: SQLiteQueue) async throws {
+        try await queue.pool.write { db in
+            try db.execute(
+                sql: """
+                    CREATE TRIGGER bad BEFORE INSERT ON events WHEN NEW.body = x'0\(body)'
+                    BEGIN SELECT RAISE(ABORT, 'bad'); END
+                    """)
+        }
+    }
+
+    /// The file has a backlog, and another process locks it when the clock is set, so the claim cannot follow the
+    /// clock.
+    @Test(arguments: [3600, -3600] as [TimeInterval]) func aLaneClaimsAgainAfterAClaimThatFailed(
+        by jump: TimeInterval
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            try await open(directory).append([event(1)])
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            queue.openLane(crm) {}
+            try await queue.tick()
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
+            let other = try lock(directory)
+            clock.set(by: jump)
+            for _ in 0..<3 {
+                await #expect(throws: StoreError.unavailable(reason: "database is locked")) {
+                    try await queue.claim(from: crm, upTo: 5)
+                }
+            }
+            try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+            try await queue.tick()
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[1]])
+        }
+    }
+
+    private func lock(_ directory: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.allowsUnsafeTransactions = true
+        let other = try DatabaseQueue(path: directory + "/queue.db", configuration: configuration)
+        try other.inDatabase { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+        return other
+    }
+
+    /// Whoever may write anywhere, as root may, meets no such thing.
+    @Test(.enabled(if: getuid() != 0)) func aReadOnlyDirectoryIsNamedAndTakenOnceItIsWritable() async throws {
+        try await withTemporaryDirectory { directory in
+            try await open(directory).append([event(1)])
+            try #require(chmod(directory + "/queue.db", 0o400) == 0)
+            try #require(chmod(directory, 0o500) == 0)
+            defer { chmod(directory, 0o700) }
+            #expect {
+                _ = try SQLiteQueue(in: directory)
+            } throws: {
+                if case .unavailable = $0 as? StoreError { true } else { false }
+            }
+            #expect {
+                _ = try DataDirectory(path: directory)
+            } throws: {
+                if case .directory(directory, _) = $0 as? StoreError { true } else { false }
+            }
+            try #require(chmod(directory, 0o700) == 0)
+            try #require(chmod(directory + "/queue.db", 0o600) == 0)
+            #expect(try await open(directory).claim(from: crm, upTo: 5).map(\.body) == [[1]])
+        }
+    }
+
+    /// An event that cannot be written is rejected; the events that came with it are accepted.
+    @Test func anEventThatCannotBeWrittenFailsAlone() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await refuseEvents(7, in: queue)
+            let failed = try await withThrowingTaskGroup(of: UInt8?.self) { group in
+                for number in 0..<UInt8(200) {
+                    group.addTask {
+                        do throws(StoreError) {
+                            try await queue.append([event(number)])
+                            return nil
+                        } catch {
+                            #expect(error == .unavailable(reason: "bad"))
+                            return number
+                        }
+                    }
+                }
+                return try await group.reduce(into: []) { $0 += [$1].compactMap(\.self) }
+            }
+            #expect(failed == [7])
+            #expect(try await queue.claim(from: crm, upTo: 300).count == 199)
+            #expect(try await queue.audit().isRight)
+            try await queue.probe()
+        }
+    }
+
+    /// The writer blocks like a disk that does not answer: requests are answered, the probe fails, and both recover
+    /// afterwards. The event with the unknown outcome is stored once.
+    @Test func answersWhileTheDiskHangsAndRecovers() async throws {
+        let timer = ManualTimer()
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(
+                in: directory, elapsed: { timer.elapsed },
+                delayed: DelayedCall { timer.schedule(after: $0, $1) })
+            queue.openLane(crm) {}
+            let disk = DispatchSemaphore(value: 0)
+            queue.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
+            let request = Task { try await queue.append([event(1)]) }
+            while queue.commits.commitTime == nil { await Task.yield() }
+            timer.pass(.seconds(5))
+            await #expect(throws: StoreError.stalled(for: .seconds(5))) { try await queue.probe() }
+            await #expect(throws: StoreError.stalled(for: .seconds(5))) { try await queue.set(nil, of: crm) }
+            timer.pass(.seconds(10))
+            await #expect(throws: StoreError.undecided(after: .seconds(15))) { try await request.value }
+            await #expect(throws: StoreError.stalled(for: .seconds(15))) { try await queue.append([event(2)]) }
+
+            disk.signal()
+            while queue.commits.commitTime != nil { await Task.yield() }
+            try await queue.probe()
+            try await queue.append([event(3)])
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[1], [3]])
+            #expect(try await queue.audit().isRight)
+        }
+    }
+
+    @Test func saysThatTheFileOrTheFileSystemIsReadOnly() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            let reason = "the file system or the file is read-only"
+            await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.append([event(1)]) }
+            await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.probe() }
+            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+            try await queue.append([event(2)])
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2]])
+        }
+    }
+
+    /// Pages overwritten from outside: refused or found by the audit, never a crash and never taken for whole.
+    @Test func aDamagedFileIsFound() async throws {
+        try await withTemporaryDirectory { directory in
+            try await open(directory).append((0..<200).map { event($0, size: 3000) })
+            let path = directory + "/queue.db"
+            try DatabaseQueue(path: path).inDatabase { _ = try $0.checkpoint(.truncate) }
+            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+            let file = try #require(FileHandle(forWritingAtPath: path))
+            for page in 20..<120 {
+                try file.seek(toOffset: UInt64(page * 4096))
+                try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+            }
+            try file.close()
+            do throws(StoreError) {
+                let audit = try await SQLiteQueue(in: directory).audit()
+                #expect(!audit.isRight)
+                #expect(!audit.damage.isEmpty)
+            } catch {
+                guard case .damaged(path, _) = error else { throw error }
+            }
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+            try whole.write(to: URL(fileURLWithPath: path))
+            let restored = try open(directory)
+            #expect(try await restored.audit().isRight)
+            #expect(try await restored.claim(from: crm, upTo: 500).count == 200)
+        }
+    }
+
+    /// A power cut that tears what was being written: whole commits are there or not at all, from the first on.
+    @Test func aTornTailOfTheLogCostsWholeCommitsOnly() async throws {
+        var random = SeededGenerator(seed: 20_261_121)
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            for number in 0..<20 {
+                let first = UInt8(number * 3)
+                try await queue.append([event(first), event(first + 1, size: 3000), event(first + 2)])
+            }
+            let (file, log) = ("/queue.db", "/queue.db-wal")
+            let whole = try Data(contentsOf: URL(fileURLWithPath: directory + log))
+            for _ in 0..<40 {
+                let length = Int.random(in: 0...whole.count, using: &random)
+                // What stands behind the tear is what was there before.
+                let isGarbled = Bool.random(using: &random)
+                let rest = Data(repeating: 0xA5, count: isGarbled ? whole.count - length : 0)
+                try await withTemporaryDirectory { copy in
+                    try FileManager.default.copyItem(atPath: directory + file, toPath: copy + file)
+                    try (whole.prefix(length) + rest).write(to: URL(fileURLWithPath: copy + log))
+                    let torn = try open(copy)
+                    #expect(try await torn.audit().isRight, "\(length) of \(whole.count)")
+                    let count = try await torn.eventCount()
+                    #expect(count.isMultiple(of: 3), "\(length) of \(whole.count)")
+                    let found = try await torn.claim(from: crm, upTo: 100).compactMap(\.body.first)
+                    #expect(found == (0..<count).map { UInt8($0) })
+                    try await torn.append([event(99)])
+                    #expect(try await torn.claim(from: crm, upTo: 1).map(\.body) == [[99]])
+                }
+            }
+        }
+    }
+
+    /// A file that an earlier version made cannot give pages back: removing from it must end all the same.
+    @Test func aFileThatCannotShrinkIsCleanedToo() async throws {
+        try await withTemporaryDirectory { directory in
+            let old = try DatabaseQueue(path: directory + "/queue.db")
+            try old.inDatabase { db in
+                try db.execute(sql: "PRAGMA auto_vacuum = NONE")
+                try db.execute(sql: "CREATE TABLE older (id INTEGER PRIMARY KEY)")
+            }
+            try old.close()
+            let queue = try open(directory)
+            try await queue.append((0..<200).map { event($0, size: 5000) })
+            for lease in try await queue.claim(from: crm, upTo: 200) {
+                try await queue.settle(lease, .delivered(status: 200))
+            }
+            let before = try await queue.fileBytes()
+            #expect(try await queue.purge(DeliveryFilter(state: .delivered)) == 200)
+            #expect(try await queue.fileBytes() < before)
+        }
+    }
+
+    /// The disk fills up while waits are moved along with a clock that was set: each is moved once all the same.
+    @Test(arguments: [3600, -3600] as [TimeInterval]) func aMoveOfWaitsThatFailsHalfWayIsFinishedLater(
+        by jump: TimeInterval
+    ) async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            try await queue.append((0..<2500).map { event(UInt8($0 % 256)) })
+            let due = clock.now.milliseconds + 600_000
+            try await queue.pool.write { db in
+                try db.execute(sql: "UPDATE deliveries SET attempts = 1, begun = 1, due = ?", arguments: [due])
+                try db.execute(
+                    sql: """
+                        CREATE TRIGGER full BEFORE UPDATE ON deliveries WHEN NEW.id = 2300
+                        BEGIN SELECT RAISE(ABORT, 'full'); END
+                        """)
+            }
+            try await queue.tick()
+            clock.set(by: jump)
+            await #expect(throws: StoreError.unavailable(reason: "full")) { try await queue.tick() }
+            try await queue.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
+            try await queue.tick()
+            try await queue.tick()
+            let dues = try await queue.pool.read { try Int64.fetchSet($0, sql: "SELECT due FROM deliveries") }
+            #expect(dues == [due + Int64(jump * 1000)])
+        }
+    }
+}

@@ -1,0 +1,303 @@
+import Foundation
+import GRDB
+import SignalboxNotification
+import SignalboxStoreTesting
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxSQLite
+@testable import SignalboxStore
+
+@Suite(.timeLimit(.minutes(2))) struct SQLiteQueueTests {
+    private let inbox = DestinationName("inbox")
+    private let crm = DestinationName("crm")
+
+    @Test(arguments: StoreConformance.all) func conforms(_ promise: StoreConformance) async throws {
+        try await promise.run(in: SQLitePlace.self)
+    }
+
+    @Test func isDurableAtEachCommit() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let (journal, synchronous) = try await queue.pool.writeWithoutTransaction { db in
+                (
+                    try String.fetchOne(db, sql: "PRAGMA journal_mode"),
+                    try Int.fetchOne(db, sql: "PRAGMA synchronous")
+                )
+            }
+            #expect(journal == "wal")
+            #expect(synchronous == 2, "2 is FULL")
+        }
+    }
+
+    @Test func givesOutWhatWasAppendedOnceForEachDestination() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(inbox) {}
+            queue.openLane(crm) {}
+            try await queue.append([event(1, to: [inbox, crm]), event(2, to: [crm]), event(3, to: [])])
+            #expect(try await queue.claim(from: inbox, upTo: 10).map(\.body) == [[1]])
+            #expect(try await queue.claim(from: crm, upTo: 10).map(\.body) == [[1], [2]])
+            #expect(try await queue.claim(from: crm, upTo: 10).isEmpty)
+            #expect(try await queue.eventCount() == 3)
+        }
+    }
+
+    @Test func aNewProcessFindsWhatTheOldOneLeft() async throws {
+        try await withTemporaryDirectory { directory in
+            do {
+                let queue = try SQLiteQueue(in: directory)
+                queue.openLane(crm) {}
+                try await queue.append((1...5).map { event($0, to: [crm]) })
+                let leases = try await queue.claim(from: crm, upTo: 3)
+                try await queue.settle(leases[0], .delivered(status: 200))
+            }
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            let found = try await queue.claim(from: crm, upTo: 10)
+            #expect(found.map(\.body) == [[2], [3], [4], [5]])
+            #expect(Set(found.map(\.event)).count == 4)
+        }
+    }
+
+    @Test func spillsOverIntoTheFileAndBack() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            let count = HandOff.window * 2 + 100
+            for start in stride(from: 0, to: count, by: 500) {
+                try await queue.append((start..<min(start + 500, count)).map { event($0, to: [crm]) })
+            }
+            var seen: Set<Int64> = []
+            while case let leases = try await queue.claim(from: crm, upTo: 300), !leases.isEmpty {
+                for lease in leases {
+                    #expect(seen.insert(lease.delivery).inserted)
+                    try await queue.settle(lease, .delivered(status: 204))
+                }
+            }
+            #expect(seen.count == count)
+            #expect(try await queue.counts()[crm] == [.delivered: count])
+        }
+    }
+
+    @Test func waitsUntilARetryIsDue() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            queue.openLane(crm) {}
+            try await queue.append([event(1, to: [crm], at: clock.now)])
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            let due = clock.now.addingTimeInterval(60)
+            try await queue.settle(lease, .retry(at: due, status: 503, reason: "answered 503"))
+            try await queue.tick()
+            #expect(try await queue.claim(from: crm, upTo: 1).isEmpty)
+            clock.advance(by: 61)
+            try await queue.tick()
+            let again = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            #expect(again.attempts == 1)
+            #expect(again.event == lease.event)
+        }
+    }
+
+    @Test func keepsDeadOnesUntilTheyAreRetried() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            try await queue.append([event(1, to: [crm])])
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            try await queue.settle(lease, .dead(status: 400, reason: "answered 400"))
+            let dead = try #require(try await queue.deliveries(DeliveryFilter(state: .dead), limit: 10).first)
+            #expect(dead.reason == "answered 400")
+            #expect(dead.attempts == 1)
+            try await queue.tick()
+
+            // Another process, such as `deliveries retry`, makes it due again.
+            let other = try SQLiteQueue.existing(in: directory)
+            #expect(try await other.retry(DeliveryFilter(ids: [dead.id])) == 1)
+            try await queue.tick()
+            let again = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            #expect(again.delivery == dead.id)
+            #expect(again.attempts == 0)
+        }
+    }
+
+    @Test func retryLeavesDeliveredOnesAlone() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            try await queue.append([event(1, to: [crm])])
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            try await queue.settle(lease, .delivered(status: 200))
+            #expect(try await queue.retry(DeliveryFilter(ids: [lease.delivery])) == 0)
+        }
+    }
+
+    @Test func sharesCommitsAmongManyWriters() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 0..<400 { group.addTask { try await queue.append([event(number, to: [crm])]) } }
+                try await group.waitForAll()
+            }
+            #expect(try await queue.eventCount() == 400)
+            #expect(try await queue.claim(from: crm, upTo: 1000).count == 400)
+        }
+    }
+
+    @Test func aFullDiskRefusesAndLosesNothing() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            queue.openLane(crm) {}
+            try await queue.append([event(1, to: [crm])])
+            try await limitPages(of: queue, to: 12)
+            let large = RoutedEvent(
+                event: makeEvent(Array(repeating: 7, count: 200_000)), routes: [],
+                deliveries: [DeliveryOrder(to: crm)])
+            await #expect(throws: StoreError.unavailable(reason: "the disk is full")) {
+                try await queue.append([large])
+            }
+            try await limitPages(of: queue, to: 1_000_000)
+            try await queue.append([event(2, to: [crm])])
+            #expect(try await queue.claim(from: crm, upTo: 10).map(\.body) == [[1], [2]])
+        }
+    }
+
+    /// Exceptions: the ledger, the queue's identity, and destinations that are paused, disabled, withheld or backing
+    /// off.
+    @Test func noTableGrowsForEver() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            queue.openLane(crm) {}
+            let request = IdempotentRequest(from: .default, key: "k", digest: [1], since: .distantPast) { _ in
+                StoredAnswer(status: 202, body: [])
+            }
+            var order = DeliveryOrder(to: crm)
+            order.variant = 0
+            var event = makeEvent([1], at: clock.now)
+            event.category = DefinedCategory("c", isNamedByDefinition: true) {
+                CategoryRecord(identifier: "c", definition: Array("{}".utf8))
+            }
+            let file = MediaFile(sha256: String(repeating: "a", count: 64), bytes: 1, contentType: "text/calendar")
+            let first = RoutedEvent(
+                event: event, routes: [], deliveries: [order], variants: [[2]], files: [file],
+                dedupe: RoutedEvent.Dedupe(key: "d", since: .distantPast))
+            try await queue.append([first], of: request)
+            for outcome in [Outcome.retry(at: clock.now, status: 503, reason: "x"), .delivered(status: 204)] {
+                try await queue.tick()
+                let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+                let attempt = Attempt(startedAt: clock.now, duration: .zero)
+                try await queue.settle(Settlement(lease, outcome, attempt: attempt))
+            }
+            try await queue.append([waiting(until: clock.now)])
+            for job in try await queue.dueMedia(upTo: 1, perHost: 1) {
+                try await queue.settle(media: MediaSettlement(job.id, .failed(MediaFailure(.dns, "no such host"))))
+            }
+            let filled = try await rows(of: queue)
+            let empty = filled.filter { $0.value == 0 }.keys.sorted()
+            #expect(empty == ["backoffs", "destinations", "withheld"], "each of the others has something to lose")
+            clock.advance(by: 100 * 86_400)
+            try await queue.tick()
+            _ = try await queue.remove(
+                beyond: .init(ended: .seconds(7 * 86_400), dead: .seconds(30 * 86_400), bytes: .max))
+            _ = try await queue.removeMedia(beyond: .init(unused: .seconds(86_400), bytes: .max)) { _ in }
+            let left = try await rows(of: queue)
+            #expect(left.filter { $0.value > 0 }.keys.sorted() == ["grdb_migrations", "identity", "ledger"])
+        }
+    }
+
+    /// An event with a delivery that waits for a file, and is over soon after.
+    private func waiting(until: Date) -> RoutedEvent {
+        var order = DeliveryOrder(to: crm, notAfter: until.addingTimeInterval(1))
+        order.mediaUntil = until
+        return RoutedEvent(
+            event: makeEvent([3], at: until), routes: [], deliveries: [order],
+            media: MediaWait(urls: ["https://a.example/x"]))
+    }
+
+    private func rows(of queue: SQLiteQueue) async throws -> [String: Int] {
+        try await queue.pool.read { db in
+            let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
+            return try tables.reduce(into: [:]) { counts, table in
+                counts[table] = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)")
+            }
+        }
+    }
+
+    private func limitPages(of queue: SQLiteQueue, to count: Int) async throws {
+        try await queue.pool.writeWithoutTransaction { db in
+            _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")
+        }
+    }
+
+    /// By the time of the write, a number found earlier may name another delivery.
+    @Test func expiresOnlyWhatIsOver() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            let orders = [nil, clock.now.addingTimeInterval(1), clock.now].map { DeliveryOrder(to: crm, notAfter: $0) }
+            try await queue.append(
+                orders.map { RoutedEvent(event: makeEvent([1], at: clock.now), routes: [], deliveries: [$0]) })
+            try await queue.commit(.expire((1...4).map { SQLiteWriter.Overdue(delivery: $0, destination: crm) }))
+            let expired = try await queue.deliveries(DeliveryFilter(state: .expired), limit: 10)
+            #expect(expired.map(\.id) == [3])
+        }
+    }
+
+    @Test func saysThatAFileIsNoDatabase() async throws {
+        try await withTemporaryDirectory { directory in
+            try Data("this is no database, however long it is made".utf8)
+                .write(to: URL(fileURLWithPath: directory + "/queue.db"))
+            #expect {
+                _ = try SQLiteQueue(in: directory)
+            } throws: {
+                if case .damaged = $0 as? StoreError { true } else { false }
+            }
+        }
+    }
+
+    @Test func saysThatThereIsNoQueue() async throws {
+        try await withTemporaryDirectory { directory in
+            _ = #expect(throws: StoreError.missing(path: directory)) { _ = try SQLiteQueue.existing(in: directory) }
+        }
+    }
+
+    private func event(_ number: Int, to destinations: [DestinationName], at date: Date = Date()) -> RoutedEvent {
+        RoutedEvent(
+            event: makeEvent([UInt8(truncatingIfNeeded: number)], at: date), routes: [],
+            deliveries: destinations.map { DeliveryOrder(to: $0) })
+    }
+
+    private func makeEvent(_ body: [UInt8], at date: Date = Date()) -> Event {
+        Event(
+            id: EventID(at: date, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
+            acceptedAt: date, vendor: .unknown, kind: .alert, warnings: [], body: body)
+    }
+}
+
+/// A data directory of its own.
+private struct SQLitePlace: StorePlace {
+    let directory: String
+
+    static func withPlace(_ body: (SQLitePlace) async throws -> Void) async throws {
+        try await withTemporaryDirectory { try await body(SQLitePlace(directory: $0)) }
+    }
+
+    func open(_ clock: ManualDate) throws(StoreError) -> any Store {
+        try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+    }
+
+    func loseDelivery(_ id: Int64) async throws {
+        try await SQLiteQueue(in: directory).pool.write {
+            try $0.execute(sql: "DELETE FROM deliveries WHERE id = ?", arguments: [id])
+        }
+    }
+
+    func size() async throws -> Int64 {
+        try await SQLiteQueue(in: directory).pool.read { db in
+            let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
+            return pages * (try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
+        }
+    }
+}

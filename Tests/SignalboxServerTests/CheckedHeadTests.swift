@@ -1,0 +1,133 @@
+import HTTPTypes
+import NIOHTTP1
+import Testing
+
+@testable import SignalboxServer
+
+@Suite struct CheckedHeadTests {
+    private static func head(
+        _ headers: [(String, String)], uri: String = "/v1/notifications", version: HTTPVersion = .http1_1,
+        method: HTTPMethod = .POST
+    ) -> HTTPRequestHead {
+        HTTPRequestHead(version: version, method: method, uri: uri, headers: HTTPHeaders(headers))
+    }
+
+    private static func refusal(of head: HTTPRequestHead) -> Problem? {
+        do throws(Problem) {
+            _ = try CheckedHead(head)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func requiresOneHost() {
+        #expect(Self.refusal(of: Self.head([("Host", "a")])) == nil)
+        #expect(Self.refusal(of: Self.head([])) == .hostMissing)
+        #expect(Self.refusal(of: Self.head([("host", "a"), ("HOST", "a")])) == .hostRepeated)
+        #expect(Self.refusal(of: Self.head([], version: .http1_0)) == nil)
+        #expect(Self.refusal(of: Self.head([("host", "a"), ("host", "b")], version: .http1_0)) == .hostRepeated)
+        #expect(Self.refusal(of: Self.head([], uri: "http://a/")) == .hostMissing)
+    }
+
+    @Test(
+        arguments: [
+            ("127.0.0.1:8080", true), ("localhost", true), ("", true), ("a:", true), ("a-b.example_c:1", true),
+            ("%41b", true), ("[::1]", true), ("[::1]:80", true), ("a,b", true), ("a:65535", true),
+            ("a:65536", false), ("a:8x", false), ("a:1:2", false), ("a b", false), ("a/b", false), ("a?b", false),
+            ("u@a", false), ("%4", false), ("%zz", false), ("[::1", false), ("[::1]x", false), ("[a]", false),
+            ("[]", false), (":80", false), ("::1", false), ("\u{e4}", false), ("a\\b", false), ("a#b", false),
+        ])
+    func checksTheHost(_ host: String, isValid: Bool) {
+        #expect(Self.refusal(of: Self.head([("host", host)])) == (isValid ? nil : .hostInvalid))
+    }
+
+    @Test(
+        arguments: [
+            ("http://127.0.0.1:8080/a?b=c", "127.0.0.1:8080", "/a?b=c"), ("HTTP://a", "a", "/"),
+            ("https://[::1]?x", "[::1]", "/?x"),
+            ("http://evil.example/v1/notifications", "evil.example", "/v1/notifications"),
+        ])
+    func theAuthorityOfAnAbsoluteTargetCounts(_ uri: String, host: String, path: String) throws {
+        let head = try CheckedHead(Self.head([("Host", "localhost"), ("accept", "*/*")], uri: uri)).head
+        #expect(head.headers["host"] == [host])
+        #expect(head.uri == path)
+    }
+
+    @Test(
+        arguments: [
+            "http:///x", "http://u:p@a/x", "ftp://a/x", "http:a", "a", "*", "/a#b", "http://a#b", "http://a:b/", "",
+        ])
+    func rejectsOtherTargets(_ uri: String) {
+        #expect(Self.refusal(of: Self.head([("host", "a")], uri: uri)) == .targetInvalid)
+    }
+
+    @Test func acceptsTheAsteriskOfOptions() {
+        #expect(Self.refusal(of: Self.head([("host", "a")], uri: "*", method: .OPTIONS)) == nil)
+    }
+
+    @Test(
+        arguments: [
+            (["transfer-encoding": "chunked"], nil), (["Transfer-Encoding": "CHUNKED"], nil),
+            (["transfer-encoding": "gzip, chunked"], .transferCodingUnsupported),
+            (["transfer-encoding": "identity"], .transferCodingUnsupported),
+            (["transfer-encoding": "chunked", "content-length": "3"], .framingAmbiguous),
+        ] as [([String: String], Problem?)])
+    func checksTheFraming(_ fields: [String: String], refusal: Problem?) {
+        let headers = [("host", "a")] + fields.map { ($0.key, $0.value) }
+        #expect(Self.refusal(of: Self.head(headers)) == refusal)
+        let old = Self.refusal(of: Self.head(headers, version: .http1_0))
+        #expect(old == .framingAmbiguous)
+    }
+
+    @Test func rejectsChunkedTwice() {
+        let headers = [("host", "a"), ("transfer-encoding", "chunked"), ("transfer-encoding", "chunked")]
+        #expect(Self.refusal(of: Self.head(headers)) == .transferCodingUnsupported)
+    }
+
+    @Test(
+        arguments: [
+            ("100-continue", "1", true, nil), ("100-Continue", "1", true, nil), ("100-continue", "0", false, nil),
+            ("200-ok", "1", false, .expectationUnsupported),
+        ] as [(String, String, Bool, Problem?)])
+    func knowsWhoWaitsForContinue(_ value: String, length: String, expects: Bool, refusal: Problem?) throws {
+        let headers = [("host", "a"), ("Expect", value), ("content-length", length)]
+        #expect(Self.refusal(of: Self.head(headers)) == refusal)
+        if refusal == nil { #expect(try CheckedHead(Self.head(headers)).expectsContinue == expects) }
+        #expect(try !CheckedHead(Self.head(headers, version: .http1_0)).expectsContinue)
+    }
+
+    @Test func knowsTheLengthOfTheBody() throws {
+        #expect(try CheckedHead(Self.head([("host", "a")])).bodyLength == 0)
+        #expect(try CheckedHead(Self.head([("host", "a"), ("Content-Length", "7")])).bodyLength == 7)
+        #expect(try CheckedHead(Self.head([("host", "a"), ("transfer-encoding", "chunked")])).bodyLength == nil)
+    }
+
+    @Test(
+        arguments: [
+            ([("connection", "Close")], true), ([("connection", "keep-alive, close")], true), ([], false),
+            ([("connection", "upgrade"), ("upgrade", "h2c")], true),
+        ] as [([(String, String)], Bool)])
+    func saysWhetherARequestIsTheLast(_ fields: [(String, String)], isLast: Bool) throws {
+        let checked = try CheckedHead(Self.head([("host", "a")] + fields))
+        #expect(checked.isLast == isLast)
+        #expect((checked.head.headers["connection"] == ["close"]) == isLast)
+    }
+
+    @Test(
+        arguments: [
+            ([], true), ([("connection", "Keep-Alive"), ("content-type", "text/plain")], true),
+            ([("authorization", "Bearer x"), ("origin", "http://localhost")], true), ([("connection", "close")], false),
+            ([("connection", "upgrade")], false), ([("upgrade", "h2c")], false),
+            ([("content-encoding", "gzip")], false),
+            ([("Idempotency-Key", "1")], false), ([("expect", "100-continue"), ("content-length", "1")], false),
+            ([("authorization", "a"), ("authorization", "b")], false), ([("origin", "a"), ("origin", "b")], false),
+        ] as [([(String, String)], Bool)])
+    func knowsPlainRequests(_ fields: [(String, String)], isPlain: Bool) throws {
+        #expect(try CheckedHead(Self.head([("host", "a")] + fields)).isPlain == isPlain)
+    }
+
+    @Test func anAbsoluteTargetIsNotPlain() throws {
+        #expect(try !CheckedHead(Self.head([("host", "a")], uri: "http://a/v1/notifications")).isPlain)
+    }
+}

@@ -1,0 +1,16 @@
+import Testing
+
+@testable import SignalboxServer
+
+@Suite struct MetricTests {
+    @Test func everyMetricIsDeclaredOnce() {
+        let names = Metric.all.map(\.name)
+        #expect(Set(names).count == names.count)
+    }
+
+    @Test func countersEndInTotal() {
+        for metric in Metric.all {
+            #expect(metric.name.hasSuffix("_total") == (metric.kind == .counter), "\(metric.name)")
+        }
+    }
+}
