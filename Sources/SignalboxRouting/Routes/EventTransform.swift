@@ -1,26 +1,10 @@
+package import SignalboxConfig
 package import SignalboxJSON
 
 /// How other data are made of an event: by a template that writes JSON, or by a map of names to places in the event.
 package enum EventTransform: Sendable, Equatable {
     case template(EventTemplate)
-    case map([Field])
-
-    /// A member of the data to make.
-    package struct Field: Sendable, Equatable {
-        package let name: String
-        package let source: Source
-
-        package init(name: String, source: Source) {
-            self.name = name
-            self.source = source
-        }
-    }
-
-    package indirect enum Source: Sendable, Equatable {
-        /// What is there in the event; where nothing is, the member is left out.
-        case pointer(JSONPointer)
-        case object([Field])
-    }
+    case map([DataField])
 
     /// The event with those data in place of its own. It says no more which schema they follow. `parser`: reads what a
     /// template made.
@@ -50,7 +34,7 @@ package enum EventTransform: Sendable, Equatable {
 }
 
 extension JSONWriter {
-    fileprivate mutating func fields(_ fields: [EventTransform.Field], of event: JSONValue) {
+    fileprivate mutating func fields(_ fields: [DataField], of event: JSONValue) {
         beginObject()
         for field in fields {
             switch field.source {

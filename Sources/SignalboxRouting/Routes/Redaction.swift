@@ -1,17 +1,11 @@
+package import SignalboxConfig
 package import SignalboxJSON
 
 /// What a route's destinations do not get to see of an event's data.
 package struct Redaction: Sendable, Equatable {
     private var root = Node()
 
-    package enum Action: String, Sendable, CaseIterable {
-        /// The member or element is not there.
-        case drop
-        /// Of a text only about how long it is, of anything else only what it is.
-        case mask
-        /// A name in place of the value, the same for equal values: keyed, so that nobody finds the value by trying.
-        case hash
-    }
+    package typealias Action = RedactionAction
 
     private struct Node: Sendable, Equatable {
         var action: Action?

@@ -1,4 +1,5 @@
 import Mustache
+import SignalboxConfig
 package import SignalboxJSON
 
 /// A Mustache template that makes a message out of an event. One that exists has been rendered with sample events.
@@ -13,7 +14,7 @@ package struct EventTemplate: Sendable, Equatable {
     private let escaping: TemplateEscaping
 
     /// Bytes of a template.
-    static let sizeLimit = 64 * 1024
+    static let sizeLimit = TemplateSource.sizeLimit
     /// Bytes of what it makes.
     package static let outputLimit = 4 * 1024 * 1024
 

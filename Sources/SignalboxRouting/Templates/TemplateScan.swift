@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxJSON
 
 /// Goes through the tags of a template before the Mustache library does, for what that would pass over in silence
