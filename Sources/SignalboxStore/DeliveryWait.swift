@@ -8,7 +8,7 @@ package struct DeliveryWait: Sendable, Equatable {
         /// The config has no destination with this name.
         case unknownDestination = "unknown-destination"
         case paused, disabled
-        /// The destination was asked for permission and has not given it.
+        /// The destination has not given permission.
         case noPermission = "no-permission"
         /// Files of the event are being downloaded.
         case media

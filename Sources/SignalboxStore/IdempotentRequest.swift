@@ -1,48 +1,55 @@
-package import Foundation
 package import SignalboxNotification
 
-/// A request that its sender may repeat, not knowing whether it was taken: repeats with the same key get the first
-/// answer again, and nothing is taken twice.
+/// A request that its sender may repeat, not knowing whether it was accepted: repeats with the same key get the first
+/// answer again, and their events are not accepted twice. Counts for ``StoreLimits/requestMemory``.
 /// Source: draft-ietf-httpapi-idempotency-key-header-07
 package struct IdempotentRequest: Sendable {
     package let source: SourceName
     package let key: String
-    /// Of the body: the same key with another body is a mistake.
+    /// The digest of the body: the same key must not be used with another body.
     package let digest: [UInt8]
-    /// Older requests do not count.
-    package let since: Date
-    /// Makes the answer that is kept, from the ids of the events that some of those handed in repeat.
+    /// Makes the answer to store from the ids of the earlier events that some of its events repeat, by position.
     package let answer: @Sendable (_ duplicates: [Int: String]) -> StoredAnswer
 
     package init(
-        from source: SourceName, key: String, digest: [UInt8], since: Date,
+        from source: SourceName, key: String, digest: [UInt8],
         answer: @escaping @Sendable (_ duplicates: [Int: String]) -> StoredAnswer
     ) {
-        self.source = source
-        self.key = key
-        self.digest = digest
-        self.since = since
-        self.answer = answer
+        (self.source, self.key, self.digest, self.answer) = (source, key, digest, answer)
     }
 }
 
-/// An answer as the sender of a request gets it.
+/// The response to a request.
 package struct StoredAnswer: Sendable, Equatable {
     package let status: Int
     package let body: [UInt8]
 
-    package init(status: Int, body: [UInt8]) {
-        self.status = status
-        self.body = body
-    }
+    package init(status: Int, body: [UInt8]) { (self.status, self.body) = (status, body) }
 }
 
-/// What became of events that were handed to the queue.
+/// The result of an append.
 package enum AppendResult: Sendable, Equatable {
-    /// All are durable, but for those that repeat an earlier one: by position, the earlier one's id.
+    /// All are durable, except those that repeat an earlier event: its id, by position.
     case appended(duplicates: [Int: String])
-    /// The request was taken before; nothing was taken now.
+    /// The request was accepted before. No event was written.
     case repeated(StoredAnswer)
-    /// The key was used for another request; nothing was taken.
+    /// The key was used for another request. No event was written.
     case conflicting
+}
+
+/// Times and counts that every store keeps to and its callers rely on.
+package enum StoreLimits {
+    /// How long a request waits for its commit. Longer than a store waits for a lock of another process, because that
+    /// wait ends with a definite answer.
+    package static let patience: Duration = .seconds(15)
+    /// How long a commit may take before the store counts as not writable.
+    package static let longestCommit: Duration = .seconds(5)
+    /// Claims in a row that may be answered from memory while the store cannot be read.
+    package static let longestRunFromMemory = HandOff.freshClaims
+    /// How long a request with an `Idempotency-Key` is remembered if there is room.
+    package static let requestMemory: Duration = .seconds(24 * 3600)
+    /// How long it is remembered at least: senders retry within minutes.
+    package static let shortestRequestMemory: Duration = .seconds(3600)
+    /// How long the keys of `dedupe` are remembered; no window is longer.
+    package static let longestDedupe: Duration = .seconds(7 * 86_400)
 }

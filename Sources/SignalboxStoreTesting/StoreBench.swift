@@ -73,7 +73,9 @@ extension Lease {
 }
 
 extension Outcome {
-    static func failed(until date: Date) -> Outcome { .retry(at: date, status: 503, reason: "answered 503") }
+    static func failed(after seconds: Double) -> Outcome {
+        .retry(after: .seconds(seconds), status: 503, reason: "answered 503")
+    }
     static let refused = Outcome.dead(status: 400, reason: "answered 400")
 }
 

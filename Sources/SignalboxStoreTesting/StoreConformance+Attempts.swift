@@ -14,7 +14,7 @@ extension StoreConformance {
             let startedAt = bench.clock.now
             try await queue.settle(
                 Settlement(
-                    bench.claimOne(queue), .retry(at: startedAt, status: nil, reason: "not connected"),
+                    bench.claimOne(queue), .retry(after: .zero, status: nil, reason: "not connected"),
                     attempt: Attempt(startedAt: startedAt, duration: .milliseconds(7), error: "refused")))
             try await queue.tick()
             try await queue.settle(
@@ -38,14 +38,14 @@ extension StoreConformance {
         Self("aPostponementIsNoAttemptAndRewritesNone") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
-            try await queue.settle(bench.claimOne(queue), .postponed(until: bench.clock.now, reason: "no descriptors"))
+            try await queue.settle(bench.claimOne(queue), .postponed(for: .zero, reason: "no descriptors"))
             let id = try await bench.only(queue).id
             #expect(try await queue.attempts(of: id).isEmpty)
             #expect(try await bench.only(queue).reason == "no descriptors")
             try await queue.tick()
-            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 0))
             try await queue.tick()
-            try await queue.settle(bench.claimOne(queue), .postponed(until: bench.clock.now, reason: "no descriptors"))
+            try await queue.settle(bench.claimOne(queue), .postponed(for: .zero, reason: "no descriptors"))
             try await queue.tick()
             let lease = try await bench.claimOne(queue)
             #expect(lease.attempts == 1)
@@ -72,7 +72,7 @@ extension StoreConformance {
         Self("anAttemptThatACrashCutShortKeepsThoseBeforeIt") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
-            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 0))
             try await queue.tick()
             let id = try await bench.claimOne(queue).delivery
             let next = try bench.open()
@@ -108,7 +108,7 @@ extension StoreConformance {
         Self("attemptsBegunAreDurableBeforeAnythingIsGivenOut") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
-            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 0))
             try await queue.tick()
             _ = try await bench.claimOne(queue)
             // Nothing is told to the first process any more: what it had begun can only be in the file.

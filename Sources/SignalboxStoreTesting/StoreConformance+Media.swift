@@ -61,7 +61,8 @@ extension StoreConformance {
             let job = try await bench.onlyJob(queue)
             #expect(try await queue.nextMediaDue() == nil, "what is wanted is due")
             let due = bench.clock.now.addingTimeInterval(30)
-            try await queue.settle(media: MediaSettlement(job.id, .retry(at: due, MediaFailure(.timeout, "slow"))))
+            try await queue.settle(
+                media: MediaSettlement(job.id, .retry(after: .seconds(30), MediaFailure(.timeout, "slow"))))
             // Another event that wants it changes nothing of that.
             try await queue.append([bench.event(2, waitingFor: ["https://a.example/x"])])
             for queue in [queue, try bench.open()] {
@@ -137,7 +138,7 @@ extension StoreConformance {
             try await queue.append([bench.event(1, waitingFor: [url])])
             let failure = MediaFailure(.timeout, "no answer for 20 s")
             let job = try await bench.onlyJob(queue)
-            try await queue.settle(media: MediaSettlement(job.id, .retry(at: bench.clock.now, failure)))
+            try await queue.settle(media: MediaSettlement(job.id, .retry(after: .zero, failure)))
             try await queue.settle(media: MediaSettlement(try await bench.onlyJob(queue).id, .failed(failure)))
             bench.clock.advance(by: 59)
             try await queue.append([bench.event(2, waitingFor: [url])])
@@ -163,8 +164,7 @@ extension StoreConformance {
             let queue = try bench.open()
             let job = try await bench.staleJob(queue)
             let failure = MediaFailure(.refused, "not connected")
-            let until = bench.clock.now.addingTimeInterval(60)
-            try await queue.settle(media: MediaSettlement(job.id, .keptStale(failure, until: until)))
+            try await queue.settle(media: MediaSettlement(job.id, .keptStale(failure, for: .seconds(60))))
             let stored = MediaState.stored(bench.file("old"), remarks: [])
             #expect(try await queue.heldDeliveries(upTo: 5).map(\.media) == [[job.url: stored]])
             try await queue.append([bench.event(8, waitingFor: [job.url])])
@@ -183,7 +183,7 @@ extension StoreConformance {
             try await queue.settle(media: MediaSettlement(job.id, .unchanged(freshness)))
             #expect(try await bench.onlyJob(queue) == job)
             #expect(try await queue.heldDeliveries(upTo: 5).isEmpty)
-            try await queue.settle(media: MediaSettlement(job.id, .keptStale(failure, until: bench.clock.now)))
+            try await queue.settle(media: MediaSettlement(job.id, .keptStale(failure, for: .zero)))
             #expect(try await queue.heldDeliveries(upTo: 5).map(\.media) == [[job.url: .failed(failure)]])
         },
         Self("aSettlementOfWhatIsForgottenChangesNothing") { bench in

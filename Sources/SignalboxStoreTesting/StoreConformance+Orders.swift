@@ -21,8 +21,7 @@ extension StoreConformance {
             let queue = try bench.open(isOrdered: true)
             try await queue.append(["a", "a", "b", "b"].enumerated().map { bench.event($0, under: $1) })
             for lease in try await queue.claim(from: bench.crm, upTo: 10) {
-                let later = bench.clock.now.addingTimeInterval(30)
-                try await queue.settle(lease, lease.number == 0 ? .failed(until: later) : .delivered(status: 200))
+                try await queue.settle(lease, lease.number == 0 ? .failed(after: 30) : .delivered(status: 200))
             }
             #expect(try await bench.claimNumbers(queue) == [3])
             #expect(try await bench.claimNumbers(bench.open(isOrdered: true)) == [3], "nor for another process")
@@ -70,7 +69,7 @@ extension StoreConformance {
         Self("aLongLineBehindOneThatWaitsStarvesNoOther") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append((0..<1000).map { bench.event($0, under: "a") })
-            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now.addingTimeInterval(60)))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 60))
             try await queue.append((1000..<1020).map { bench.event($0, under: "z\($0)") })
             #expect(try await bench.claimNumbers(queue, upTo: 50).sorted() == Array(1000..<1020))
         },

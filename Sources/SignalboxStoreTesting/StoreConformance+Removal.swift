@@ -150,8 +150,8 @@ extension StoreConformance {
             try await queue.append((0..<20).map { bench.event($0) })
             #expect(try await queue.audit().isRight)
             let outcomes: [Outcome] = [
-                .delivered(status: 200), .refused, .expired, .returned, .failed(until: bench.clock.now),
-                .postponed(until: bench.clock.now, reason: "x"),
+                .delivered(status: 200), .refused, .expired, .returned, .failed(after: 0),
+                .postponed(for: .zero, reason: "x"),
             ]
             for (lease, outcome) in zip(try await queue.claim(from: bench.crm, upTo: 6), outcomes) {
                 try await queue.settle(lease, outcome)

@@ -121,10 +121,9 @@ extension StoreBench {
     func request(
         _ key: String, from source: String = "default", body: UInt8, answer: String = "taken", size: Int = 0
     ) -> IdempotentRequest {
-        let memory = StoreLimits.requestMemory / .seconds(1)
-        return IdempotentRequest(
-            from: SourceName(source), key: key, digest: [body], since: clock.now.addingTimeInterval(-memory)
-        ) { _ in StoredAnswer(status: 202, body: Array(answer.utf8) + Array(repeating: 32, count: size)) }
+        IdempotentRequest(from: SourceName(source), key: key, digest: [body]) { _ in
+            StoredAnswer(status: 202, body: Array(answer.utf8) + Array(repeating: 32, count: size))
+        }
     }
 
     /// One that is a repeat of those with the same text in the minute before.

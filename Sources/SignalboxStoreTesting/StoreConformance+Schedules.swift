@@ -46,7 +46,7 @@ extension StoreConformance {
             let over = now.addingTimeInterval(60)
             // One in memory, one that waits for another attempt, one that waits for a time that is too late.
             try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notAfter: over)])])
-            try await queue.settle(bench.claimOne(queue), .failed(until: now.addingTimeInterval(3600)))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 3600))
             try await queue.append([
                 bench.event(2, to: [DeliveryOrder(to: bench.crm, notAfter: over)]),
                 bench.event(3, to: [DeliveryOrder(to: bench.crm, notBefore: over, notAfter: over)]),
@@ -78,7 +78,7 @@ extension StoreConformance {
         Self("aClockSetBackStallsNothing") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
-            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now.addingTimeInterval(30)))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 30))
             try await queue.tick()
             bench.clock.set(by: -3600)
             try await queue.tick()
@@ -91,8 +91,7 @@ extension StoreConformance {
             let queue = try bench.open()
             try await queue.append((0..<50).map { bench.event($0) })
             for (second, lease) in try await queue.claim(from: bench.crm, upTo: 50).enumerated() {
-                let due = bench.clock.now.addingTimeInterval(TimeInterval(second + 10))
-                try await queue.settle(lease, .failed(until: due))
+                try await queue.settle(lease, .failed(after: Double(second + 10)))
             }
             try await queue.tick()
             bench.clock.set(by: 3600)
@@ -136,8 +135,7 @@ extension StoreConformance {
             for (step, job) in zip([0, jump], jobs) {
                 bench.clock.set(by: step)
                 if job.url == urls[1] { try await queue.append([bench.event(2, waitingFor: [job.url])]) }
-                let due = bench.clock.now.addingTimeInterval(30)
-                try await queue.settle(media: MediaSettlement(job.id, .retry(at: due, failure)))
+                try await queue.settle(media: MediaSettlement(job.id, .retry(after: .seconds(30), failure)))
             }
             try await queue.tick()
             #expect(try await queue.nextMediaDue() == bench.clock.now.addingTimeInterval(30), "by \(jump)")
@@ -165,7 +163,7 @@ extension StoreConformance {
             let queue = try bench.open()
             try await queue.append([bench.event(1, waitingFor: ["https://a.example/\(round)"]), bench.event(2)])
             let retried = try await bench.claimOne(queue)
-            try await queue.settle(retried, .failed(until: bench.clock.now.addingTimeInterval(30)))
+            try await queue.settle(retried, .failed(after: 30))
             try await queue.tick()
             bench.clock.set(by: jump)
             #expect(try await queue.claim(from: bench.crm, upTo: 5).isEmpty, "by \(jump)")
@@ -194,7 +192,7 @@ extension StoreConformance {
                 let now = bench.clock.now
                 try await queue.settle(
                     Settlement(
-                        lease, .failed(until: now.addingTimeInterval(30)),
+                        lease, .failed(after: 30),
                         attempt: Attempt(startedAt: now.addingTimeInterval(-5), duration: .seconds(5))))
             }
             #expect(try await bench.claimNumbers(queue).isEmpty)
@@ -220,7 +218,7 @@ extension StoreConformance {
             let startedAt = bench.clock.now
             try await queue.settle(
                 Settlement(
-                    lease, .failed(until: startedAt.addingTimeInterval(5)),
+                    lease, .failed(after: 5),
                     attempt: Attempt(startedAt: startedAt, duration: .zero)))
             try await queue.append([bench.event(2, to: [DeliveryOrder(to: bench.crm, orderKey: "other")])])
             try await queue.tick()

@@ -57,9 +57,9 @@ extension StoreConformance {
             // They share commits: claims and outcomes among events that were appended just before.
             try await withThrowingTaskGroup { group in
                 for lease in leases {
-                    group.addTask { try await queue.settle(lease, .delivered(status: 200)) }
+                    group.addTask { _ = try await queue.settle(lease, .delivered(status: 200)) }
                     group.addTask {
-                        try await queue.append([bench.event(100 + lease.number, to: [.init(to: bench.inbox)])])
+                        _ = try await queue.append([bench.event(100 + lease.number, to: [.init(to: bench.inbox)])])
                     }
                     group.addTask { _ = try await queue.claim(from: bench.crm, upTo: 1) }
                 }
@@ -119,10 +119,10 @@ extension StoreConformance {
     static let settling = [
         Self("eachOutcomeIsWrittenAsItIs") { bench in
             let queue = try bench.open()
-            let later = bench.clock.now.addingTimeInterval(30)
             let outcomes: [(Outcome, DeliveryRecord.State, attempts: Int)] = [
-                (.delivered(status: 204), .delivered, 1), (.failed(until: later), .waiting, 1), (.refused, .dead, 1),
-                (.expired, .expired, 0), (.postponed(until: later, reason: "x"), .waiting, 0), (.returned, .waiting, 0),
+                (.delivered(status: 204), .delivered, 1), (.failed(after: 30), .waiting, 1), (.refused, .dead, 1),
+                (.expired, .expired, 0), (.postponed(for: .seconds(30), reason: "x"), .waiting, 0),
+                (.returned, .waiting, 0),
             ]
             for (position, (outcome, state, attempts)) in outcomes.enumerated() {
                 try await queue.append([bench.event(position)])
@@ -167,11 +167,43 @@ extension StoreConformance {
             #expect(try await queue.claim(from: bench.inbox, upTo: 5).map(\.number) == [2])
             #expect(try await queue.audit().isRight)
         },
+        Self("aSettlementAfterATakeoverIsLostAndWritesNothing") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1)])
+            let lease = try await bench.claimOne(queue)
+            let next = try bench.open()
+            let again = try await bench.claimOne(next)
+            let outcomes: [Outcome] = [
+                .delivered(status: 200), .failed(after: 0), .refused, .expired, .postponed(for: .zero, reason: "x"),
+                .returned,
+            ]
+            for outcome in outcomes {
+                let late = Settlement(lease, outcome, disabling: "gone", successor: bench.event(2))
+                #expect(try await queue.settle(late) == .lost, "\(outcome)")
+            }
+            #expect(try await bench.only(next).isInProgress)
+            #expect(try await next.attempts(of: lease.delivery).map(\.error) == ["interrupted"])
+            #expect(try await next.statuses().isEmpty)
+            #expect(try await next.settle(again, .delivered(status: 200)) == .recorded)
+            #expect(try await queue.settle(lease, .refused) == .lost, "it has ended")
+            #expect(try await bench.only(next).state == .delivered)
+            #expect(try await next.audit().isRight)
+        },
+        Self("aLeaseIsSettledOnce") { bench in
+            let queue = try bench.open()
+            for outcome in [Outcome.delivered(status: 200), .failed(after: 60)] {
+                try await queue.append([bench.event(1)])
+                let lease = try await bench.claimOne(queue)
+                #expect(try await queue.settle(lease, outcome) == .recorded)
+                #expect(try await queue.settle(lease, .refused) == .lost)
+            }
+            #expect(try await queue.counts()[bench.crm] == [.delivered: 1, .waiting: 1])
+        },
         Self("retryGivesAFreshBudgetAndCountsOn") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
             for _ in 1...3 {
-                try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now))
+                try await queue.settle(bench.claimOne(queue), .failed(after: 0))
                 try await queue.tick()
             }
             try await queue.settle(bench.claimOne(queue), .refused)
@@ -195,14 +227,14 @@ extension StoreConformance {
             try await queue.tick()
             let again = try await bench.claimOne(queue)
             #expect(again.attempts == 0)
-            try await queue.settle(again, .failed(until: bench.clock.now))
+            try await queue.settle(again, .failed(after: 0))
             try await queue.tick()
             #expect(try await bench.claimOne(queue).attempts == 1)
         },
         Self("retryByAnotherProcessIsSeenAtTheNextTick") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
-            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now.addingTimeInterval(3600)))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 3600))
             #expect(try await bench.claimNumbers(queue).isEmpty)
             #expect(try await bench.open().retry(DeliveryFilter(state: .waiting)) == 1)
             #expect(try await bench.claimNumbers(queue) == [1])

@@ -64,7 +64,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             try await append(pages: 1500, to: queue)
-            queue.checkpointer.waitUntilIdle()
+            queue.file.checkpointer.waitUntilIdle()
             #expect(try size(directory + "/queue.db") > 500 * Self.page)
         }
     }

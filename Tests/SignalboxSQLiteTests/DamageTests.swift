@@ -124,16 +124,6 @@ import Testing
             #expect(throws: damage) { try answer.get() }
         }
     }
-
-    @Test func upkeepIsReportedOncePerTransition() {
-        let health = StoreHealth()
-        let reports = [nil, "x", "y", nil, nil, "x"].map { health.record(.retention, failure: $0) }
-        #expect(reports == [.none, .fails, .none, .recovers, .none, .fails])
-        #expect(health.failing == [.retention])
-        #expect(health.record(.media, failure: "x") == .fails)
-        #expect(health.failing == [.media, .retention])
-        #expect(health.damage == nil)
-    }
 }
 
 extension DamagedFile {

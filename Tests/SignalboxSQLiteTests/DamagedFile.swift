@@ -30,23 +30,23 @@ struct DamagedFile {
         for (number, lease) in try await queue.claim(from: Self.crm, upTo: events / 2).enumerated() {
             let outcomes: [Outcome] = [
                 .delivered(status: 200), .dead(status: 400, reason: "x"),
-                .retry(at: clock.now, status: 503, reason: "x"),
+                .retry(after: .zero, status: 503, reason: "x"),
             ]
             let attempt = Attempt(startedAt: clock.now, duration: .seconds(1), remote: "127.0.0.1:1", excerpt: [1])
             try await queue.settle(Settlement(lease, outcomes[number % 3], attempt: attempt))
         }
         for lease in try await queue.claim(from: Self.crm, upTo: 1) {
-            try await queue.settle(Settlement(lease, .retry(at: clock.now, status: 503, reason: "x")))
+            try await queue.settle(Settlement(lease, .retry(after: .zero, status: 503, reason: "x")))
         }
         for (number, job) in try await queue.dueMedia(upTo: 3, perHost: 3).enumerated() {
             let ends: [MediaSettlement.End] = [
                 .stored(file("b"), MediaFreshness(until: clock.now), remarks: [.contentType]),
-                .failed(MediaFailure(.dns, "x")), .retry(at: clock.now, MediaFailure(.dns, "x")),
+                .failed(MediaFailure(.dns, "x")), .retry(after: .zero, MediaFailure(.dns, "x")),
             ]
             try await queue.settle(media: MediaSettlement(job.id, ends[number]))
         }
         try await queue.checkpoint()
-        try queue.pool.close()
+        try queue.file.pool.close()
     }
 
     private func event(_ number: Int) -> RoutedEvent {
@@ -74,7 +74,7 @@ struct DamagedFile {
     }
 
     private func request(_ number: Int) -> IdempotentRequest {
-        IdempotentRequest(from: .default, key: "k\(number)", digest: [1], since: .distantPast) { _ in
+        IdempotentRequest(from: .default, key: "k\(number)", digest: [1]) { _ in
             StoredAnswer(status: 202, body: [1])
         }
     }
@@ -130,7 +130,7 @@ struct DamagedFile {
         result.isReported = isDamaged || isRight != true
         try? await queue.closeLane(Self.crm)
         try? await queue.giveBackFresh()
-        try? queue.pool.close()
+        try? queue.file.pool.close()
         return result
     }
 

@@ -23,7 +23,7 @@ import Testing
     }
 
     private func limitPages(of queue: SQLiteQueue, to count: Int) async throws {
-        try await queue.pool.writeWithoutTransaction { db in
+        try await queue.file.pool.writeWithoutTransaction { db in
             _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")
         }
     }
@@ -67,7 +67,7 @@ import Testing
             let queue = try open(directory)
             try await queue.append([event(1)])
             // How long to wait for a lock is not what is tested.
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
             let other = try lock(directory)
             await #expect(throws: StoreError.unavailable(reason: "database is locked")) {
                 try await queue.append([event(2)])
@@ -85,15 +85,15 @@ import Testing
     /// A write that waits for the lock of another process ends with a definite answer before its request is told that
     /// the outcome is unknown, even when it first waits behind another such write, for example that of a probe.
     @Test func twoWaitsForALockEndBeforeARequestGivesUp() async throws {
-        #expect(2 * SQLiteQueue.busyTime < StoreLimits.patience / .seconds(1))
+        #expect(2 * SQLiteFile.busyTime < StoreLimits.patience / .seconds(1))
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
-            let milliseconds = try await queue.pool.writeWithoutTransaction { db in
+            let milliseconds = try await queue.file.pool.writeWithoutTransaction { db in
                 try Double.fetchOne(db, sql: "PRAGMA busy_timeout")
             }
-            #expect(milliseconds == SQLiteQueue.busyTime * 1000, "the limit applies to the connection that writes")
+            #expect(milliseconds == SQLiteFile.busyTime * 1000, "the limit applies to the connection that writes")
 
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 20") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 20") }
             let other = try lock(directory)
             let locked = StoreError.unavailable(reason: "database is locked")
             await withTaskGroup(of: Void.self) { group in
@@ -113,10 +113,10 @@ import Testing
             let queue = try open(directory)
             try await refuseEvents(7, in: queue)
             try await queue.append([event(1)])
-            let fresh = queue.lanes.withHandOff { $0.takeFresh() }
+            let fresh = queue.file.lanes.withHandOff { $0.takeFresh(of: [crm]) }
             #expect(fresh.map(\.body) == [[1]])
             let disk = DispatchSemaphore(value: 0)
-            queue.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
+            queue.file.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
             // The first group waits for the disk; the next three writes become one group.
             queue.commits.submit(.giveBack([])) { _ in }
             while queue.commits.commitTime == nil { await Task.yield() }
@@ -147,9 +147,9 @@ import Testing
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             try await queue.append([event(1)])
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
             await #expect(throws: StoreError.self) { try await queue.giveBackFresh() }
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
             queue.lookAgain()
             let leases = try await queue.claim(from: crm, upTo: 5)
             #expect(leases.map(\.body) == [[1]])
@@ -159,7 +159,7 @@ import Testing
 
     /// Makes the file refuse events with this body.
     private func refuseEvents(_ body: UInt8, in queue: SQLiteQueue) async throws {
-        try await queue.pool.write { db in
+        try await queue.file.pool.write { db in
             try db.execute(
                 sql: """
                     CREATE TRIGGER bad BEFORE INSERT ON events WHEN NEW.body = x'0\(body)'
@@ -179,7 +179,7 @@ import Testing
             let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
             queue.openLane(crm) {}
             try await queue.tick()
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
             let other = try lock(directory)
             clock.set(by: jump)
             for _ in 0..<3 {
@@ -260,7 +260,7 @@ import Testing
                 delayed: DelayedCall { timer.schedule(after: $0, $1) })
             queue.openLane(crm) {}
             let disk = DispatchSemaphore(value: 0)
-            queue.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
+            queue.file.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
             let request = Task { try await queue.append([event(1)]) }
             while queue.commits.commitTime == nil { await Task.yield() }
             timer.pass(.seconds(5))
@@ -282,11 +282,11 @@ import Testing
     @Test func saysThatTheFileOrTheFileSystemIsReadOnly() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
             let reason = "the file system or the file is read-only"
             await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.append([event(1)]) }
             await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.probe() }
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
             try await queue.append([event(2)])
             #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2]])
         }
@@ -381,7 +381,7 @@ import Testing
             let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
             try await queue.append((0..<2500).map { event(UInt8($0 % 256)) })
             let due = clock.now.milliseconds + 600_000
-            try await queue.pool.write { db in
+            try await queue.file.pool.write { db in
                 try db.execute(sql: "UPDATE deliveries SET attempts = 1, begun = 1, due = ?", arguments: [due])
                 try db.execute(
                     sql: """
@@ -392,10 +392,10 @@ import Testing
             try await queue.tick()
             clock.set(by: jump)
             await #expect(throws: StoreError.unavailable(reason: "full")) { try await queue.tick() }
-            try await queue.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
+            try await queue.file.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
             try await queue.tick()
             try await queue.tick()
-            let dues = try await queue.pool.read { try Int64.fetchSet($0, sql: "SELECT due FROM deliveries") }
+            let dues = try await queue.file.pool.read { try Int64.fetchSet($0, sql: "SELECT due FROM deliveries") }
             #expect(dues == [due + Int64(jump * 1000)])
         }
     }

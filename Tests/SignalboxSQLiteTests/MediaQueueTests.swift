@@ -30,7 +30,7 @@ import Testing
     }
 
     private func variants(of queue: SQLiteQueue) async throws -> [[UInt8]] {
-        try await queue.pool.read { try Data.fetchAll($0, sql: "SELECT body FROM variants ORDER BY id") }.map {
+        try await queue.file.pool.read { try Data.fetchAll($0, sql: "SELECT body FROM variants ORDER BY id") }.map {
             Array($0)
         }
     }
@@ -60,7 +60,7 @@ import Testing
             queue.openLane(crm) {}
             try await queue.append((0..<3).map { event($0, waitingFor: [], until: Date()) })
             let held = try await queue.heldDeliveries(upTo: 10)
-            try await queue.pool.writeWithoutTransaction { db in
+            try await queue.file.pool.writeWithoutTransaction { db in
                 _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = 1")
             }
             let large = Array(repeating: UInt8(7), count: 300_000)
@@ -82,13 +82,13 @@ import Testing
         "SELECT id FROM media WHERE state = 'resting' AND due <= ? ORDER BY due LIMIT ?",
         "SELECT id FROM media WHERE state = 'failed' AND checked_at < ? ORDER BY checked_at LIMIT 500",
         "SELECT id FROM media WHERE state = 'stored' AND checked_at < ? ORDER BY checked_at LIMIT 500",
-        SQLiteWriter.becomeReady, SQLiteWriter.becomeDone, SQLiteWriter.endEvent,
+        WriteTransaction.becomeReady, WriteTransaction.becomeDone, Database.endEvent,
         "SELECT id FROM media m WHERE sha256 = ?", "DELETE FROM event_files WHERE event = ?",
     ])
     func readsByIndexAndSortsNothing(_ statement: String) async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
-            let plan = try await queue.pool.write { db in
+            let plan = try await queue.file.pool.write { db in
                 let prepared = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement)
                 let names = statement.matches(of: /:([a-z]+)/).map { String($0.1) }
                 let count = statement.count { $0 == "?" }
@@ -114,7 +114,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let statements = Statements()
-            try await queue.pool.writeWithoutTransaction { db in
+            try await queue.file.pool.writeWithoutTransaction { db in
                 db.trace { statements.note("\($0)") }
             }
             try await queue.append([event(1, waitingFor: nil, until: Date())])

@@ -19,7 +19,7 @@ import Testing
     @Test func isDurableAtEachCommit() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
-            let (journal, synchronous) = try await queue.pool.writeWithoutTransaction { db in
+            let (journal, synchronous) = try await queue.file.pool.writeWithoutTransaction { db in
                 (
                     try String.fetchOne(db, sql: "PRAGMA journal_mode"),
                     try Int.fetchOne(db, sql: "PRAGMA synchronous")
@@ -87,8 +87,7 @@ import Testing
             queue.openLane(crm) {}
             try await queue.append([event(1, to: [crm], at: clock.now)])
             let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
-            let due = clock.now.addingTimeInterval(60)
-            try await queue.settle(lease, .retry(at: due, status: 503, reason: "answered 503"))
+            try await queue.settle(lease, .retry(after: .seconds(60), status: 503, reason: "answered 503"))
             try await queue.tick()
             #expect(try await queue.claim(from: crm, upTo: 1).isEmpty)
             clock.advance(by: 61)
@@ -170,7 +169,7 @@ import Testing
             let clock = ManualDate()
             let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
             queue.openLane(crm) {}
-            let request = IdempotentRequest(from: .default, key: "k", digest: [1], since: .distantPast) { _ in
+            let request = IdempotentRequest(from: .default, key: "k", digest: [1]) { _ in
                 StoredAnswer(status: 202, body: [])
             }
             var order = DeliveryOrder(to: crm)
@@ -184,7 +183,7 @@ import Testing
                 event: event, routes: [], deliveries: [order], variants: [[2]], files: [file],
                 dedupe: RoutedEvent.Dedupe(key: "d", since: .distantPast))
             try await queue.append([first], of: request)
-            for outcome in [Outcome.retry(at: clock.now, status: 503, reason: "x"), .delivered(status: 204)] {
+            for outcome in [Outcome.retry(after: .zero, status: 503, reason: "x"), .delivered(status: 204)] {
                 try await queue.tick()
                 let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
                 let attempt = Attempt(startedAt: clock.now, duration: .zero)
@@ -217,7 +216,7 @@ import Testing
     }
 
     private func rows(of queue: SQLiteQueue) async throws -> [String: Int] {
-        try await queue.pool.read { db in
+        try await queue.file.pool.read { db in
             let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
             return try tables.reduce(into: [:]) { counts, table in
                 counts[table] = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)")
@@ -226,7 +225,7 @@ import Testing
     }
 
     private func limitPages(of queue: SQLiteQueue, to count: Int) async throws {
-        try await queue.pool.writeWithoutTransaction { db in
+        try await queue.file.pool.writeWithoutTransaction { db in
             _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")
         }
     }
@@ -239,7 +238,7 @@ import Testing
             let orders = [nil, clock.now.addingTimeInterval(1), clock.now].map { DeliveryOrder(to: crm, notAfter: $0) }
             try await queue.append(
                 orders.map { RoutedEvent(event: makeEvent([1], at: clock.now), routes: [], deliveries: [$0]) })
-            try await queue.commit(.expire((1...4).map { SQLiteWriter.Overdue(delivery: $0, destination: crm) }))
+            try await queue.commit(.expire((1...4).map { SQLiteWrite.Overdue(delivery: $0, destination: crm) }))
             let expired = try await queue.deliveries(DeliveryFilter(state: .expired), limit: 10)
             #expect(expired.map(\.id) == [3])
         }
@@ -289,13 +288,13 @@ private struct SQLitePlace: StorePlace {
     }
 
     func loseDelivery(_ id: Int64) async throws {
-        try await SQLiteQueue(in: directory).pool.write {
+        try await SQLiteQueue(in: directory).file.pool.write {
             try $0.execute(sql: "DELETE FROM deliveries WHERE id = ?", arguments: [id])
         }
     }
 
     func size() async throws -> Int64 {
-        try await SQLiteQueue(in: directory).pool.read { db in
+        try await SQLiteQueue(in: directory).file.pool.read { db in
             let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             return pages * (try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
         }

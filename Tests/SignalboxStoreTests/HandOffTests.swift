@@ -74,7 +74,7 @@ import Testing
         }
         let held = handOff.lanes.values.reduce(0) { $0 + $1.fresh.reduce(0) { $0 + $1.bytes + HandOff.overhead } }
         #expect(handOff.reserved == held)
-        for name in names { _ = handOff.takeFresh(of: name) }
+        for name in names { _ = handOff.takeFresh(of: [name]) }
         #expect(handOff.reserved == 0)
     }
 
@@ -88,9 +88,9 @@ import Testing
         #expect(handOff.reserved == 0)
     }
 
-    private func read(_ handOff: inout HandOff) throws -> HandOff.Reading {
-        guard case .read(let reading) = handOff.claim(from: inbox, upTo: 1) else { throw NothingGiven() }
-        return reading
+    private func read(_ handOff: inout HandOff) throws -> Int {
+        guard case .read(let number) = handOff.claim(from: inbox, upTo: 1) else { throw NothingGiven() }
+        return number
     }
 
     @Test func aReadingThatFailsLetsTheNextOneBegin() throws {
@@ -98,13 +98,13 @@ import Testing
         handOff.open(inbox)
         let first = try read(&handOff)
         guard case .leases = handOff.claim(from: inbox, upTo: 1) else { throw NothingGiven() }
-        handOff.end(first)
-        #expect(handOff.readingNumber(of: inbox) == nil)
+        handOff.end(first, of: inbox)
+        #expect(handOff.lanes[inbox]?.reading == nil)
         let second = try read(&handOff)
-        handOff.end(first)
-        #expect(handOff.readingNumber(of: inbox) != nil, "the first has ended already")
-        handOff.finishReading([], of: inbox, isWhole: true, nextDue: nil)
-        handOff.end(second)
+        handOff.end(first, of: inbox)
+        #expect(handOff.lanes[inbox]?.reading != nil, "the first has ended already")
+        handOff.finishReading([], of: inbox)
+        handOff.end(second, of: inbox)
         #expect(handOff.lanes[inbox]?.mayHaveMore == false, "it was finished")
     }
 
@@ -112,8 +112,8 @@ import Testing
         var handOff = HandOff()
         handOff.open(inbox)
         _ = try read(&handOff)
-        handOff.finishReading([], of: inbox, isWhole: false, nextDue: nil, unreadable: [7])
-        #expect(handOff.held(of: inbox) == [7])
+        handOff.finishReading([], of: inbox, isComplete: false, unreadable: [7])
+        #expect(handOff.lanes[inbox]?.held == [7])
     }
 
     /// However fast new ones come, what waits in the file gets its turn.
@@ -123,10 +123,10 @@ import Testing
         var reads = 0
         for number in 0..<100 {
             if handOff.reserveIfRoom(lease(Int64(number))) { handOff.deliver(lease(Int64(number))) }
-            handOff.leaveToFile(inbox)
+            handOff.leaveToStore(inbox)
             if case .read = handOff.claim(from: inbox, upTo: 1) {
                 reads += 1
-                handOff.finishReading([], of: inbox, isWhole: true, nextDue: nil)
+                handOff.finishReading([], of: inbox)
             }
         }
         #expect(reads >= 100 / (HandOff.freshClaims + 1))
@@ -139,7 +139,7 @@ import Testing
         let room = handOff.reserveIfRoom(lease(1))
         #expect(!room)
         guard case .read = handOff.claim(from: inbox, upTo: 5) else { throw NothingGiven() }
-        handOff.finishReading([lease(1)], of: inbox, isWhole: true, nextDue: nil)
+        handOff.finishReading([lease(1)], of: inbox)
         #expect(handOff.isHeld(1, of: inbox))
         guard case .leases(let none) = handOff.claim(from: inbox, upTo: 5) else { throw NothingGiven() }
         #expect(none.isEmpty)
@@ -195,7 +195,7 @@ import Testing
                 appended += 1
                 let id = Int64(appended)
                 waiting.insert(id)
-                if handOff.reserveIfRoom(lease(id)) { handOff.deliver(lease(id)) } else { handOff.leaveToFile(inbox) }
+                if handOff.reserveIfRoom(lease(id)) { handOff.deliver(lease(id)) } else { handOff.leaveToStore(inbox) }
             }
         }
 
@@ -210,8 +210,8 @@ import Testing
         mutating func finishRead() {
             guard let limit = reading else { return }
             reading = nil
-            let found = waiting.subtracting(handOff.held(of: inbox)).sorted().prefix(limit).map(lease)
-            handOff.finishReading(found, of: inbox, isWhole: false, nextDue: nil)
+            let found = waiting.subtracting(handOff.lanes[inbox]?.held ?? []).sorted().prefix(limit).map(lease)
+            handOff.finishReading(found, of: inbox, isComplete: false)
             take(found)
         }
 
@@ -226,7 +226,7 @@ import Testing
                 leased.remove(id)
                 if again, id.isMultiple(of: 7) {
                     handOff.release(lease(id), due: Date())
-                    handOff.leaveToFile(inbox)
+                    handOff.leaveToStore(inbox)
                 } else {
                     waiting.remove(id)
                     delivered.insert(id)
@@ -238,7 +238,7 @@ import Testing
         mutating func finish() {
             finishRead()
             while delivered.count < appended {
-                handOff.leaveToFile(inbox)
+                handOff.leaveToStore(inbox)
                 let before = delivered.count
                 claim(100)
                 finishRead()
@@ -256,7 +256,34 @@ import Testing
 extension HandOff {
     fileprivate mutating func reserveIfRoom(_ lease: Lease) -> Bool {
         guard hasRoom(for: lease.bytes, to: lease.destination) else { return false }
-        reserve(lease)
+        withLane(lease.destination) { $0.reserve(lease) }
         return true
+    }
+
+    fileprivate mutating func deliver(_ lease: Lease) { withLane(lease.destination) { $0.deliver(lease) } }
+    fileprivate mutating func forget(_ lease: Lease) { withLane(lease.destination) { $0.forget(lease) } }
+    fileprivate mutating func leaveToStore(_ destination: DestinationName) {
+        withLane(destination) { $0.leaveToStore() }
+    }
+
+    fileprivate mutating func release(_ lease: Lease, due: Date?) {
+        withLane(lease.destination) { $0.release(lease, due: due) }
+    }
+
+    fileprivate mutating func claim(from destination: DestinationName, upTo limit: Int) -> Lane.Claim {
+        withLane(destination) { $0.claim(upTo: limit) } ?? .leases([])
+    }
+
+    fileprivate mutating func end(_ reading: Int, of destination: DestinationName) {
+        withLane(destination) { $0.endReading(reading) }
+    }
+
+    fileprivate mutating func finishReading(
+        _ leases: [Lease], of destination: DestinationName, isComplete: Bool = true, unreadable: [Int64] = []
+    ) {
+        var search = DueSearch(of: destination, limit: leases.count, Lanes())
+        for lease in leases { search.add(.init(id: lease.delivery, key: lease.orderKey)) }
+        (search.isComplete, search.unreadable) = (isComplete, unreadable)
+        withLane(destination) { $0.finishReading(leases, of: search) }
     }
 }

@@ -159,7 +159,7 @@ extension Dispatcher {
             return
         }
         for lane in roster.lanes where !lane.isOrdered {
-            let overdue = gauges[lane.name]?.oldestDue.map { Date().timeIntervalSince($0) }
+            let overdue = gauges[lane.name]?.oldestDue.map { queue.now.timeIntervalSince($0) }
             guard watchdog.isStalled(lane.name, overdue: overdue, isIdle: lane.isIdle) else { continue }
             logger.critical(
                 "Bug: deliveries are overdue but none was attempted.",

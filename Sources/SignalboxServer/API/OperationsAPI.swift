@@ -69,7 +69,7 @@ package struct OperationsAPI: Sendable {
             of: record,
             in: DeliveryWait.Circumstances(
                 status: statuses[name], isKnown: destinations.contains(name), hasRate: limited.contains(name)),
-            at: Date())
+            at: queue.now)
     }
 
     private func record(_ call: Call) async throws(Problem) -> DeliveryRecord {
@@ -124,7 +124,7 @@ package struct OperationsAPI: Sendable {
     /// `word`: nil resumes the destination.
     func set(_ word: DestinationState.Word?, _ call: Call) async throws -> Response {
         let name = try destination(call)
-        let state = word.map { DestinationState($0, since: Date()) }
+        let state = word.map { DestinationState($0, since: queue.now) }
         try await reply { () throws(StoreError) in try await queue.set(state, of: name) }
         return .json { json in
             json.member("name", name.name)
