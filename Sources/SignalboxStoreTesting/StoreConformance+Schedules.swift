@@ -6,7 +6,7 @@ import Testing
 
 extension StoreConformance {
     static let schedules = [
-        Self("waitsForItsTimeAcrossARestart") { bench in
+        Self("waitsForAScheduledTimeAcrossARestart") { bench in
             let notBefore = bench.clock.now.addingTimeInterval(600)
             let queue = try bench.open()
             try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notBefore: notBefore)])])
@@ -31,7 +31,7 @@ extension StoreConformance {
             bench.clock.advance(by: 1)
             #expect(try await bench.claimNumbers(queue) == [1])
         },
-        Self("retrySendsNothingBeforeItsTime") { bench in
+        Self("retryKeepsTheScheduledTime") { bench in
             let queue = try bench.open()
             let notBefore = bench.clock.now.addingTimeInterval(600)
             try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notBefore: notBefore)])])
@@ -40,11 +40,11 @@ extension StoreConformance {
             bench.clock.advance(by: 600)
             #expect(try await bench.claimNumbers(queue) == [1])
         },
-        Self("whatIsOverIsNotGivenOut") { bench in
+        Self("anExpiredDeliveryIsNotLeased") { bench in
             let queue = try bench.open()
             let now = bench.clock.now
             let over = now.addingTimeInterval(60)
-            // One in memory, one that waits for another attempt, one that waits for a time that is too late.
+            // One in memory, one that waits for a retry, one whose scheduled time is too late.
             try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notAfter: over)])])
             try await queue.settle(bench.claimOne(queue), .failed(after: 3600))
             try await queue.append([
@@ -53,18 +53,18 @@ extension StoreConformance {
             ])
             let fresh = try await bench.claimOne(queue)
             #expect(fresh.number == 2)
-            #expect(fresh.notAfter == over, "whoever holds it can tell when it is over")
+            #expect(fresh.notAfter == over, "a lease has the expiry")
             bench.clock.advance(by: 59)
             try await queue.tick()
             #expect(try await bench.count(.expired, in: queue) == 0)
             bench.clock.advance(by: 1)
             #expect(try await bench.claimNumbers(queue).isEmpty)
-            #expect(try await bench.count(.expired, in: queue) == 2, "what is under way ends with its attempt")
+            #expect(try await bench.count(.expired, in: queue) == 2, "a leased delivery ends with its attempt")
             try await queue.settle(fresh, .expired)
             #expect(try await bench.count(.expired, in: queue) == 3)
             #expect(try await queue.audit().isRight)
         },
-        Self("whatIsOverWhenTheNextProcessComesIsNotGivenOut") { bench in
+        Self("aDeliveryThatExpiredDuringARestartIsNotLeased") { bench in
             let over = bench.clock.now.addingTimeInterval(60)
             try await bench.open().append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notAfter: over)])])
             bench.clock.advance(by: 60)
@@ -75,7 +75,7 @@ extension StoreConformance {
     ]
 
     static let clock = [
-        Self("aClockSetBackStallsNothing") { bench in
+        Self("aClockSetBackDoesNotStallRetries") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
             try await queue.settle(bench.claimOne(queue), .failed(after: 30))
@@ -87,7 +87,7 @@ extension StoreConformance {
             bench.clock.advance(by: 1)
             #expect(try await bench.claimNumbers(queue) == [1])
         },
-        Self("aClockSetForwardStampedesNothing") { bench in
+        Self("aClockSetForwardKeepsRetriesApart") { bench in
             let queue = try bench.open()
             try await queue.append((0..<50).map { bench.event($0) })
             for (second, lease) in try await queue.claim(from: bench.crm, upTo: 50).enumerated() {
@@ -105,11 +105,11 @@ extension StoreConformance {
             }
             #expect(seen == Array(0..<50))
         },
-        Self("aClockThatJumpsStallsNothingThatComesAtThatMoment", aClockThatJumps),
-        Self("aClockThatJumpsChangesNoWaitThatBeginsAtThatMoment", aWaitBesideAJump),
-        Self("aClockThatIsSetChangesNoWaitForFiles", aWaitForFiles),
-        Self("aClockThatIsSetLetsNothingGoBeforeItIsNoticed", aMomentAfterAJump),
-        Self("aClockThatIsSetMovesNoTimeOfAnEventsOwn") { bench in
+        Self("aJumpDoesNotStallWritesBeforeTheNextTick", aClockThatJumps),
+        Self("aJumpDoesNotChangeWaitsThatBeginBeforeTheNextTick", aWaitBesideAJump),
+        Self("aJumpDoesNotChangeWaitsForFiles", aWaitForFiles),
+        Self("aJumpEndsNoWaitBeforeTheNextTick", aMomentAfterAJump),
+        Self("aJumpDoesNotMoveScheduledTimes") { bench in
             let queue = try bench.open()
             let notBefore = bench.clock.now.addingTimeInterval(7200)
             try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notBefore: notBefore)])])
@@ -121,7 +121,7 @@ extension StoreConformance {
         },
     ]
 
-    /// Deliveries and downloads from before the jump, and those that come between the jump and the tick that notices it.
+    /// Covers waits from before the jump, and waits that begin between the jump and the next tick.
     @Sendable private static func aWaitForFiles(_ bench: StoreBench) async throws {
         for (round, jump) in [3600.0, -3600].enumerated() {
             let queue = try bench.open()
@@ -157,7 +157,7 @@ extension StoreConformance {
         }
     }
 
-    /// What is asked for between the jump and the tick that would notice it.
+    /// Reads the store between the jump and the next tick.
     @Sendable private static func aMomentAfterAJump(_ bench: StoreBench) async throws {
         for (round, jump) in [3600.0, -3600].enumerated() {
             let queue = try bench.open()
@@ -180,7 +180,7 @@ extension StoreConformance {
         }
     }
 
-    /// An attempt that failed between the jump and the tick that notices it, and one that failed just before the jump.
+    /// One attempt fails just before the jump, another one between the jump and the next tick.
     @Sendable private static func aWaitBesideAJump(_ bench: StoreBench) async throws {
         for jump in [3600.0, -3600] {
             let queue = try bench.open()
@@ -207,7 +207,7 @@ extension StoreConformance {
         }
     }
 
-    /// What is written between the jump and the tick that notices it, by the new clock already.
+    /// Writes between the jump and the next tick, with times of the new clock.
     @Sendable private static func aClockThatJumps(_ bench: StoreBench) async throws {
         for jump in [3600.0, -3600] {
             let queue = try bench.open(isOrdered: true)

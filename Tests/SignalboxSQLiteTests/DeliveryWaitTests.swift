@@ -27,7 +27,7 @@ import Testing
         DeliveryWait(of: record, in: .init(status: status, isKnown: isKnown, hasRate: hasRate), at: now)?.reason
     }
 
-    @Test func saysWhatKeepsADeliveryWaiting() {
+    @Test func namesTheReasonOfAWait() {
         #expect(reason(record(state: .delivered)) == nil)
         #expect(reason(record()) == .queued)
         #expect(reason(record(), hasRate: true) == .rateLimit)
@@ -40,7 +40,7 @@ import Testing
     }
 
     /// The destination's status comes first, unless it ends before the delivery is due.
-    @Test func namesWhatHasToEndLast() {
+    @Test func namesTheReasonThatEndsLast() {
         let paused = DestinationStatus(word: "paused", reason: nil, since: now, wait: .paused)
         let failing = DestinationStatus(word: "failing", reason: "r", since: now, until: now + 30, wait: .breakerOpen)
         #expect(reason(record(attempts: 1, due: 60), status: paused) == .paused)
@@ -51,7 +51,7 @@ import Testing
         #expect(wait?.until == now + 30 && wait?.detail == "r")
     }
 
-    @Test func theQueueKnowsWhoGoesFirst() async throws {
+    @Test func findsThePredecessorOfADelivery() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let events = (0..<3).map { number in
@@ -84,7 +84,7 @@ import Testing
             #expect(seen.word == "failing" && seen.isDown, "until an attempt succeeds")
             try await queue.record(backoff(.breakerOpen), of: crm)
             seen = try #require(try await other.statuses()[crm])
-            #expect(seen.since == begun && seen.until == clock.now + 30, "it goes on")
+            #expect(seen.since == begun && seen.until == clock.now + 30, "the backoff was extended")
 
             try await queue.record(backoff(.retryAfter), of: crm)
             seen = try #require(try await other.statuses()[crm])

@@ -8,7 +8,7 @@ import Testing
 @testable import SignalboxSQLite
 @testable import SignalboxStore
 
-/// What goes wrong below the queue is said clearly, changes nothing, and is over when it is over.
+/// Faults of disk and file are reported, change no delivery, and end when their cause ends.
 @Suite(.timeLimit(.minutes(2))) struct FaultTests {
     private let crm = DestinationName("crm")
 
@@ -34,8 +34,8 @@ import Testing
         return queue
     }
 
-    /// Every verb that writes is refused while there is no room, and each leaves what was there as it was.
-    @Test func onAFullDiskEveryVerbIsRefusedAndNothingIsLost() async throws {
+    /// Every verb that writes throws while the disk is full, and changes no row.
+    @Test func everyVerbThrowsWhileTheDiskIsFull() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             try await queue.append([event(1), event(2)])
@@ -62,11 +62,11 @@ import Testing
         }
     }
 
-    @Test func aLockedFileRefusesAndRecovers() async throws {
+    @Test func aLockedFileThrowsAndRecovers() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             try await queue.append([event(1)])
-            // How long to wait for a lock is not what is tested.
+            // This test does not wait for the lock.
             try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
             let other = try lock(directory)
             await #expect(throws: StoreError.unavailable(reason: "database is locked")) {
@@ -82,9 +82,9 @@ import Testing
         }
     }
 
-    /// A write that waits for the lock of another process ends with a definite answer before its request is told that
-    /// the outcome is unknown, even when it first waits behind another such write, for example that of a probe.
-    @Test func twoWaitsForALockEndBeforeARequestGivesUp() async throws {
+    /// A write that waits for the lock of another process ends with a definite result before its request times out,
+    /// even when it first waits behind another such write, for example that of a probe.
+    @Test func twoWaitsForALockEndBeforeARequestTimesOut() async throws {
         #expect(2 * SQLiteFile.busyTime < StoreLimits.patience / .seconds(1))
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
@@ -111,7 +111,7 @@ import Testing
     @Test func aSplitGroupReleasesAGiveBackOnce() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
-            try await refuseEvents(7, in: queue)
+            try await rejectEvents(7, in: queue)
             try await queue.append([event(1)])
             let fresh = queue.file.lanes.withHandOff { $0.takeFresh(of: [crm]) }
             #expect(fresh.map(\.body) == [[1]])
@@ -143,7 +143,7 @@ import Testing
     }
 
     /// The file still says that the attempt began, so it counts as interrupted.
-    @Test func aGiveBackThatFailsForGoodReleasesItsLeases() async throws {
+    @Test func aFailedGiveBackReleasesItsLeases() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             try await queue.append([event(1)])
@@ -157,8 +157,8 @@ import Testing
         }
     }
 
-    /// Makes the file refuse events with this body.
-    private func refuseEvents(_ body: UInt8, in queue: SQLiteQueue) async throws {
+    /// Makes the file reject events with this body.
+    private func rejectEvents(_ body: UInt8, in queue: SQLiteQueue) async throws {
         try await queue.file.pool.write { db in
             try db.execute(
                 sql: """
@@ -170,7 +170,7 @@ import Testing
 
     /// The file has a backlog, and another process locks it when the clock is set, so the claim cannot follow the
     /// clock.
-    @Test(arguments: [3600, -3600] as [TimeInterval]) func aLaneClaimsAgainAfterAClaimThatFailed(
+    @Test(arguments: [3600, -3600] as [TimeInterval]) func aLaneClaimsAgainAfterAFailedClaim(
         by jump: TimeInterval
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -201,8 +201,8 @@ import Testing
         return other
     }
 
-    /// Whoever may write anywhere, as root may, meets no such thing.
-    @Test(.enabled(if: getuid() != 0)) func aReadOnlyDirectoryIsNamedAndTakenOnceItIsWritable() async throws {
+    /// Does not apply to root, which may write to any directory.
+    @Test(.enabled(if: getuid() != 0)) func aReadOnlyDirectoryIsReportedUntilItIsWritable() async throws {
         try await withTemporaryDirectory { directory in
             try await open(directory).append([event(1)])
             try #require(chmod(directory + "/queue.db", 0o400) == 0)
@@ -228,7 +228,7 @@ import Testing
     @Test func anEventThatCannotBeWrittenFailsAlone() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
-            try await refuseEvents(7, in: queue)
+            try await rejectEvents(7, in: queue)
             let failed = try await withThrowingTaskGroup(of: UInt8?.self) { group in
                 for number in 0..<UInt8(200) {
                     group.addTask {
@@ -279,7 +279,7 @@ import Testing
         }
     }
 
-    @Test func saysThatTheFileOrTheFileSystemIsReadOnly() async throws {
+    @Test func reportsAReadOnlyFile() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
@@ -292,7 +292,7 @@ import Testing
         }
     }
 
-    /// Pages overwritten from outside: refused or found by the audit, never a crash and never taken for whole.
+    /// Another program overwrote pages. The queue does not open, or its audit finds the damage.
     @Test func aDamagedFileIsFound() async throws {
         try await withTemporaryDirectory { directory in
             try await open(directory).append((0..<200).map { event($0, size: 3000) })
@@ -320,8 +320,8 @@ import Testing
         }
     }
 
-    /// A power cut that tears what was being written: whole commits are there or not at all, from the first on.
-    @Test func aTornTailOfTheLogCostsWholeCommitsOnly() async throws {
+    /// A power cut tears the end of the log. The file then has the first commits, each of them whole.
+    @Test func aTornLogLosesWholeCommitsOnly() async throws {
         var random = SeededGenerator(seed: 20_261_121)
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
@@ -333,7 +333,7 @@ import Testing
             let whole = try Data(contentsOf: URL(fileURLWithPath: directory + log))
             for _ in 0..<40 {
                 let length = Int.random(in: 0...whole.count, using: &random)
-                // What stands behind the tear is what was there before.
+                // Behind the tear, the log ends or has older bytes.
                 let isGarbled = Bool.random(using: &random)
                 let rest = Data(repeating: 0xA5, count: isGarbled ? whole.count - length : 0)
                 try await withTemporaryDirectory { copy in
@@ -352,8 +352,8 @@ import Testing
         }
     }
 
-    /// A file that an earlier version made cannot give pages back: removing from it must end all the same.
-    @Test func aFileThatCannotShrinkIsCleanedToo() async throws {
+    /// A file that an earlier version made cannot return pages to the file system. A removal from it must still end.
+    @Test func removesFromAFileThatCannotShrink() async throws {
         try await withTemporaryDirectory { directory in
             let old = try DatabaseQueue(path: directory + "/queue.db")
             try old.inDatabase { db in
@@ -372,8 +372,8 @@ import Testing
         }
     }
 
-    /// The disk fills up while waits are moved along with a clock that was set: each is moved once all the same.
-    @Test(arguments: [3600, -3600] as [TimeInterval]) func aMoveOfWaitsThatFailsHalfWayIsFinishedLater(
+    /// The disk is full while the store moves waits along with the clock. Each wait is still moved once.
+    @Test(arguments: [3600, -3600] as [TimeInterval]) func waitsAreMovedOnceAfterAFailedMove(
         by jump: TimeInterval
     ) async throws {
         try await withTemporaryDirectory { directory in

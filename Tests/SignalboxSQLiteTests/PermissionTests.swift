@@ -5,11 +5,11 @@ import SignalboxStore
 import SignalboxTesting
 import Testing
 
-/// What the queue keeps of destinations that do not permit deliveries.
+/// Records of destinations that have not given permission.
 @Suite(.timeLimit(.minutes(1))) struct PermissionTests {
     private let crm = DestinationName("crm")
 
-    @Test func theLastReasonAndTheFirstTimeAreKept() async throws {
+    @Test func keepsTheLastReasonAndTheFirstTime() async throws {
         try await withTemporaryDirectory { directory in
             let date = ManualDate()
             let start = date.now
@@ -28,7 +28,7 @@ import Testing
         }
     }
 
-    @Test func pausingSaysMoreThanWithholdingAndResumingEndsBoth() async throws {
+    @Test func aPausePrecedesAMissingPermissionAndResumingEndsBoth() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let other = try SQLiteQueue(in: directory)
@@ -37,7 +37,7 @@ import Testing
             try await other.set(DestinationState(.paused, since: Date()), of: crm)
             #expect(try await queue.statuses()[crm]?.word == "paused")
             try await queue.permit(by: crm)
-            #expect(try await queue.statuses()[crm]?.word == "paused", "that is the operator's")
+            #expect(try await queue.statuses()[crm]?.word == "paused", "the operator paused it")
             try await queue.withhold("x", by: crm)
             try await other.set(nil, of: crm)
             try await queue.tick()

@@ -13,7 +13,7 @@ import Testing
     private let crm = DestinationName("crm")
 
     @Test(arguments: StoreConformance.all) func conforms(_ promise: StoreConformance) async throws {
-        try await promise.run(in: SQLitePlace.self)
+        try await promise.run(in: SQLiteLocation.self)
     }
 
     @Test func isDurableAtEachCommit() async throws {
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func givesOutWhatWasAppendedOnceForEachDestination() async throws {
+    @Test func leasesAnEventOnceToEachDestination() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             queue.openLane(inbox) {}
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aNewProcessFindsWhatTheOldOneLeft() async throws {
+    @Test func aNewProcessFindsUnfinishedDeliveries() async throws {
         try await withTemporaryDirectory { directory in
             do {
                 let queue = try SQLiteQueue(in: directory)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func spillsOverIntoTheFileAndBack() async throws {
+    @Test func leasesDeliveriesBeyondTheWindow() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             queue.openLane(crm) {}
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func keepsDeadOnesUntilTheyAreRetried() async throws {
+    @Test func keepsDeadDeliveriesUntilTheyAreRetried() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             queue.openLane(crm) {}
@@ -110,7 +110,7 @@ import Testing
             #expect(dead.attempts == 1)
             try await queue.tick()
 
-            // Another process, such as `deliveries retry`, makes it due again.
+            // Another process, such as `deliveries retry`, requeues it.
             let other = try SQLiteQueue.existing(in: directory)
             #expect(try await other.retry(DeliveryFilter(ids: [dead.id])) == 1)
             try await queue.tick()
@@ -120,7 +120,7 @@ import Testing
         }
     }
 
-    @Test func retryLeavesDeliveredOnesAlone() async throws {
+    @Test func retryKeepsDeliveredDeliveries() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             queue.openLane(crm) {}
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func aFullDiskRefusesAndLosesNothing() async throws {
+    @Test func aFullDiskRejectsEventsUntilThereIsRoom() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             queue.openLane(crm) {}
@@ -164,7 +164,7 @@ import Testing
 
     /// Exceptions: the ledger, the queue's identity, and destinations that are paused, disabled, withheld or backing
     /// off.
-    @Test func noTableGrowsForEver() async throws {
+    @Test func everyTableIsEmptiedByRetention() async throws {
         try await withTemporaryDirectory { directory in
             let clock = ManualDate()
             let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
@@ -195,7 +195,7 @@ import Testing
             }
             let filled = try await rows(of: queue)
             let empty = filled.filter { $0.value == 0 }.keys.sorted()
-            #expect(empty == ["backoffs", "destinations", "withheld"], "each of the others has something to lose")
+            #expect(empty == ["backoffs", "destinations", "withheld"], "every other table has rows")
             clock.advance(by: 100 * 86_400)
             try await queue.tick()
             _ = try await queue.remove(
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    /// An event with a delivery that waits for a file, and is over soon after.
+    /// An event with a delivery that waits for a file and expires soon after.
     private func waiting(until: Date) -> RoutedEvent {
         var order = DeliveryOrder(to: crm, notAfter: until.addingTimeInterval(1))
         order.mediaUntil = until
@@ -231,7 +231,7 @@ import Testing
     }
 
     /// By the time of the write, a number found earlier may name another delivery.
-    @Test func expiresOnlyWhatIsOver() async throws {
+    @Test func expiresOnlyOverdueDeliveries() async throws {
         try await withTemporaryDirectory { directory in
             let clock = ManualDate()
             let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
@@ -244,9 +244,9 @@ import Testing
         }
     }
 
-    @Test func saysThatAFileIsNoDatabase() async throws {
+    @Test func reportsAFileThatIsNotADatabase() async throws {
         try await withTemporaryDirectory { directory in
-            try Data("this is no database, however long it is made".utf8)
+            try Data("this file is not a database, although it is long".utf8)
                 .write(to: URL(fileURLWithPath: directory + "/queue.db"))
             #expect {
                 _ = try SQLiteQueue(in: directory)
@@ -256,7 +256,7 @@ import Testing
         }
     }
 
-    @Test func saysThatThereIsNoQueue() async throws {
+    @Test func reportsAMissingQueue() async throws {
         try await withTemporaryDirectory { directory in
             _ = #expect(throws: StoreError.missing(path: directory)) { _ = try SQLiteQueue.existing(in: directory) }
         }
@@ -275,12 +275,12 @@ import Testing
     }
 }
 
-/// A data directory of its own.
-private struct SQLitePlace: StorePlace {
+/// A temporary data directory.
+private struct SQLiteLocation: StoreLocation {
     let directory: String
 
-    static func withPlace(_ body: (SQLitePlace) async throws -> Void) async throws {
-        try await withTemporaryDirectory { try await body(SQLitePlace(directory: $0)) }
+    static func withLocation(_ body: (SQLiteLocation) async throws -> Void) async throws {
+        try await withTemporaryDirectory { try await body(SQLiteLocation(directory: $0)) }
     }
 
     func open(_ clock: ManualDate) throws(StoreError) -> any Store {

@@ -54,7 +54,7 @@ import Testing
 
     // MARK: Destinations
 
-    @Test func aPausePrecedesAMissingPermissionAndThatABackoff() {
+    @Test func aPausePrecedesAMissingPermissionWhichPrecedesABackoff() {
         let paused = DestinationState(.paused, since: now)
         let withheld = WithheldPermission(reason: "x", since: now)
         let open = DestinationBackoff(.breakerOpen, reason: "x", since: now, until: now - 1)

@@ -7,8 +7,8 @@ import Testing
 @Suite struct StoreClockTests {
     private let date = ManualDate()
 
-    /// The jumps that a store sees that follows each of them. `steps`: seconds that pass, and seconds by which the wall
-    /// clock is then set.
+    /// The jumps that a store reads if it follows each of them. `steps`: seconds that pass, and seconds by which the
+    /// wall clock is then set.
     private func jumps(_ steps: [(passed: Double, set: Double)]) -> [TimeInterval?] {
         let clock = StoreClock(wall: { date.now }, elapsed: { date.elapsed })
         return steps.map { step in
@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    @Test func passingTimeIsNoJump() {
+    @Test func passingTimeIsNotAJump() {
         #expect(jumps([(0, 0), (1, 0), (3600, 0), (86_400, 0)]) == [nil, nil, nil, nil])
     }
 
@@ -30,7 +30,7 @@ import Testing
         #expect(jumps([(1, seconds), (1, 0)]) == [seconds, nil])
     }
 
-    @Test(arguments: [2, -2, 0.5, -0.5] as [TimeInterval]) func driftIsNoJump(by seconds: TimeInterval) {
+    @Test(arguments: [2, -2, 0.5, -0.5] as [TimeInterval]) func driftIsNotAJump(by seconds: TimeInterval) {
         #expect(jumps([(1, seconds), (1, seconds), (1, seconds)]) == [nil, nil, nil])
     }
 

@@ -7,7 +7,7 @@ import Testing
     private let full = StoreError.unavailable(reason: "the disk is full")
     private let damaged = StoreError.damaged(path: "queue.db", reason: "malformed")
 
-    /// A class because the test advances it and its subject reads it.
+    /// A clock that the test advances. A class because the test and its subject share it.
     private final class Time: Sendable {
         private let instant = Mutex(ContinuousClock.now)
         var now: ContinuousClock.Instant { instant.withLock { $0 } }
@@ -15,7 +15,7 @@ import Testing
     }
 
     /// One write that cannot be committed does not make the store unwritable.
-    @Test func aFailureOfOneWriteIsNoFault() {
+    @Test func aFailureOfOneWriteIsNotAFault() {
         let health = StoreHealth()
         health.commitFailed(CommitFailure(reason: .unavailable(reason: "constraint"), mayBeOfOneWrite: true))
         #expect(health.fault == nil)
