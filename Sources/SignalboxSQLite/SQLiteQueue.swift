@@ -144,6 +144,7 @@ package final class SQLiteQueue: Store {
         }
     }
 
+    @discardableResult
     package func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult {
         try await commits.write(.settle(settlement)).settlementResult
     }
