@@ -116,7 +116,7 @@ struct DamagedFile {
             for lane in [Self.crm, Self.line] {
                 for lease in try await claimAll(lane, of: queue) {
                     result.claimed.insert(lease.delivery)
-                    try? await queue.settle(Settlement(lease, .delivered(status: 200)))
+                    _ = try? await queue.settle(Settlement(lease, .delivered(status: 200)))
                 }
             }
         }
