@@ -14,17 +14,11 @@ struct AppendedRows {
     private(set) var lastDelivery: Int64?
 
     /// The number of the next event.
-    mutating func nextEvent(in db: Database) throws -> Int64 {
-        let last = try lastEvent ?? StoredNumbers.lastEvent(in: db)
-        lastEvent = last
-        return last + 1
-    }
+    func nextEvent(in db: Database) throws -> Int64 { try (lastEvent ?? StoredNumbers.lastEvent(in: db)) + 1 }
 
     /// The number of the next delivery.
-    mutating func nextDelivery(in db: Database) throws -> Int64 {
-        let last = try lastDelivery ?? StoredNumbers.lastDelivery(in: db)
-        lastDelivery = last
-        return last + 1
+    func nextDelivery(in db: Database) throws -> Int64 {
+        try (lastDelivery ?? StoredNumbers.lastDelivery(in: db)) + 1
     }
 
     /// False for an event with a lasting id that is stored already: then nothing is added.

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 package import SignalboxStore
 
-/// How the queue of a data directory was lost.
+/// The way in which the queue of a data directory was lost.
 enum QueueLoss: Equatable {
     case missing(sign: String)
     /// The directory holds `token.key` and no other file of a queue. It is new, or everything else was removed.
@@ -13,7 +13,7 @@ enum QueueLoss: Equatable {
     case behind(last: Int64, accepted: Int64)
 
     /// A clause for error messages.
-    var words: String {
+    var reason: String {
         switch self {
         case .missing(let sign): "\(sign) is there, but queue.db is missing or empty"
         case .onlyKey: "token.key is there but queue.db is not"
@@ -27,7 +27,7 @@ enum QueueLoss: Equatable {
 
     /// The error that reports it.
     func error(in directory: String) -> StoreError {
-        self == .onlyKey ? .keyWithoutQueue(directory: directory) : .lost(directory: directory, reason: words)
+        self == .onlyKey ? .keyWithoutQueue(directory: directory) : .lost(directory: directory, reason: reason)
     }
 
     /// Checks the directory before SQLite opens the file, because SQLite creates a missing one.

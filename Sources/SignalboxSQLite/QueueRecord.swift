@@ -13,13 +13,7 @@ struct QueueRecord: Sendable, Equatable {
     static func path(in directory: String) -> String { directory + "/queue.id" }
 
     /// Has a constant length, so that it is overwritten in place and never half written.
-    var text: String {
-        func digits(_ number: Int64) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, 19 - text.utf8.count)) + text
-        }
-        return "\(identity) \(digits(event)) \(digits(delivery))\n"
-    }
+    var text: String { identity + String(format: " %019lld %019lld\n", event, delivery) }
 }
 
 extension QueueRecord {
@@ -62,7 +56,7 @@ final class QueueRecordKeeper: Sendable {
     }
 
     /// Called after a commit, with the last numbers that it assigned.
-    func note(event: Int64?, delivery: Int64?) {
+    func advance(event: Int64?, delivery: Int64?) {
         guard event != nil || delivery != nil else { return }
         state.withLock { state in
             guard var record = state.record else { return }

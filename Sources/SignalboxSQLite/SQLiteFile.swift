@@ -77,17 +77,6 @@ final class SQLiteFile: Sendable {
         do { return try await pool.read(body) } catch { throw failure(error) }
     }
 
-    /// Performs a write transaction that does not belong to a commit group.
-    func write<T: Sendable>(_ body: @escaping @Sendable (Database, Date) throws -> T) async throws(StoreError) -> T {
-        do {
-            return try await pool.writeWithoutTransaction { db in
-                try self.transaction(in: db) { now in try body(db, now) }
-            }
-        } catch {
-            throw failure(error)
-        }
-    }
-
     /// Performs a write transaction on the writer's connection. `body` receives its time. Before `body`, all waits
     /// follow a clock that was set, so that no transaction mixes times of two clocks.
     func transaction<T>(in db: Database, _ body: (Date) throws -> T) throws -> T {
@@ -106,7 +95,7 @@ final class SQLiteFile: Sendable {
         }
         clock.follow(time)
         checkpointer.committed(by: db)
-        if time.jump != nil { lanes.lookAgain(at: time.now) }
+        if time.jump != nil { lanes.wakeAll(at: time.now) }
         guard let result else { preconditionFailure("A committed transaction has no result.") }
         return result
     }
@@ -114,7 +103,7 @@ final class SQLiteFile: Sendable {
     /// Converts an error of SQLite. Remembers damage.
     func failure(_ error: any Error) -> StoreError {
         let reason = StoreError(error, path: path)
-        health.note(reason)
+        health.recordDamage(reason)
         return reason
     }
 }

@@ -27,7 +27,7 @@ extension SQLiteQueue {
             let findings = try Self.findings(in: db, &notes)
             return Audit(
                 accounts: accounts, orphans: orphans, strayWaits: waits, damage: notes.lines + rows + findings,
-                loss: loss?.words)
+                loss: loss?.reason)
         }
     }
 

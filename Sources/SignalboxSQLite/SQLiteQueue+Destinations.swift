@@ -9,22 +9,22 @@ extension SQLiteQueue {
         let now = now
         return try await file.read { db in
             DestinationStatus.all(
-                states: try DestinationState.all(in: db), withheld: try WithheldPermission.all(in: db),
-                backoffs: try DestinationBackoff.all(in: db), at: now)
+                states: try db.states(), withheld: try db.withheld(), backoffs: try db.backoffs(), at: now)
         }
     }
 
     package func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError) {
-        try await write { db, _ in
-            if let state { return try state.write(for: destination, in: db) }
+        try await write { db, now in
+            if let state { return try db.set(state, reason: nil, since: now, of: destination) }
             try db.run("DELETE FROM destinations WHERE name = ?", [destination.name])
             try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name])
         }
-        if state == nil { file.lanes.permit(by: destination) }
-        file.lanes.set(state, of: destination)
+        guard state == nil else { return file.lanes.deactivate(destination) }
+        file.lanes.permit(by: destination)
+        file.lanes.activate(destination)
     }
 
-    package func isActive(_ destination: DestinationName) -> Bool { file.lanes.state(of: destination) == nil }
+    package func isActive(_ destination: DestinationName) -> Bool { file.lanes.isActive(destination) }
 
     // MARK: Permissions
 
@@ -68,44 +68,45 @@ extension SQLiteQueue {
     }
 
     package func forgetBackoffs() async throws(StoreError) {
-        guard !(try await file.read { try DestinationBackoff.all(in: $0) }).isEmpty else { return }
+        guard !(try await file.read { try $0.backoffs() }).isEmpty else { return }
         try await write { db, _ in try db.run("DELETE FROM backoffs") }
     }
 }
 
-extension DestinationState {
-    func write(for destination: DestinationName, in db: Database) throws {
-        try db.run(
-            "INSERT OR REPLACE INTO destinations (name, state, reason, since) VALUES (?, ?, ?, ?)",
-            [destination.name, word.rawValue, reason, since.milliseconds])
-    }
-
-    static func all(in db: Database) throws -> [DestinationName: DestinationState] {
-        try db.byDestination("SELECT name, state, reason, since FROM destinations") { row in
-            DestinationState(try row.word(1), reason: try row.optionalText(2), since: try row.date(3))
-        }
-    }
-}
-
-extension WithheldPermission {
-    static func all(in db: Database) throws -> [DestinationName: WithheldPermission] {
-        try db.byDestination("SELECT destination, reason, since FROM withheld") { row in
-            WithheldPermission(reason: try row.text(1), since: try row.date(2))
-        }
-    }
-}
-
-extension DestinationBackoff {
-    static func all(in db: Database) throws -> [DestinationName: DestinationBackoff] {
-        try db.byDestination("SELECT destination, kind, reason, since, until FROM backoffs") { row in
-            DestinationBackoff(try row.word(1), reason: try row.text(2), since: try row.date(3), until: try row.date(4))
-        }
+extension SQLiteFile {
+    /// Reads the destinations that accept nothing, and passes them to the lanes.
+    func adoptStatuses(in db: Database) throws {
+        lanes.adopt(inactive: Set(try db.states().keys), withheld: Set(try db.withheld().keys))
     }
 }
 
 extension Database {
+    func set(_ state: DestinationState, reason: String?, since: Date, of destination: DestinationName) throws {
+        try run(
+            "INSERT OR REPLACE INTO destinations (name, state, reason, since) VALUES (?, ?, ?, ?)",
+            [destination.name, state.rawValue, reason, since.milliseconds])
+    }
+
+    fileprivate func states() throws -> [DestinationName: DestinationStatus] {
+        try byDestination("SELECT name, state, reason, since FROM destinations") { row in
+            DestinationStatus(try row.word(1), reason: try row.optionalText(2), since: try row.date(3))
+        }
+    }
+
+    fileprivate func withheld() throws -> [DestinationName: DestinationStatus] {
+        try byDestination("SELECT destination, reason, since FROM withheld") { row in
+            DestinationStatus(withheld: try row.text(1), since: try row.date(2))
+        }
+    }
+
+    fileprivate func backoffs() throws -> [DestinationName: DestinationBackoff] {
+        try byDestination("SELECT destination, kind, reason, since, until FROM backoffs") { row in
+            DestinationBackoff(try row.word(1), reason: try row.text(2), since: try row.date(3), until: try row.date(4))
+        }
+    }
+
     /// Reads rows whose first column is the name of a destination.
-    fileprivate func byDestination<T>(
+    private func byDestination<T>(
         _ sql: String, _ value: (StoredRow) throws -> T
     ) throws -> [DestinationName: T] {
         try rows(sql).reduce(into: [:]) { all, row in all[DestinationName(try row.text(0))] = try value(row) }

@@ -101,7 +101,7 @@ extension SQLiteQueue {
                     """, arguments: [now.milliseconds] + arguments)
             return db.changesCount
         }
-        lookAgain()
+        wakeAll()
         return count
     }
 

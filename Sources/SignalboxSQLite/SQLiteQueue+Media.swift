@@ -77,7 +77,7 @@ extension SQLiteQueue {
                 return search
             }
             if let damage = search.damage {
-                health.note(damage)
+                health.recordDamage(damage)
                 unreadableHeld.withLock { $0.formUnion(search.unreadable) }
             }
             if !search.ended.isEmpty {

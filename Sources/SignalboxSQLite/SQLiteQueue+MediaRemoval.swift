@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 package import SignalboxStore
 
-/// How downloads and files leave the queue.
+/// Removal of downloads and files.
 extension SQLiteQueue {
     /// The most files or URLs that one step reads, and the most rows that name one of them.
     private static let step = 500
@@ -10,7 +10,7 @@ extension SQLiteQueue {
     package func removeMedia(
         beyond retention: MediaRetention, pause: () async -> Void, gone: ([String]) async -> Void
     ) async throws(StoreError) -> Int {
-        let (unused, failed) = (now - retention.unused, now - retention.failures)
+        let (unused, failed) = (now - retention.unused, now - StoreLimits.failureMemory)
         while try await forgetURLs(in: "failed", checkedBefore: failed) { await pause() }
         while try await forgetURLs(in: "stored", checkedBefore: unused) { await pause() }
         let before = unused.milliseconds
@@ -80,7 +80,7 @@ extension SQLiteQueue {
     }
 }
 
-/// One step of a removal of files, those first whose last use is longest ago.
+/// One step of a removal of files, least recently used first.
 struct MediaRemoval: Sendable {
     let usedBefore: Int64
     /// Bytes beyond the limit.

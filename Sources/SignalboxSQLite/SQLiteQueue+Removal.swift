@@ -3,7 +3,7 @@ import GRDB
 import SignalboxNotification
 package import SignalboxStore
 
-/// How the queue gets smaller.
+/// Removal of events, deliveries, requests and categories.
 extension SQLiteQueue {
     /// The most rows that one step removes.
     private static let step = 500

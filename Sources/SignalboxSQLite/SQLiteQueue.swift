@@ -29,10 +29,7 @@ package final class SQLiteQueue: Store {
         do {
             // Must come first: a change by another process after this read is seen at the first tick.
             lastVersion = Mutex(try file.pool.writeWithoutTransaction { try Self.version(in: $0) })
-            let (states, withheld) = try file.pool.read { db in
-                (try DestinationState.all(in: db), Set(try WithheldPermission.all(in: db).keys))
-            }
-            file.lanes.adopt(states: states, withheld: withheld)
+            try file.pool.read { try file.adoptStatuses(in: $0) }
         } catch {
             throw StoreError(error, path: file.path)
         }
@@ -99,7 +96,13 @@ package final class SQLiteQueue: Store {
     @discardableResult
     func write<T: Sendable>(_ body: @escaping @Sendable (Database, Date) throws -> T) async throws(StoreError) -> T {
         try checkDisk()
-        return try await file.write(body)
+        do {
+            return try await file.pool.writeWithoutTransaction { [file] db in
+                try file.transaction(in: db) { now in try body(db, now) }
+            }
+        } catch {
+            throw file.failure(error)
+        }
     }
 
     /// Performs a write that has no result.
@@ -124,7 +127,7 @@ package final class SQLiteQueue: Store {
     }
 
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
-        guard limit > 0, file.lanes.state(of: destination) == nil else { return [] }
+        guard limit > 0, file.lanes.isActive(destination) else { return [] }
         return try await file.lanes.claim(from: destination, upTo: limit) { () throws(StoreError) in
             let search = try await searchAroundDamage(destination, upTo: limit)
             return try await commits.write(.claim(destination, upTo: limit, of: search)).leases
@@ -191,11 +194,8 @@ package final class SQLiteQueue: Store {
 
     /// Reads what another process may have changed.
     private func adoptChanges() async throws(StoreError) {
-        lookAgain()
-        let (states, withheld) = try await file.read { db in
-            (try DestinationState.all(in: db), Set(try WithheldPermission.all(in: db).keys))
-        }
-        file.lanes.adopt(states: states, withheld: withheld)
+        wakeAll()
+        try await file.read { [file] in try file.adoptStatuses(in: $0) }
     }
 
     /// Moves all waits along with a clock that was set. Callers that compare stored times with the present call it
@@ -204,7 +204,7 @@ package final class SQLiteQueue: Store {
         if file.clock.read().jump != nil { try await commit(.giveBack([])) }
     }
 
-    package func lookAgain() { file.lanes.lookAgain(at: now) }
+    package func wakeAll() { file.lanes.wakeAll(at: now) }
 
     /// Ends waiting deliveries whose time is over, however long they would wait for their next attempt.
     private func expire() async throws(StoreError) {

@@ -135,24 +135,12 @@ extension WriteTransaction {
         if category.isNamedByDefinition, file.categories.contains(category.identifier, at: now) { return }
         guard let record = category.record else { return }
         // The absolute value, so that not every event is a write when the clock was set back.
-        let statement =
-            try self.category
-            ?? RowStatement(
-                db,
-                sql: """
-                    INSERT INTO categories (identifier, definition, first_seen, last_seen) VALUES (?, ?, ?, ?)
-                    ON CONFLICT (identifier) DO UPDATE
-                        SET definition = excluded.definition, last_seen = excluded.last_seen
-                        WHERE definition != excluded.definition
-                            OR abs(last_seen - excluded.last_seen) >= \(Self.seenEvery)
-                    """)
-        self.category = statement
-        try statement.run { row in
-            row.bind(record.identifier)
-            row.bind(record.definition)
-            row.bind(now.milliseconds)
-            row.bind(now.milliseconds)
-        }
+        try db.run(
+            """
+            INSERT INTO categories (identifier, definition, first_seen, last_seen) VALUES (?1, ?2, ?3, ?3)
+            ON CONFLICT (identifier) DO UPDATE SET definition = excluded.definition, last_seen = excluded.last_seen
+                WHERE definition != excluded.definition OR abs(last_seen - excluded.last_seen) >= \(Self.seenEvery)
+            """, [record.identifier, Data(record.definition), now.milliseconds])
         file.categories.insert(record.identifier, at: now)
         effects.categories.append(record.identifier)
     }

@@ -20,7 +20,7 @@ extension WriteTransaction {
             } catch let error as DamagedValue {
                 // A delivery that was intact when it was found has changed since.
                 if found != nil { continue }
-                file.health.note(StoreError(error, path: file.path))
+                file.health.recordDamage(StoreError(error, path: file.path))
                 search.unreadable.append(due.id)
             }
         }
@@ -82,9 +82,8 @@ extension WriteTransaction {
         effects.released.append((lease, isRecorded ? due : nil))
         guard isRecorded else { return .lost }
         if let reason = settlement.disabling {
-            let state = DestinationState(.disabled, reason: reason, since: now)
-            try state.write(for: lease.destination, in: db)
-            effects.disabled[lease.destination] = state
+            try db.set(.disabled, reason: reason, since: now, of: lease.destination)
+            effects.disabled.insert(lease.destination)
         }
         if let successor = settlement.successor { try insert(successor) }
         return .recorded

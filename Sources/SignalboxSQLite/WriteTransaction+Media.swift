@@ -10,57 +10,25 @@ struct KnownURL {
     let isSettled: Bool
 }
 
-/// Statements for events with media, looked up once in a transaction.
-struct MediaStatements {
-    let event: RowStatement
-    let wait: RowStatement
-    let file: RowStatement
-    let use: RowStatement
-
-    /// How exactly it is known when a file was last used, in milliseconds. More often it is not written.
-    static let usedEvery: Int64 = 3_600_000
-
-    init(_ db: Database) throws {
-        event = try RowStatement(db, sql: "INSERT OR IGNORE INTO media_events (event, media, done) VALUES (?, ?, ?)")
-        wait = try RowStatement(
-            db, sql: "INSERT INTO media_waits (delivery, event, until, ready, shape) VALUES (?, ?, ?, ?, ?)")
-        // The absolute value, so that not every use is a write when the clock was set back.
-        file = try RowStatement(
-            db,
-            sql: """
-                INSERT INTO files (sha256, bytes, type, width, height, duration, kept_at, used_at)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (sha256) DO UPDATE SET type = excluded.type, width = excluded.width,
-                    height = excluded.height, duration = excluded.duration, used_at = excluded.used_at
-                WHERE abs(used_at - excluded.used_at) >= \(Self.usedEvery) OR type <> excluded.type
-                    OR width IS NOT excluded.width OR height IS NOT excluded.height
-                    OR duration IS NOT excluded.duration
-                """)
-        use = try RowStatement(
-            db, sql: "INSERT OR IGNORE INTO event_files (event, file) SELECT ?, id FROM files WHERE sha256 = ?")
-    }
-}
-
 /// Media of events that are appended. Events without any do not come here.
 extension WriteTransaction {
     /// For how long a failed download is not requested again, in milliseconds.
     private static let failureMemory: Int64 = 60_000
+    /// How exactly it is known when a file was last used, in milliseconds. More often it is not written.
+    private static let usedEvery: Int64 = 3_600_000
 
     /// Requests the files that an event waits for: those that are unknown, stale, or failed a while ago. `isHeld`:
     /// whether any delivery of the event waits. True when all of them are settled.
     mutating func request(_ list: [String], for event: Int64, isHeld: Bool) throws -> Bool {
-        let statements = try mediaStatements()
         var isReady = true
         for url in list {
             let known = try urls[url] ?? request(url)
             urls[url] = known
             isReady = isReady && known.isSettled
             guard isHeld else { continue }
-            try statements.event.run { row in
-                row.bind(event)
-                row.bind(known.id)
-                row.bind(known.isSettled ? 1 : 0)
-            }
+            try db.run(
+                "INSERT OR IGNORE INTO media_events (event, media, done) VALUES (?, ?, ?)",
+                [event, known.id, known.isSettled])
         }
         effects.wakesDownloads = true
         return isReady
@@ -93,18 +61,14 @@ extension WriteTransaction {
     }
 
     /// Records that a delivery is held.
-    mutating func hold(_ delivery: Int64, of event: Int64, until: Date, isReady: Bool, shape: String?) throws {
-        try mediaStatements().wait.run { row in
-            row.bind(delivery)
-            row.bind(event)
-            row.bind(until.milliseconds)
-            row.bind(isReady ? 1 : 0)
-            row.bind(shape)
-        }
+    func hold(_ delivery: Int64, of event: Int64, until: Date, isReady: Bool, shape: String?) throws {
+        try db.run(
+            "INSERT INTO media_waits (delivery, event, until, ready, shape) VALUES (?, ?, ?, ?, ?)",
+            [delivery, event, until.milliseconds, isReady, shape])
     }
 
     /// Records stored files that an event points to.
-    mutating func use(_ files: [MediaFile], by event: Int64) throws {
+    func use(_ files: [MediaFile], by event: Int64) throws {
         for file in files {
             try keep(file)
             try use(file.sha256, by: event)
@@ -112,31 +76,27 @@ extension WriteTransaction {
     }
 
     /// Records that a file is stored and used.
-    private mutating func keep(_ file: MediaFile) throws {
-        let now = now.milliseconds
-        try mediaStatements().file.run { row in
-            row.bind(file.sha256)
-            row.bind(file.bytes)
-            row.bind(file.contentType)
-            row.bind(file.width)
-            row.bind(file.height)
-            row.bind(file.milliseconds)
-            row.bind(now)
-            row.bind(now)
-        }
+    private func keep(_ file: MediaFile) throws {
+        // The absolute value, so that not every use is a write when the clock was set back.
+        try db.run(
+            """
+            INSERT INTO files (sha256, bytes, type, width, height, duration, kept_at, used_at)
+            VALUES (:sha256, :bytes, :type, :width, :height, :duration, :now, :now)
+            ON CONFLICT (sha256) DO UPDATE SET type = excluded.type, width = excluded.width,
+                height = excluded.height, duration = excluded.duration, used_at = excluded.used_at
+            WHERE abs(used_at - excluded.used_at) >= \(Self.usedEvery) OR type <> excluded.type
+                OR width IS NOT excluded.width OR height IS NOT excluded.height
+                OR duration IS NOT excluded.duration
+            """,
+            [
+                "sha256": file.sha256, "bytes": file.bytes, "type": file.contentType, "width": file.width,
+                "height": file.height, "duration": file.milliseconds, "now": now.milliseconds,
+            ])
     }
 
-    private mutating func use(_ sha256: String, by event: Int64) throws {
-        try mediaStatements().use.run { row in
-            row.bind(event)
-            row.bind(sha256)
-        }
-    }
-
-    private mutating func mediaStatements() throws -> MediaStatements {
-        let statements = try media ?? MediaStatements(db)
-        media = statements
-        return statements
+    private func use(_ sha256: String, by event: Int64) throws {
+        try db.run(
+            "INSERT OR IGNORE INTO event_files (event, file) SELECT ?, id FROM files WHERE sha256 = ?", [event, sha256])
     }
 }
 
@@ -242,7 +202,7 @@ extension WriteTransaction {
                 try db.run(
                     """
                     UPDATE files SET used_at = :now
-                    WHERE sha256 = :file AND abs(used_at - :now) >= \(MediaStatements.usedEvery)
+                    WHERE sha256 = :file AND abs(used_at - :now) >= \(Self.usedEvery)
                     """, ["now": now.milliseconds, "file": file])
                 try use(file, by: event)
             }

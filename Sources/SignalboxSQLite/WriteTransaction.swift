@@ -64,10 +64,8 @@ struct WriteTransaction {
     let now: Date
     var rows = AppendedRows()
     var effects = Effects()
-    /// Statements that are looked up once, however many rows follow.
+    /// The statement that records attempts, looked up once.
     var update: RowStatement?
-    var category: RowStatement?
-    var media: MediaStatements?
     /// URLs that were looked up. Many events of one campaign name the same.
     var urls: [String: KnownURL] = [:]
     /// Destinations of new deliveries.
@@ -75,7 +73,7 @@ struct WriteTransaction {
 
     /// Counts a new delivery. Returns whether its destination accepts nothing for now.
     mutating func accept(_ destination: DestinationName) -> Bool {
-        let isIdle = accepting[destination]?.isIdle ?? (file.lanes.state(of: destination) != nil)
+        let isIdle = accepting[destination]?.isIdle ?? !file.lanes.isActive(destination)
         accepting[destination, default: (isIdle, 0)].count += 1
         return isIdle
     }
@@ -129,7 +127,7 @@ struct WriteTransaction {
         var expected: [DestinationName: Date] = [:]
         var released: [(lease: Lease, due: Date?)] = []
         var claimed: [(search: DueSearch, leases: [Lease])] = []
-        var disabled: [DestinationName: DestinationState] = [:]
+        var disabled: Set<DestinationName> = []
         /// Categories that count as known already.
         var categories: [String] = []
         /// Whether there may be something to download or to release.
@@ -139,7 +137,7 @@ struct WriteTransaction {
         var lastDelivery: Int64?
 
         func apply(in file: SQLiteFile) {
-            file.record.note(event: lastEvent, delivery: lastDelivery)
+            file.record.advance(event: lastEvent, delivery: lastDelivery)
             file.lanes.withHandOff { handOff in
                 for lease in fresh { handOff.withLane(lease.destination) { $0.deliver(lease) } }
                 for destination in spilled { handOff.withLane(destination) { $0.leaveToStore() } }
@@ -149,7 +147,7 @@ struct WriteTransaction {
                     handOff.withLane(search.destination) { $0.finishReading(leases, of: search) }
                 }
             }
-            for (destination, state) in disabled { file.lanes.set(state, of: destination) }
+            for destination in disabled { file.lanes.deactivate(destination) }
             file.lanes.wake(spilled.union(fresh.map(\.destination)))
             if wakesDownloads { file.lanes.wakeDownloads() }
         }

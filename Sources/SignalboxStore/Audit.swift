@@ -1,7 +1,7 @@
 package import Foundation
 package import SignalboxNotification
 
-/// Whether the ledger is consistent: every delivery ever made is in exactly one state, or was removed in one.
+/// The result of an audit. The ledger is consistent when every delivery ever made is stored or was removed, once.
 package struct Audit: Sendable, Equatable {
     package struct Account: Sendable, Equatable {
         package let destination: DestinationName
@@ -36,7 +36,7 @@ package struct Audit: Sendable, Equatable {
     package let strayWaits: Int
     /// Defects of the store, and content that cannot be read.
     package let damage: [String]
-    /// How the store contradicts the record of its numbers; nil when it does not.
+    /// The contradiction between the store and the record of its numbers; nil for none.
     package let loss: String?
 
     package init(accounts: [Account], orphans: Int, strayWaits: Int, damage: [String], loss: String?) {

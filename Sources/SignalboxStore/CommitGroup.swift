@@ -191,10 +191,11 @@ struct CommitParts {
     }
 }
 
-/// Why a commit failed, and whether the same writes may succeed without one of them.
+/// The failure of a commit.
 package struct CommitFailure: Error {
     package let reason: StoreError
-    /// False when the whole file is affected, for example by a full disk: then every other write would fail too.
+    /// Whether the other writes may succeed without one of them. False when the whole file is affected, for example by
+    /// a full disk.
     package let mayBeOfOneWrite: Bool
 
     package init(reason: StoreError, mayBeOfOneWrite: Bool) {

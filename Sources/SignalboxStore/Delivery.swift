@@ -44,7 +44,7 @@ package struct Lease: Sendable {
     package var bytes: Int { body.count + (payload?.count ?? 0) }
 }
 
-/// One delivery as the store keeps it.
+/// A stored delivery.
 package struct DeliveryRecord: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         case waiting, delivered, dead, expired
@@ -74,7 +74,7 @@ package struct DeliveryRecord: Sendable, Equatable {
     package var predecessor: Int64?
     /// The HTTP status of the last attempt.
     package var status: Int? { last?.status }
-    /// Why the last attempt failed.
+    /// The reason why the last attempt failed.
     package var reason: String? { last?.reason }
 
     package init(
@@ -87,7 +87,7 @@ package struct DeliveryRecord: Sendable, Equatable {
     }
 }
 
-/// One attempt as the log keeps it. Unknown values are nil, such as all those of an attempt that a crash cut short.
+/// A recorded attempt. Unknown values are nil, such as all values of an attempt that a crash interrupted.
 package struct AttemptRecord: Sendable, Equatable {
     /// From 1.
     package let number: Int
@@ -134,14 +134,14 @@ package struct DeliveryFilter: Sendable, Equatable {
     }
 }
 
-/// An event as the store keeps it.
+/// A stored event.
 package struct StoredEvent: Sendable, Equatable {
     package let source: SourceName
     package let subject: String
     package let body: [UInt8]
     /// The payload as received, if a destination wanted it.
     package let payload: [UInt8]?
-    /// The event as some destinations get it. Without variants that differ in their media only.
+    /// The bodies that some destinations receive instead. Without variants that differ in their media only.
     package let variants: [[UInt8]]
 
     package init(source: SourceName, subject: String, body: [UInt8], payload: [UInt8]?, variants: [[UInt8]]) {

@@ -2,30 +2,11 @@ package import Foundation
 package import SignalboxNotification
 
 /// A state in which a destination accepts nothing. Its deliveries wait.
-package struct DestinationState: Sendable, Equatable {
-    package enum Word: String, Sendable, CaseIterable {
-        /// An operator paused it.
-        case paused
-        /// It answered 410 Gone.
-        case disabled
-    }
-
-    package let word: Word
-    package let reason: String?
-    package let since: Date
-
-    package init(_ word: Word, reason: String? = nil, since: Date) {
-        (self.word, self.reason, self.since) = (word, reason, since)
-    }
-}
-
-/// A destination requires permission and has not given it. Its deliveries wait.
-package struct WithheldPermission: Sendable, Equatable {
-    /// Its last answer.
-    package let reason: String
-    package let since: Date
-
-    package init(reason: String, since: Date) { (self.reason, self.since) = (reason, since) }
+package enum DestinationState: String, Sendable, CaseIterable {
+    /// An operator paused it.
+    case paused
+    /// The destination answered 410 Gone.
+    case disabled
 }
 
 /// A pause in sending to a destination. Its deliveries wait.
@@ -48,7 +29,7 @@ package struct DestinationBackoff: Sendable, Equatable {
     }
 }
 
-/// Why nothing is sent to a destination, and since when.
+/// The reason why no delivery is sent to a destination, and its start.
 package struct DestinationStatus: Sendable, Equatable {
     /// `paused`, `disabled`, `withheld`, `failing` (the circuit breaker is open) or `throttled` (the destination asked
     /// for a pause).
@@ -63,30 +44,29 @@ package struct DestinationStatus: Sendable, Equatable {
     /// All words; `active` is that of a destination without a status.
     package static let words = ["active", "paused", "disabled", "withheld", "failing", "throttled"]
 
-    /// Whether the destination accepts nothing. One that asks for a pause still accepts deliveries.
+    /// Whether the destination accepts no delivery. A destination that asks for a pause still accepts some.
     package var isDown: Bool { wait != .retryAfter }
 
     /// The status of every destination that has one. A pause or a 410 precedes a missing permission, which precedes a
     /// backoff. An open breaker counts until an attempt succeeds, a requested pause until it ends.
     package static func all(
-        states: [DestinationName: DestinationState], withheld: [DestinationName: WithheldPermission],
+        states: [DestinationName: DestinationStatus], withheld: [DestinationName: DestinationStatus],
         backoffs: [DestinationName: DestinationBackoff], at now: Date
     ) -> [DestinationName: DestinationStatus] {
         backoffs.filter { $1.kind == .breakerOpen || $1.until > now }.mapValues { DestinationStatus($0) }
-            .merging(withheld.mapValues { DestinationStatus($0) }) { $1 }
-            .merging(states.mapValues { DestinationStatus($0) }) { $1 }
+            .merging(withheld) { $1 }.merging(states) { $1 }
     }
 }
 
 extension DestinationStatus {
-    private init(_ state: DestinationState) {
+    package init(_ state: DestinationState, reason: String? = nil, since: Date) {
         self.init(
-            word: state.word.rawValue, reason: state.reason, since: state.since,
-            wait: state.word == .paused ? .paused : .disabled)
+            word: state.rawValue, reason: reason, since: since, wait: state == .paused ? .paused : .disabled)
     }
 
-    private init(_ permission: WithheldPermission) {
-        self.init(word: "withheld", reason: permission.reason, since: permission.since, wait: .noPermission)
+    /// The destination requires permission and has not given it. `answer`: its last one.
+    package init(withheld answer: String, since: Date) {
+        self.init(word: "withheld", reason: answer, since: since, wait: .noPermission)
     }
 
     private init(_ backoff: DestinationBackoff) {

@@ -19,9 +19,9 @@ package struct DueSearch: Sendable {
     /// The order key served last: the search starts after it, so that keys take turns.
     package let lastKey: String?
     private let limit: Int
-    private let held: Set<Int64>
+    private let held: [Int64: Int]
     private let heldKeys: Set<String>
-    /// One more than requested, if there are more.
+    /// One delivery more than requested, if there are more.
     private var candidates: [Due] = []
     /// When the next delivery that is not due yet becomes due.
     package var nextDue: Date?
@@ -34,7 +34,7 @@ package struct DueSearch: Sendable {
         self.destination = destination
         self.limit = limit
         (held, heldKeys, isOrdered, lastKey) = lanes.withHandOff { handOff in
-            guard let lane = handOff.lanes[destination] else { return ([], [], false, nil) }
+            guard let lane = handOff.lanes[destination] else { return ([:], [], false, nil) }
             return (lane.held, lane.heldKeys, lane.isOrdered, lane.lastKey)
         }
     }
@@ -46,7 +46,7 @@ package struct DueSearch: Sendable {
     /// leased: after a retry it would overtake its successor.
     package func accepts(_ due: Due) -> Bool {
         if let key = due.key, heldKeys.contains(key) { return false }
-        return !held.contains(due.id)
+        return held[due.id] == nil
     }
 
     package mutating func add(_ due: Due) { candidates.append(due) }

@@ -54,7 +54,7 @@ package struct HandOff {
     }
 
     package func isHeld(_ delivery: Int64, of destination: DestinationName) -> Bool {
-        lanes[destination]?.held.contains(delivery) ?? false
+        lanes[destination]?.held[delivery] != nil
     }
 
     /// Takes all fresh deliveries of these destinations.
@@ -71,8 +71,9 @@ package struct HandOff {
 extension HandOff {
     package struct Lane {
         private(set) var fresh: Deque<Lease> = []
-        /// Leased, fresh, about to be committed, or unreadable deliveries: not to be read from the store.
-        package private(set) var held: Set<Int64> = []
+        /// Leased, fresh, about to be committed, or unreadable deliveries, with the numbers of their attempts: not to
+        /// be read from the store.
+        package private(set) var held: [Int64: Int] = [:]
         /// Order keys of leased deliveries.
         package private(set) var heldKeys: Set<String> = []
         /// Equal order keys are leased one after the other. Only the store knows which is first, so that nothing is
@@ -112,7 +113,7 @@ extension HandOff {
         package mutating func reserve(_ lease: Lease) {
             pending += 1
             bytes += lease.bytes + HandOff.overhead
-            held.insert(lease.delivery)
+            held[lease.delivery] = lease.fence.attempt
         }
 
         /// After the commit.
@@ -125,7 +126,7 @@ extension HandOff {
         package mutating func forget(_ lease: Lease) {
             pending -= 1
             bytes -= lease.bytes + HandOff.overhead
-            held.remove(lease.delivery)
+            held[lease.delivery] = nil
         }
 
         /// After a commit of deliveries that are in the store only.
@@ -164,8 +165,8 @@ extension HandOff {
         /// After the commit that leased deliveries from the store.
         package mutating func finishReading(_ leases: [Lease], of search: DueSearch) {
             lastKey = search.servedKey
-            held.formUnion(leases.map(\.delivery))
-            held.formUnion(search.unreadable)
+            for lease in leases { held[lease.delivery] = lease.fence.attempt }
+            for delivery in search.unreadable { held[delivery] = 0 }
             heldKeys.formUnion(leases.compactMap(\.orderKey))
             reading = nil
             if !search.isWhole { mayHaveMore = true }
@@ -179,9 +180,11 @@ extension HandOff {
             mayHaveMore = true
         }
 
-        /// After the end of a lease. `due`: when its delivery is due next; nil for never.
+        /// After the end of a lease. `due`: when its delivery is due next; nil for never. A later lease of the delivery
+        /// is still held.
         package mutating func release(_ lease: Lease, due: Date?) {
-            held.remove(lease.delivery)
+            guard held[lease.delivery] == lease.fence.attempt else { return }
+            held[lease.delivery] = nil
             if let key = lease.orderKey { heldKeys.remove(key) }
             // The next delivery with this key can be leased now.
             if isOrdered { mayHaveMore = true }

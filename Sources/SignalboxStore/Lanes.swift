@@ -6,7 +6,8 @@ import Synchronization
 /// wake lanes and downloads. A class because the writer, the lanes and the timer share it.
 package final class Lanes: Sendable {
     private struct Table {
-        var states: [DestinationName: DestinationState] = [:]
+        /// Paused and disabled destinations.
+        var inactive: Set<DestinationName> = []
         var withheld: Set<DestinationName> = []
         var wakers: [DestinationName: @Sendable () -> Void] = [:]
         var downloads: (@Sendable () -> Void)?
@@ -64,8 +65,8 @@ package final class Lanes: Sendable {
     /// Wakes the lanes where deliveries have become due by now.
     package func wakeDue(at now: Date) { wake(handOff.withLock { $0.wake(at: now, all: false) }) }
 
-    /// Makes all lanes, and the downloads, look at the store again.
-    package func lookAgain(at now: Date) {
+    /// Makes every lane, and the downloads, read the store again.
+    package func wakeAll(at now: Date) {
         wake(handOff.withLock { $0.wake(at: now, all: true) })
         wakeDownloads()
     }
@@ -76,19 +77,25 @@ package final class Lanes: Sendable {
 
     // MARK: Destinations that accept nothing
 
-    package func state(of destination: DestinationName) -> DestinationState? {
-        table.withLock { $0.states[destination] }
+    /// Whether a destination is neither paused nor disabled.
+    package func isActive(_ destination: DestinationName) -> Bool {
+        table.withLock { !$0.inactive.contains(destination) }
     }
 
     package func isWithheld(by destination: DestinationName) -> Bool {
         table.withLock { $0.withheld.contains(destination) }
     }
 
-    /// Those that are paused or disabled, or have not given permission.
-    package var idleDestinations: Set<DestinationName> { table.withLock { $0.withheld.union($0.states.keys) } }
+    /// Destinations that are paused or disabled, or have not given permission.
+    package var idleDestinations: Set<DestinationName> { table.withLock { $0.withheld.union($0.inactive) } }
 
-    package func set(_ state: DestinationState?, of destination: DestinationName) {
-        table.withLock { $0.states[destination] = state }
+    package func activate(_ destination: DestinationName) {
+        table.withLock { _ = $0.inactive.remove(destination) }
+        wake([destination])
+    }
+
+    package func deactivate(_ destination: DestinationName) {
+        table.withLock { _ = $0.inactive.insert(destination) }
         wake([destination])
     }
 
@@ -99,10 +106,10 @@ package final class Lanes: Sendable {
     }
 
     /// Adopts what the store says, and wakes the lanes for which it says something new.
-    package func adopt(states: [DestinationName: DestinationState], withheld: Set<DestinationName>) {
+    package func adopt(inactive: Set<DestinationName>, withheld: Set<DestinationName>) {
         let changed = table.withLock { table in
-            let changed = Set(table.states.keys).symmetricDifference(states.keys)
-            defer { (table.states, table.withheld) = (states, withheld) }
+            let changed = table.inactive.symmetricDifference(inactive)
+            defer { (table.inactive, table.withheld) = (inactive, withheld) }
             return changed.union(table.withheld.subtracting(withheld))
         }
         wake(changed)

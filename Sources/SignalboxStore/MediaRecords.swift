@@ -1,7 +1,7 @@
 package import Foundation
 package import SignalboxNotification
 
-/// How a download ended.
+/// The end of a download.
 package struct MediaSettlement: Sendable, Equatable {
     /// The `MediaJob.id`.
     package let job: Int64
@@ -35,7 +35,7 @@ package struct MediaRelease: Sendable {
     }
 }
 
-/// A file as the store keeps it.
+/// A stored file.
 package struct MediaFileRecord: Sendable, Equatable {
     /// The next page begins after it.
     package let id: Int64
@@ -51,7 +51,7 @@ package struct MediaFileRecord: Sendable, Equatable {
     }
 }
 
-/// A URL as the store keeps it.
+/// A stored URL.
 package struct MediaURLRecord: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         /// Requested, now or after a pause.
@@ -69,7 +69,7 @@ package struct MediaURLRecord: Sendable, Equatable {
     package let wantedAt: Date
     /// When it was last stored, found unchanged, or given up; nil before.
     package let checkedAt: Date?
-    /// Why the last download failed.
+    /// The reason why the last download failed.
     package let failure: MediaFailure?
     /// The digest of its file, perhaps of an earlier download.
     package let sha256: String?

@@ -13,10 +13,7 @@ package struct Retention: Sendable, Equatable {
     package init(
         ended: Duration, dead: Duration, bytes: Int64, categories: CategoryRetention = CategoryRetention()
     ) {
-        self.ended = ended
-        self.dead = dead
-        self.bytes = bytes
-        self.categories = categories
+        (self.ended, self.dead, self.bytes, self.categories) = (ended, dead, bytes, categories)
     }
 
     /// Decides at one time which events may be removed.
@@ -25,10 +22,7 @@ package struct Retention: Sendable, Equatable {
         package let ended: Date
         package let dead: Date
 
-        package init(ended: Date, dead: Date) {
-            self.ended = ended
-            self.dead = dead
-        }
+        package init(ended: Date, dead: Date) { (self.ended, self.dead) = (ended, dead) }
 
         /// Events accepted later are all kept.
         package var latest: Date { max(ended, dead) }
@@ -48,8 +42,7 @@ package struct CategoryRetention: Sendable, Equatable {
     package var count: Int
 
     package init(age: Duration = .seconds(90 * 86_400), count: Int = 1000) {
-        self.age = age
-        self.count = count
+        (self.age, self.count) = (age, count)
     }
 }
 
@@ -59,12 +52,6 @@ package struct MediaRetention: Sendable, Equatable {
     package var unused: Duration
     /// The size of all files beyond which those are removed whose last use is longest ago.
     package var bytes: Int64
-    /// How long the failure of a download is kept.
-    package var failures: Duration
 
-    package init(unused: Duration, bytes: Int64, failures: Duration = .seconds(86_400)) {
-        self.unused = unused
-        self.bytes = bytes
-        self.failures = failures
-    }
+    package init(unused: Duration, bytes: Int64) { (self.unused, self.bytes) = (unused, bytes) }
 }

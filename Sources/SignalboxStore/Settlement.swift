@@ -1,7 +1,7 @@
 package import Foundation
 package import SignalboxNotification
 
-/// How an attempt ended. Waits are durations, because the store's own clock decides when they are over.
+/// The outcome of a lease. Waits are durations, because the store's own clock decides when they are over.
 package enum Outcome: Sendable, Equatable {
     case delivered(status: Int)
     /// The next attempt is due after this time.
@@ -15,7 +15,7 @@ package enum Outcome: Sendable, Equatable {
     case returned
 }
 
-/// One request to a destination, as the log of attempts keeps it.
+/// One request to a destination, for the record of attempts.
 package struct Attempt: Sendable, Equatable {
     package var startedAt: Date
     package var duration: Duration

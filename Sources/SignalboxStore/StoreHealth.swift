@@ -36,15 +36,15 @@ package final class StoreHealth: Sendable {
 
     package init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
-    /// Remembers an error that reports damage; ignores all others.
-    package func note(_ error: StoreError) {
+    /// Remembers an error that reports damage. Ignores all others.
+    package func recordDamage(_ error: StoreError) {
         guard case .damaged = error else { return }
         state.withLock { if $0.damage == nil { $0.damage = error } }
     }
 
     /// Ignores a failure that may be of a single write, unless it reports damage.
     package func commitFailed(_ failure: CommitFailure) {
-        note(failure.reason)
+        recordDamage(failure.reason)
         if !failure.mayBeOfOneWrite { state.withLock { [now] in $0.failedCommit = (failure.reason, now()) } }
     }
 

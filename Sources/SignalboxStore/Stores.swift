@@ -29,7 +29,7 @@ package protocol IntakeStore: StoreStatus {
     @discardableResult
     func append(_ events: [RoutedEvent], of request: IdempotentRequest?) async throws(StoreError) -> AppendResult
 
-    /// The same without waiting. Calls `done` once, on a thread of the store, which it must not block. `done` receives
+    /// Appends without waiting. Calls `done` once, on a thread of the store, which it must not block. `done` receives
     /// the ids of the earlier events that some of these repeat, by position.
     func append(
         _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void)
@@ -80,8 +80,8 @@ package protocol LaneStore: StoreStatus {
     /// changed. Call it every few hundred milliseconds.
     func tick() async throws(StoreError)
 
-    /// Makes every lane, and the downloads, look at the store again.
-    func lookAgain()
+    /// Makes every lane, and the downloads, read the store again.
+    func wakeAll()
 
     /// The number of the read that a lane has in progress; nil for none. A number that stays the same for long reveals
     /// a read that does not end.
@@ -173,8 +173,7 @@ package protocol InspectionStore: StoreStatus {
     /// The destinations to which nothing is sent now, and why.
     func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus]
 
-    /// Pauses or disables a destination. Nil resumes it, and lets its lane request a missing
-    /// permission again.
+    /// Pauses or disables a destination. Nil resumes it, and lets its lane request a missing permission again.
     func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError)
 
     /// Counts of downloads and files. Cheap enough for a call every few seconds.
@@ -213,7 +212,7 @@ package protocol UpkeepStore: StoreStatus {
     /// The size of all known files, in bytes. Cheap.
     func mediaBytes() async throws(StoreError) -> Int64
 
-    /// Those of the digests that belong to known files.
+    /// The digests among these that belong to known files.
     func knownFiles(of digests: [String]) async throws(StoreError) -> Set<String>
 
     /// Moves all commits into the store's main file, so that a copy of that file is complete. Call it before the
@@ -239,17 +238,5 @@ extension LaneStore {
     @discardableResult
     package func settle(_ lease: Lease, _ outcome: Outcome) async throws(StoreError) -> SettlementResult {
         try await settle(Settlement(lease, outcome))
-    }
-}
-
-extension InspectionStore {
-    package func purge(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
-        try await purge(filter, sparingWaiting: false)
-    }
-}
-
-extension UpkeepStore {
-    package func remove(beyond retention: Retention) async throws(StoreError) -> Int {
-        try await remove(beyond: retention) {}
     }
 }

@@ -96,6 +96,10 @@ extension IntakeStore {
 }
 
 extension UpkeepStore {
+    package func remove(beyond retention: Retention) async throws(StoreError) -> Int {
+        try await remove(beyond: retention) {}
+    }
+
     @discardableResult
     package func removeMedia(
         beyond retention: MediaRetention, gone: ([String]) async -> Void = { _ in }
@@ -105,6 +109,10 @@ extension UpkeepStore {
 }
 
 extension InspectionStore {
+    package func purge(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
+        try await purge(filter, sparingWaiting: false)
+    }
+
     package func mediaFiles(limit: Int) async throws(StoreError) -> [MediaFileRecord] {
         try await mediaFiles(after: nil, limit: limit)
     }

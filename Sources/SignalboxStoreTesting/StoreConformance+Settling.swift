@@ -39,7 +39,8 @@ extension StoreConformance {
             // Appends batches of several sizes.
             var position = 0
             for count in [1, 7, 8, 9, 31, 33, 52] {
-                #expect(try await queue.append(Array(events[position..<position + count])) == .appended(duplicates: [:]))
+                #expect(
+                    try await queue.append(Array(events[position..<position + count])) == .appended(duplicates: [:]))
                 position += count
             }
             #expect(position == events.count)
@@ -189,6 +190,21 @@ extension StoreConformance {
             #expect(try await bench.only(next).state == .delivered)
             #expect(try await next.audit().isRight)
         },
+        Self("aSettlementOfAnEarlierAttemptWritesNothing") { bench in
+            let queue = try bench.open(isOrdered: true)
+            try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, orderKey: "a")])])
+            let first = try await bench.claimOne(queue)
+            try await queue.settle(first, .failed(after: 0))
+            try await queue.tick()
+            let second = try await bench.claimOne(queue)
+            #expect(second.delivery == first.delivery && second.fence != first.fence)
+            for outcome in [Outcome.delivered(status: 200), .refused, .failed(after: 0), .returned] {
+                #expect(try await queue.settle(first, outcome) == .lost, "\(outcome)")
+            }
+            #expect(try await bench.claimNumbers(queue).isEmpty, "the second attempt is still leased")
+            #expect(try await queue.settle(second, .delivered(status: 200)) == .recorded)
+            #expect(try await queue.attempts(of: first.delivery).map(\.status) == [503, 200])
+        },
         Self("aLeaseIsSettledOnce") { bench in
             let queue = try bench.open()
             for outcome in [Outcome.delivered(status: 200), .failed(after: 60)] {
@@ -198,6 +214,20 @@ extension StoreConformance {
                 #expect(try await queue.settle(lease, .refused) == .lost)
             }
             #expect(try await queue.counts()[bench.crm] == [.delivered: 1, .waiting: 1])
+        },
+        Self("aRetryIsMeasuredByTheStoresClock") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1)])
+            let lease = try await bench.claimOne(queue)
+            // The clock of the sender is an hour behind, and the attempt took a minute.
+            let attempt = Attempt(startedAt: bench.clock.now.addingTimeInterval(-3600), duration: .seconds(60))
+            bench.clock.advance(by: 60)
+            try await queue.settle(Settlement(lease, .failed(after: 30), attempt: attempt))
+            #expect(try await bench.only(queue).due == bench.clock.now.addingTimeInterval(30))
+            bench.clock.advance(by: 29)
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            bench.clock.advance(by: 1)
+            #expect(try await bench.claimNumbers(queue) == [1])
         },
         Self("retryGivesAFreshBudgetAndKeepsAttempts") { bench in
             let queue = try bench.open()

@@ -25,7 +25,7 @@ struct DamagedFile {
         queue.openLane(Self.crm) {}
         queue.openLane(Self.line, isOrdered: true) {}
         for number in 0..<events { try await queue.append([event(number)], of: request(number)) }
-        try await queue.set(DestinationState(.paused, reason: "x", since: clock.now), of: DestinationName("paused"))
+        try await queue.set(.paused, of: DestinationName("paused"))
         try await queue.withhold("x", by: DestinationName("withheld"))
         for (number, lease) in try await queue.claim(from: Self.crm, upTo: events / 2).enumerated() {
             let outcomes: [Outcome] = [
@@ -101,7 +101,7 @@ struct DamagedFile {
         }
         queue.openLane(Self.crm) {}
         queue.openLane(Self.line, isOrdered: true) {}
-        await look(at: queue)
+        await readAll(of: queue)
         try? await queue.openMedia {}
         clock.set(by: 100)
         clock.advance(by: 100)
@@ -123,7 +123,7 @@ struct DamagedFile {
         _ = try? await queue.append([event(1000)])
         _ = try? await queue.append([event(1001)], of: request(1))
         _ = try? await queue.retry(DeliveryFilter(state: .dead))
-        await look(at: queue)
+        await readAll(of: queue)
         await clean(queue)
         let isRight = try? await queue.audit().isRight
         let isDamaged = await queue.isProbedAsDamaged
@@ -150,7 +150,7 @@ struct DamagedFile {
         return all
     }
 
-    private func look(at queue: SQLiteQueue) async {
+    private func readAll(of queue: SQLiteQueue) async {
         for record in (try? await queue.deliveries(DeliveryFilter(), limit: 1000)) ?? [] {
             _ = try? await queue.attempts(of: record.id)
             _ = try? await queue.event(record.event)

@@ -24,7 +24,7 @@ import Testing
     private func reason(
         _ record: DeliveryRecord, status: DestinationStatus? = nil, isKnown: Bool = true, hasRate: Bool = false
     ) -> DeliveryWait.Reason? {
-        DeliveryWait(of: record, in: .init(status: status, isKnown: isKnown, hasRate: hasRate), at: now)?.reason
+        DeliveryWait(of: record, status: status, isKnown: isKnown, hasRate: hasRate, at: now)?.reason
     }
 
     @Test func namesTheReasonOfAWait() {
@@ -41,13 +41,13 @@ import Testing
 
     /// The destination's status comes first, unless it ends before the delivery is due.
     @Test func namesTheReasonThatEndsLast() {
-        let paused = DestinationStatus(word: "paused", reason: nil, since: now, wait: .paused)
+        let paused = DestinationStatus(.paused, since: now)
         let failing = DestinationStatus(word: "failing", reason: "r", since: now, until: now + 30, wait: .breakerOpen)
         #expect(reason(record(attempts: 1, due: 60), status: paused) == .paused)
         #expect(reason(record(), status: failing) == .breakerOpen)
         #expect(reason(record(attempts: 1, due: 60), status: failing) == .retry)
         #expect(reason(record { $0.isInProgress = true }, status: paused) == .inProgress)
-        let wait = DeliveryWait(of: record(), in: .init(status: failing, isKnown: true, hasRate: false), at: now)
+        let wait = DeliveryWait(of: record(), status: failing, isKnown: true, hasRate: false, at: now)
         #expect(wait?.until == now + 30 && wait?.detail == "r")
     }
 

@@ -115,7 +115,7 @@ import Testing
             let queue = try SQLiteQueue(in: directory)
             let statements = Statements()
             try await queue.file.pool.writeWithoutTransaction { db in
-                db.trace { statements.note("\($0)") }
+                db.trace { statements.append("\($0)") }
             }
             try await queue.append([event(1, waitingFor: nil, until: Date())])
             #expect(!statements.all.isEmpty)
@@ -139,5 +139,5 @@ import Testing
 private final class Statements: Sendable {
     private let texts = Mutex<[String]>([])
     var all: [String] { texts.withLock { $0 } }
-    func note(_ text: String) { texts.withLock { $0.append(text) } }
+    func append(_ text: String) { texts.withLock { $0.append(text) } }
 }

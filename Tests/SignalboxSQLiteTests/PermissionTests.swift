@@ -34,7 +34,7 @@ import Testing
             let other = try SQLiteQueue(in: directory)
             try await queue.tick()
             try await queue.withhold("x", by: crm)
-            try await other.set(DestinationState(.paused, since: Date()), of: crm)
+            try await other.set(.paused, of: crm)
             #expect(try await queue.statuses()[crm]?.word == "paused")
             try await queue.permit(by: crm)
             #expect(try await queue.statuses()[crm]?.word == "paused", "the operator paused it")

@@ -80,24 +80,6 @@ import Testing
         }
     }
 
-    @Test func waitsUntilARetryIsDue() async throws {
-        try await withTemporaryDirectory { directory in
-            let clock = ManualDate()
-            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
-            queue.openLane(crm) {}
-            try await queue.append([event(1, to: [crm], at: clock.now)])
-            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
-            try await queue.settle(lease, .retry(after: .seconds(60), status: 503, reason: "answered 503"))
-            try await queue.tick()
-            #expect(try await queue.claim(from: crm, upTo: 1).isEmpty)
-            clock.advance(by: 61)
-            try await queue.tick()
-            let again = try #require(try await queue.claim(from: crm, upTo: 1).first)
-            #expect(again.attempts == 1)
-            #expect(again.event == lease.event)
-        }
-    }
-
     @Test func keepsDeadDeliveriesUntilTheyAreRetried() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
@@ -117,17 +99,6 @@ import Testing
             let again = try #require(try await queue.claim(from: crm, upTo: 1).first)
             #expect(again.delivery == dead.id)
             #expect(again.attempts == 0)
-        }
-    }
-
-    @Test func retryKeepsDeliveredDeliveries() async throws {
-        try await withTemporaryDirectory { directory in
-            let queue = try SQLiteQueue(in: directory)
-            queue.openLane(crm) {}
-            try await queue.append([event(1, to: [crm])])
-            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
-            try await queue.settle(lease, .delivered(status: 200))
-            #expect(try await queue.retry(DeliveryFilter(ids: [lease.delivery])) == 0)
         }
     }
 

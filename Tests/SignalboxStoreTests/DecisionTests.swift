@@ -55,11 +55,11 @@ import Testing
     // MARK: Destinations
 
     @Test func aPausePrecedesAMissingPermissionWhichPrecedesABackoff() {
-        let paused = DestinationState(.paused, since: now)
-        let withheld = WithheldPermission(reason: "x", since: now)
+        let paused = DestinationStatus(.paused, since: now)
+        let withheld = DestinationStatus(withheld: "x", since: now)
         let open = DestinationBackoff(.breakerOpen, reason: "x", since: now, until: now - 1)
         func word(
-            _ state: DestinationState? = nil, _ withheld: WithheldPermission? = nil,
+            _ state: DestinationStatus? = nil, _ withheld: DestinationStatus? = nil,
             _ backoff: DestinationBackoff? = nil
         ) -> String? {
             func table<T>(_ value: T?) -> [DestinationName: T] { value.map { [crm: $0] } ?? [:] }

@@ -113,7 +113,7 @@ import Testing
         handOff.open(inbox)
         _ = try read(&handOff)
         handOff.finishReading([], of: inbox, isComplete: false, unreadable: [7])
-        #expect(handOff.lanes[inbox]?.held == [7])
+        #expect(handOff.isHeld(7, of: inbox))
     }
 
     /// Deliveries in the store are read even if fresh ones arrive all the time.
@@ -145,6 +145,19 @@ import Testing
         #expect(none.isEmpty)
         handOff.release(lease(1), due: nil)
         guard case .read = handOff.claim(from: inbox, upTo: 5) else { throw UnexpectedClaim() }
+    }
+
+    @Test func aStaleReleaseKeepsALaterLease() {
+        var handOff = HandOff()
+        handOff.open(inbox, isOrdered: true)
+        func lease(_ earlier: Int) -> Lease {
+            Lease(delivery: 1, event: "e", destination: inbox, attempts: 0, earlier: earlier, body: [], orderKey: "a")
+        }
+        handOff.finishReading([lease(1)], of: inbox)
+        handOff.release(lease(0), due: nil)
+        #expect(handOff.isHeld(1, of: inbox) && handOff.lanes[inbox]?.heldKeys == ["a"])
+        handOff.release(lease(1), due: nil)
+        #expect(!handOff.isHeld(1, of: inbox) && handOff.lanes[inbox]?.heldKeys == [])
     }
 
     @Test func aRollbackRemovesItsReservations() {
@@ -210,7 +223,7 @@ import Testing
         mutating func finishRead() {
             guard let limit = reading else { return }
             reading = nil
-            let found = waiting.subtracting(handOff.lanes[inbox]?.held ?? []).sorted().prefix(limit).map(lease)
+            let found = waiting.filter { !handOff.isHeld($0, of: inbox) }.sorted().prefix(limit).map(lease)
             handOff.finishReading(found, of: inbox, isComplete: false)
             take(found)
         }

@@ -164,7 +164,7 @@ extension Dispatcher {
             logger.critical(
                 "Bug: deliveries are overdue but none was attempted.",
                 metadata: ["destination": "\(lane.name)", "overdue": "\(Int(overdue ?? 0)) s"])
-            queue.lookAgain()
+            queue.wakeAll()
             lane.wake()
         }
     }
