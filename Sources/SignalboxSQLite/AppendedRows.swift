@@ -3,8 +3,8 @@ import GRDB
 import SignalboxNotification
 import SignalboxStore
 
-/// The rows of events and deliveries that a transaction appends, which number themselves: so they can refer to each other
-/// before they are in the tables. Nobody else appends any while the transaction lasts.
+/// The events and deliveries that a transaction appends. They are numbered here, so that they can refer to each other
+/// before they are in the tables: no other connection appends while the transaction lasts.
 struct AppendedRows {
     private var events = BulkInsert<NewEvent>()
     private var deliveries = BulkInsert<NewDelivery>()
@@ -13,24 +13,18 @@ struct AppendedRows {
     private(set) var lastEvent: Int64?
     private(set) var lastDelivery: Int64?
 
-    /// The number that the next event gets.
-    mutating func nextEvent(in db: Database) throws -> Int64 {
-        let last = try lastEvent ?? StoredNumbers.lastEvent(in: db)
-        lastEvent = last
-        return last + 1
+    /// The number of the next event.
+    func nextEvent(in db: Database) throws -> Int64 { try (lastEvent ?? StoredNumbers.lastEvent(in: db)) + 1 }
+
+    /// The number of the next delivery.
+    func nextDelivery(in db: Database) throws -> Int64 {
+        try (lastDelivery ?? StoredNumbers.lastDelivery(in: db)) + 1
     }
 
-    /// As above, of deliveries.
-    mutating func nextDelivery(in db: Database) throws -> Int64 {
-        let last = try lastDelivery ?? StoredNumbers.lastDelivery(in: db)
-        lastDelivery = last
-        return last + 1
-    }
-
-    /// False for an event with a lasting id that is there already: then nothing is added.
+    /// False for an event with a lasting id that is stored already: then nothing is added.
     mutating func add(_ event: NewEvent, in db: Database) throws -> Bool {
         if event.routed.hasLastingID {
-            let statement = try lasting ?? NewEvent.unlessThere(db)
+            let statement = try lasting ?? NewEvent.insertUnlessStored(db)
             lasting = statement
             try statement.run { event.bind(&$0) }
             guard statement.changes > 0 else { return false }
@@ -46,7 +40,7 @@ struct AppendedRows {
         lastDelivery = delivery.id
     }
 
-    /// Has all of them in the tables.
+    /// Writes all of them.
     mutating func flush(in db: Database) throws {
         try events.flush(in: db)
         try deliveries.flush(in: db)
@@ -71,27 +65,21 @@ struct NewEvent: NewRow {
         row.bind(routed.payload)
     }
 
-    /// Inserts one, unless an event with its id is there.
-    fileprivate static func unlessThere(_ db: Database) throws -> RowStatement {
-        try RowStatement(
-            db,
-            sql: """
-                INSERT INTO \(insertion.table) (\(insertion.columns.joined(separator: ", "))) VALUES (?, ?, ?, ?, ?, ?, ?)
-                ON CONFLICT (id) DO NOTHING
-                """)
+    fileprivate static func insertUnlessStored(_ db: Database) throws -> RowStatement {
+        let columns = insertion.columns.joined(separator: ", ")
+        return try RowStatement(
+            db, sql: "INSERT INTO events (\(columns)) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING")
     }
 }
 
 struct NewDelivery: NewRow {
     let id: Int64
     let event: Int64
-    let routed: RoutedEvent
-    /// Position of its order among those of the event.
-    let position: Int
+    let order: DeliveryOrder
     let due: Date
-    /// Whether it is handed on at once.
+    /// Whether it is handed over in memory.
     let isBegun: Bool
-    /// Row of the variant that it carries.
+    /// The row of the variant that it carries.
     let variant: Int64?
 
     static let insertion = Insertion(
@@ -99,7 +87,6 @@ struct NewDelivery: NewRow {
         ["id", "event", "destination", "due", "not_before", "not_after", "order_key", "begun", "variant"])
 
     func bind(_ row: inout RowStatement.Arguments) {
-        let order = routed.deliveries[position]
         row.bind(id)
         row.bind(event)
         row.bind(order.destination.name)

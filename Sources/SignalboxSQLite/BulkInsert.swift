@@ -1,40 +1,36 @@
 import GRDB
 
-/// A row that is written whole.
+/// A row that is inserted together with others.
 protocol NewRow {
     static var insertion: Insertion { get }
-    /// Gives a value for each of the columns, in their order.
+    /// Binds a value for each of the columns, in their order.
     func bind(_ row: inout RowStatement.Arguments)
 }
 
-/// How rows of a table are inserted: its statements, written once.
+/// The statements that insert rows of a table, written once.
 struct Insertion {
-    let table: String
-    /// All that get a value.
     let columns: [String]
+    /// By the number of rows that they insert.
     fileprivate let statements: [Int: String]
 
-    /// How many rows a statement may insert, the most first.
+    /// How many rows a statement may insert, largest first.
     fileprivate static let sizes = [32, 8, 1]
 
     init(into table: String, _ columns: [String]) {
-        self.table = table
         self.columns = columns
         let row = "(" + columns.map { _ in "?" }.joined(separator: ", ") + ")"
-        // FAIL, not ABORT: to take back the rows before one that is refused SQLite would keep a copy of every page, and
-        // the transaction ends with it anyway.
+        // FAIL, not ABORT: to undo the rows before a rejected one, SQLite would keep a copy of every page, and the
+        // transaction ends with it anyway.
         let opening = "INSERT OR FAIL INTO \(table) (\(columns.joined(separator: ", "))) VALUES "
-        statements = Dictionary(
-            uniqueKeysWithValues: Self.sizes.map { size in
-                (size, opening + repeatElement(row, count: size).joined(separator: ", "))
-            })
+        statements = Self.sizes.reduce(into: [:]) { statements, size in
+            statements[size] = opening + repeatElement(row, count: size).joined(separator: ", ")
+        }
     }
 }
 
-/// Rows that are inserted many at a time: for every statement SQLite opens the table and each of its indexes anew, which
-/// costs about as much as a row does.
-///
-/// Rows are in the table once they are flushed. For use within one transaction, which has failed when this throws.
+/// Inserts many rows with each statement: for every statement SQLite opens the table and each of its indexes anew,
+/// which costs about as much as a row does. Rows are in the table once they are flushed. For use within one
+/// transaction, which has failed when this throws.
 struct BulkInsert<Row: NewRow> {
     private var rows: [Row] = []
     private var statements: [Int: RowStatement] = [:]
@@ -59,7 +55,7 @@ struct BulkInsert<Row: NewRow> {
 
     private mutating func statement(of size: Int, in db: Database) throws -> RowStatement {
         if let statement = statements[size] { return statement }
-        guard let sql = Row.insertion.statements[size] else { preconditionFailure("No statement is of that size.") }
+        guard let sql = Row.insertion.statements[size] else { preconditionFailure("No statement has that size.") }
         let statement = try RowStatement(db, sql: sql)
         statements[size] = statement
         return statement

@@ -3,20 +3,30 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// Carries what was committed from the write-ahead log into the database while others go on writing.
+/// Copies commits from the write-ahead log into the database while others go on writing.
 ///
-/// SQLite would have the thread that commits do it, which then writes nothing for as long as that takes. Here it does so
-/// only when the log has grown long all the same, for only while nobody writes can all of it be carried over, and the log
-/// begin anew. A class because it has a connection and a queue of its own.
+/// By itself, SQLite would do this on the thread that commits, which writes nothing meanwhile. Here the writer does it
+/// only when the log has grown long: the log can start anew only after a checkpoint during which nothing is written. A
+/// class because it owns a connection and a queue.
 final class Checkpointer: Sendable {
     /// Pages that are written between two checkpoints.
     private static let step = 1000
-    /// Pages in the log at which the writer makes a checkpoint of its own; at twice as many it waits for one that is under way.
+    /// Pages in the log at which the writer makes a checkpoint itself. At twice as many it waits for one in progress.
     static let longestLog = 4000
-    /// Bytes of the log's file that are kept for what comes, when the log begins anew.
+    /// Bytes of the log's file that are kept when the log starts anew.
     static let keptLog = 128 * 1024 * 1024
 
-    /// When there is a checkpoint to make, and by whom.
+    enum Step {
+        case none
+        /// Next to the writer, on another thread.
+        case aside
+        /// By the writer.
+        case here
+        /// By the writer, after the one in progress.
+        case afterTheOther
+    }
+
+    /// Decides when to make a checkpoint, and where.
     struct State {
         /// Pages written since the last checkpoint began.
         private var written = 0
@@ -24,11 +34,11 @@ final class Checkpointer: Sendable {
         private var logged = 0
         private var isRunning = false
 
-        /// Begins a checkpoint where it is time for one.
+        /// Begins a checkpoint if it is time for one.
         mutating func step(after pages: Int) -> Step {
             written += pages
             logged += pages
-            // Never both at once: each would find the other at it, and the log would grow on.
+            // Only one at once: each would find the other in progress, and the log would keep growing.
             if isRunning { return logged >= 2 * Checkpointer.longestLog ? .afterTheOther : .none }
             let isLong = logged >= Checkpointer.longestLog
             guard isLong || written >= Checkpointer.step else { return .none }
@@ -36,18 +46,14 @@ final class Checkpointer: Sendable {
             return isLong ? .here : .aside
         }
 
-        mutating func begin() {
-            written = 0
-            isRunning = true
-        }
+        mutating func begin() { (written, isRunning) = (0, true) }
 
-        /// `result`: pages that were in the log when the checkpoint began, and those that are carried over; nil where it
-        /// failed.
-        mutating func end(_ result: (pages: Int, carried: Int)?) {
+        /// `result`: pages in the log when the checkpoint began, and those that it copied; nil after a failure.
+        mutating func end(_ result: (pages: Int, copied: Int)?) {
             isRunning = false
-            guard let (pages, carried) = result else { return }
-            // Only a log of which nothing is left to carry over begins anew.
-            logged = pages == carried && written == 0 ? 0 : pages + written
+            guard let (pages, copied) = result else { return }
+            // The log starts anew once all of it is copied.
+            logged = pages == copied && written == 0 ? 0 : pages + written
         }
     }
 
@@ -59,20 +65,12 @@ final class Checkpointer: Sendable {
 
     init(path: String) { self.path = path }
 
-    enum Step {
-        case none
-        /// Beside the writer.
-        case aside
-        /// By the writer.
-        case here
-        /// By the writer, once the one that is under way has ended.
-        case afterTheOther
-    }
-
-    /// To be called by the writer after it has committed.
+    /// Called by the writer after each commit.
     func committed(by db: Database) {
-        let pages = Self.pagesWritten(by: db)
-        switch state.withLock({ $0.step(after: pages) }) {
+        var (pages, highest): (CInt, CInt) = (0, 0)
+        // Resets the count, so that it is that of the last commit.
+        sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 1)
+        switch state.withLock({ $0.step(after: Int(pages)) }) {
         case .none: return
         case .aside: return queue.async { self.run() }
         case .here: break
@@ -80,27 +78,23 @@ final class Checkpointer: Sendable {
             waitUntilIdle()
             state.withLock { $0.begin() }
         }
-        let result = try? db.checkpoint(.passive)
-        state.withLock { $0.end(result.map { ($0.walFrameCount, $0.checkpointedFrameCount) }) }
+        end(try? db.checkpoint(.passive))
     }
 
-    /// Returns once no checkpoint is under way or asked for.
+    /// Returns once no checkpoint is in progress or scheduled.
     func waitUntilIdle() { queue.sync {} }
 
     private func run() {
-        // What fails here is tried again with what is written next; what ails the disk, commits say.
-        let result = try? connection.withLock { connection in
-            let opened = try connection ?? DatabaseQueue(path: path)
-            connection = opened
-            return try opened.writeWithoutTransaction { try $0.checkpoint(.passive) }
-        }
-        state.withLock { $0.end(result.map { ($0.walFrameCount, $0.checkpointedFrameCount) }) }
+        end(
+            try? connection.withLock { connection in
+                let opened = try connection ?? DatabaseQueue(path: path)
+                connection = opened
+                return try opened.writeWithoutTransaction { try $0.checkpoint(.passive) }
+            })
     }
 
-    /// Since the last call.
-    private static func pagesWritten(by db: Database) -> Int {
-        var (pages, most): (CInt, CInt) = (0, 0)
-        sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &most, 1)
-        return Int(pages)
+    /// A checkpoint that failed is made again after the next writes. Faults of the disk are reported by commits.
+    private func end(_ result: (walFrameCount: Int, checkpointedFrameCount: Int)?) {
+        state.withLock { $0.end(result.map { ($0.walFrameCount, $0.checkpointedFrameCount) }) }
     }
 }

@@ -1,48 +1,143 @@
+import Foundation
 import GRDB
 import SignalboxNotification
 import SignalboxStore
 
 /// A due delivery with its event: everything that a lease needs, read before anything is written.
 struct DueDelivery {
-    let lease: Lease
+    let id: Int64
+    let attempts: Int
     /// Attempts that were begun, finished or not.
     let begun: Int
-    /// The attempts among them that do not count against the budget.
-    let forgiven: Int
+    let notAfter: Date?
+    /// Whether a route is yet to transform its event.
     let awaitsItsShape: Bool
+    /// Attempts that do not count against the budget.
+    private let forgiven: Int
+    private let event: String
+    private let destination: DestinationName
+    private let body: [UInt8]
+    private let payload: [UInt8]?
+    private let orderKey: String?
 
     /// Throws ``DamagedValue`` when the delivery contradicts the index or cannot be read.
-    init(_ id: Int64, _ destination: DestinationName, _ now: Int64, in db: Database) throws {
-        let row = try StoredRow.fetchOne(
-            db.cachedStatement(
-                sql: """
-                    SELECT e.id, d.attempts, coalesce(v.body, e.body), e.payload, d.not_after, d.begun, d.forgiven,
-                        d.begun = 0 AND EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND shape IS NOT NULL),
-                        d.order_key, d.variant IS NOT NULL AND v.id IS NULL,
-                        d.state = 'waiting' AND d.destination = ? AND d.due <= ?
-                    FROM deliveries d JOIN events e ON e.seq = d.event LEFT JOIN variants v ON v.id = d.variant
-                    WHERE d.id = ?
-                    """), arguments: [destination.name, now, id])
+    init(_ id: Int64, _ destination: DestinationName, by now: Date, in db: Database) throws {
+        let row = try db.row(
+            """
+            SELECT e.id, d.attempts, coalesce(v.body, e.body), e.payload, d.not_after, d.begun, d.forgiven,
+                d.begun = 0 AND EXISTS (SELECT 1 FROM media_waits WHERE delivery = d.id AND shape IS NOT NULL),
+                d.order_key, d.variant IS NOT NULL AND v.id IS NULL,
+                d.state = 'waiting' AND d.destination = ? AND d.due <= ?
+            FROM deliveries d JOIN events e ON e.seq = d.event LEFT JOIN variants v ON v.id = d.variant
+            WHERE d.id = ?
+            """, [destination.name, now.milliseconds, id])
         // An index lists the delivery, so it must exist, have its event, and be due. Otherwise it might be sent twice.
-        guard let row, try row.flag(10) else { throw DamagedValue("delivery \(id) is not what the index says") }
+        guard let row, try row.flag(10) else { throw DamagedValue("delivery \(id) contradicts the index") }
         // The event as stored may contain data that this destination must not receive.
         if try row.flag(9) { throw DamagedValue("the variant of delivery \(id) is missing") }
-        let attempts = try row.count(1)
-        lease = Lease(
-            delivery: id, event: try row.eventID(0), destination: destination, attempts: attempts,
-            body: try row.bytes(2), payload: try row.optionalBytes(3), notAfter: try row.optionalDate(4),
-            orderKey: try row.optionalText(8))
-        begun = try row.count(5)
-        forgiven = try row.count(6)
-        awaitsItsShape = try row.flag(7)
+        self.id = id
+        self.destination = destination
+        (event, attempts) = (try row.eventID(0), try row.count(1))
+        (body, payload) = (try row.bytes(2), try row.optionalBytes(3))
+        (notAfter, orderKey) = (try row.optionalDate(4), try row.optionalText(8))
+        (begun, forgiven, awaitsItsShape) = (try row.count(5), try row.count(6), try row.flag(7))
+    }
+
+    /// The lease of the next attempt, after this many.
+    func lease(after earlier: Int, holder: UInt64) -> Lease {
+        Lease(
+            delivery: id, event: event, destination: destination, attempts: max(0, earlier - forgiven),
+            earlier: earlier, body: body, payload: payload, notAfter: notAfter, orderKey: orderKey, holder: holder)
     }
 }
 
-extension Lease {
-    /// The lease after this many attempts; forgiven ones do not count against the budget.
-    func begun(after attempts: Int, forgiven: Int) -> Lease {
-        Lease(
-            delivery: delivery, event: event, destination: destination, attempts: max(0, attempts - forgiven),
-            earlier: attempts, body: body, payload: payload, notAfter: notAfter, orderKey: orderKey)
+/// The queries of a search.
+extension DueSearch {
+    /// Searches within a transaction.
+    mutating func run(by now: Date, in db: Database) throws { try run(by: now, in: db) { _ in true } }
+
+    /// Searches a damaged file. Runs outside of a write transaction, because SQLite rejects writes in one that met a
+    /// malformed page. Skips what cannot be read, and stops when the index cannot be read any further.
+    mutating func runAroundDamage(by now: Date, in db: Database, path: String) throws {
+        func isDamage(_ error: any Error) -> Bool {
+            if case .damaged = StoreError(error, path: path) { true } else { false }
+        }
+        var unreadable: [Int64] = []
+        do {
+            try run(by: now, in: db) { [destination] due in
+                do {
+                    _ = try DueDelivery(due.id, destination, by: now, in: db)
+                    return true
+                } catch {
+                    guard isDamage(error) else { throw error }
+                    unreadable.append(due.id)
+                    return false
+                }
+            }
+        } catch {
+            guard isDamage(error), !found.isEmpty || !unreadable.isEmpty else { throw error }
+        }
+        self.unreadable = unreadable
+    }
+
+    /// `isReadable`: whether a delivery counts as found.
+    private mutating func run(by now: Date, in db: Database, isReadable: (Due) throws -> Bool) throws {
+        if isOrdered {
+            try gather(Self.ordered(after: lastKey), ["last": nil], by: now, in: db, isReadable)
+            if let lastKey {
+                try gather(Self.ordered(after: nil), ["last": lastKey], by: now, in: db, isReadable)
+            }
+        } else {
+            try gather(Self.unordered, [:], by: now, in: db, isReadable)
+        }
+        nextDue = try db.number(
+            "SELECT min(due) FROM deliveries WHERE state = 'waiting' AND destination = ? AND due > ?",
+            [destination.name, now.milliseconds]
+        ).map { Date(milliseconds: $0) }
+        isComplete = true
+    }
+
+    private mutating func gather(
+        _ sql: String, _ keys: StatementArguments, by now: Date, in db: Database, _ isReadable: (Due) throws -> Bool
+    ) throws {
+        var arguments: StatementArguments = ["destination": destination.name, "now": now.milliseconds]
+        arguments += keys
+        if sql.contains(":first") { arguments += ["first": lastKey] }
+        let rows = try StoredRow.fetchCursor(db.cachedStatement(sql: sql), arguments: arguments)
+        while wantsMore, let row = try rows.next() {
+            let due = Due(id: try row.number(0), key: try row.optionalText(1))
+            if accepts(due), try isReadable(due) { add(due) }
+        }
+    }
+
+    private static let unordered = """
+        SELECT id, NULL FROM deliveries WHERE state = 'waiting' AND destination = :destination AND due <= :now
+        ORDER BY due, id
+        """
+
+    /// The first delivery of each key, if it is due, and deliveries without a key. The query steps from key to key in
+    /// the index, so it never reads the long line behind a key. It starts after the key served last, so that no line
+    /// is served twice before another one. `UNION` ends the search even in an index whose keys are out of order.
+    private static func ordered(after first: String?) -> String {
+        """
+        WITH RECURSIVE keys(key) AS (
+            SELECT min(order_key) FROM deliveries WHERE state = 'waiting' AND destination = :destination
+                AND order_key \(first == nil ? "IS NOT NULL" : "> :first")
+            UNION
+            SELECT (SELECT min(order_key) FROM deliveries
+                WHERE state = 'waiting' AND destination = :destination AND order_key > key)
+            FROM keys WHERE key IS NOT NULL AND (:last IS NULL OR key < :last)
+        ), firsts(id, key) AS (
+            SELECT (SELECT id FROM deliveries
+                WHERE state = 'waiting' AND destination = :destination AND order_key = key
+                ORDER BY order_key, id LIMIT 1), key
+            FROM keys WHERE key IS NOT NULL AND (:last IS NULL OR key <= :last)
+        )
+        SELECT d.id, f.key FROM firsts f CROSS JOIN deliveries d ON d.id = f.id WHERE d.due <= :now
+        UNION ALL
+        SELECT id, NULL FROM deliveries
+            WHERE state = 'waiting' AND destination = :destination AND due <= :now AND order_key IS NULL
+                AND :last IS NULL
+        """
     }
 }

@@ -24,7 +24,7 @@ extension StoreError {
         case .SQLITE_READONLY: self = .unavailable(reason: "the file system or the file is read-only")
         case .SQLITE_CANTOPEN: self = .unavailable(reason: "\(path) cannot be opened")
         case .SQLITE_IOERR:
-            // A disk with no room left for what is not data is told like one that fails.
+            // SQLite reports a lack of room for its auxiliary files like a failing disk.
             let number = error.extendedResultCode.rawValue
             self = .unavailable(reason: "disk I/O error (\(number)): the disk may be full, or failing")
         default: self = .unavailable(reason: error.message ?? "SQLite's error \(error.extendedResultCode.rawValue)")

@@ -2,7 +2,7 @@ import Foundation
 import GRDB
 package import SignalboxStore
 
-/// How the queue of a data directory was lost.
+/// The way in which the queue of a data directory was lost.
 enum QueueLoss: Equatable {
     case missing(sign: String)
     /// The directory holds `token.key` and no other file of a queue. It is new, or everything else was removed.
@@ -13,7 +13,7 @@ enum QueueLoss: Equatable {
     case behind(last: Int64, accepted: Int64)
 
     /// A clause for error messages.
-    var words: String {
+    var reason: String {
         switch self {
         case .missing(let sign): "\(sign) is there, but queue.db is missing or empty"
         case .onlyKey: "token.key is there but queue.db is not"
@@ -25,6 +25,11 @@ enum QueueLoss: Equatable {
         }
     }
 
+    /// The error that reports it.
+    func error(in directory: String) -> StoreError {
+        self == .onlyKey ? .keyWithoutQueue(directory: directory) : .lost(directory: directory, reason: reason)
+    }
+
     /// Checks the directory before SQLite opens the file, because SQLite creates a missing one.
     init?(beforeOpening directory: String) {
         guard Self.size(directory + "/queue.db") == 0,
@@ -34,28 +39,23 @@ enum QueueLoss: Equatable {
         self = sign == "token.key" && isAlone ? .onlyKey : .missing(sign: sign)
     }
 
-    /// The error that reports it.
-    func error(in directory: String) -> StoreError {
-        self == .onlyKey ? .keyWithoutQueue(directory: directory) : .lost(directory: directory, reason: words)
-    }
-
     /// Compares a queue with its record. Nil when both agree, and when the directory of an earlier version has no
     /// record.
-    init?(_ record: QueueRecord?, identity: String, event: Int64, delivery: Int64) {
-        guard let record else { return nil }
-        if record.identity != identity {
+    init?(_ former: QueueRecord?, of record: QueueRecord) {
+        guard let former else { return nil }
+        if former.identity != record.identity {
             self = .replaced
-        } else if event < record.event {
-            self = .behind(last: event, accepted: record.event)
-        } else if delivery < record.delivery {
-            self = .behind(last: delivery, accepted: record.delivery)
+        } else if record.event < former.event {
+            self = .behind(last: record.event, accepted: former.event)
+        } else if record.delivery < former.delivery {
+            self = .behind(last: record.delivery, accepted: former.delivery)
         } else {
             return nil
         }
     }
 
-    /// Whether there must be a queue in a directory. A log alone does not say so: a first start that was killed before its
-    /// first commit leaves one.
+    /// Whether the directory must contain a queue. A log alone does not show that: a first start that was killed before
+    /// its first commit leaves one.
     static func isExpected(in directory: String) -> Bool { sign(in: directory, among: laterFiles) != nil }
 
     /// Files that the gateway makes after the queue's first commit.
@@ -73,62 +73,32 @@ enum QueueLoss: Equatable {
 }
 
 extension SQLiteQueue {
-    /// Opens the queue of a gateway that may be running; fails when there is none.
+    /// Opens the queue of a gateway that may be running. Throws when there is none.
     package static func existing(in directory: String) throws(StoreError) -> SQLiteQueue {
-        if let loss = QueueLoss(beforeOpening: directory) {
-            throw loss.error(in: directory)
-        }
-        guard FileManager.default.fileExists(atPath: directory + "/queue.db") else {
-            throw .missing(path: directory)
-        }
+        if let loss = QueueLoss(beforeOpening: directory) { throw loss.error(in: directory) }
+        guard FileManager.default.fileExists(atPath: directory + "/queue.db") else { throw .missing(path: directory) }
         return try SQLiteQueue(in: directory, mustExist: QueueLoss.isExpected(in: directory))
     }
 
-    static func directory(of path: String) -> String { String(path.dropLast("/queue.db".count)) }
-
-    /// The data directory of the file.
-    var directory: String { Self.directory(of: path) }
-
     /// Opens or creates the queue of a data directory for its owner. Unless `acceptsLoss`, throws
-    /// ``StoreError/lost(directory:reason:)`` when a former queue is gone or the file is behind what was accepted, and
+    /// ``StoreError/lost(directory:reason:)`` when a former queue is gone or the file lacks accepted events, and
     /// ``StoreError/keyWithoutQueue(directory:)`` when it cannot tell a lost queue from a new directory.
-    package convenience init(
-        of directory: DataDirectory, acceptsLoss: Bool = false
-    ) throws(StoreError) {
+    package convenience init(of directory: DataDirectory, acceptsLoss: Bool = false) throws(StoreError) {
         let path = directory.path
-        if !acceptsLoss, let loss = QueueLoss(beforeOpening: path) {
-            throw loss.error(in: path)
-        }
+        if !acceptsLoss, let loss = QueueLoss(beforeOpening: path) { throw loss.error(in: path) }
         let former = QueueRecord(in: path)
         try self.init(in: path, mustExist: !acceptsLoss && QueueLoss.isExpected(in: path))
         let record: QueueRecord
         do {
-            record = try pool.read { try QueueRecord(of: $0) }
+            record = try file.pool.read { try QueueRecord(of: $0) }
         } catch {
-            let reason = failure(error)
+            let reason = file.failure(error)
             guard case .damaged = reason else { throw reason }
-            // Until the file is repaired, no event is accepted and the record stays as it is. Readable deliveries are
+            // Until the file is repaired, no event is accepted and the record does not change. Readable deliveries are
             // sent.
             return
         }
-        if !acceptsLoss, let loss = QueueLoss(former, of: record) {
-            throw loss.error(in: path)
-        }
-        try self.record.begin(record, in: path)
-    }
-}
-
-extension QueueRecord {
-    /// The values in the file itself.
-    init(of db: Database) throws {
-        self.init(
-            identity: try StoredNumbers.identity(in: db), event: try StoredNumbers.lastEvent(in: db),
-            delivery: try StoredNumbers.lastDelivery(in: db))
-    }
-}
-
-extension QueueLoss {
-    init?(_ former: QueueRecord?, of record: QueueRecord) {
-        self.init(former, identity: record.identity, event: record.event, delivery: record.delivery)
+        if !acceptsLoss, let loss = QueueLoss(former, of: record) { throw loss.error(in: path) }
+        try file.record.begin(record, in: path)
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import SignalboxStore
 import Synchronization
 
@@ -11,10 +12,17 @@ struct QueueRecord: Sendable, Equatable {
 
     static func path(in directory: String) -> String { directory + "/queue.id" }
 
-    init(identity: String, event: Int64, delivery: Int64) {
-        self.identity = identity
-        self.event = event
-        self.delivery = delivery
+    /// Has a constant length, so that it is overwritten in place and never half written.
+    var text: String { identity + String(format: " %019lld %019lld\n", event, delivery) }
+}
+
+extension QueueRecord {
+    /// The values in the queue itself.
+    init(of db: Database) throws {
+        guard let identity = try db.row("SELECT id FROM identity")?.text(0) else { throw StoredNumbers.missing }
+        self.init(
+            identity: identity, event: try StoredNumbers.lastEvent(in: db),
+            delivery: try StoredNumbers.lastDelivery(in: db))
     }
 
     /// Reads the record of a directory; nil when it is missing or incomplete, for example after a power cut.
@@ -28,43 +36,27 @@ struct QueueRecord: Sendable, Equatable {
         else { return nil }
         self.init(identity: String(words[0]), event: event, delivery: delivery)
     }
-
-    /// Has a constant length, so that it is overwritten in place and never half written.
-    var text: String { "\(identity) \(Self.digits(event)) \(Self.digits(delivery))\n" }
-
-    private static func digits(_ number: Int64) -> String {
-        let text = String(number)
-        return String(repeating: "0", count: max(0, 19 - text.utf8.count)) + text
-    }
 }
 
 /// Writes the record after each commit that appends. A class because it owns a file descriptor.
 final class QueueRecordKeeper: Sendable {
-    private struct State {
-        var file: Int32 = -1
-        var record: QueueRecord?
-    }
-
-    private let state = Mutex(State())
+    private let state = Mutex<(file: Int32, record: QueueRecord?)>((-1, nil))
 
     deinit {
         let file = state.withLock(\.file)
         if file >= 0 { close(file) }
     }
 
-    /// Maintains a record from now on. Only the owner of a data directory calls this.
+    /// Maintains a record from now on. Only the owner of a data directory calls this, once.
     func begin(_ record: QueueRecord, in directory: String) throws(StoreError) {
         let file = open(QueueRecord.path(in: directory), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .directory(path: directory, reason: String(cString: strerror(errno))) }
-        state.withLock { state in
-            if state.file >= 0 { close(state.file) }
-            state = State(file: file, record: record)
-            Self.write(record, to: file)
-        }
+        state.withLock { $0 = (file, record) }
+        Self.write(record, to: file)
     }
 
     /// Called after a commit, with the last numbers that it assigned.
-    func note(event: Int64?, delivery: Int64?) {
+    func advance(event: Int64?, delivery: Int64?) {
         guard event != nil || delivery != nil else { return }
         state.withLock { state in
             guard var record = state.record else { return }
@@ -79,5 +71,34 @@ final class QueueRecordKeeper: Sendable {
     private static func write(_ record: QueueRecord, to file: Int32) {
         let text = record.text
         _ = pwrite(file, text, text.utf8.count, 0)
+    }
+}
+
+/// The numbers of events and deliveries. They grow even when the last row is removed: a reused number would name
+/// another row to a client that still holds it.
+enum StoredNumbers {
+    static let missing = DamagedValue("the table identity has no row")
+
+    static func lastEvent(in db: Database) throws -> Int64 {
+        try last("SELECT max(coalesce((SELECT max(seq) FROM events), 0), last_event) FROM identity", in: db)
+    }
+
+    static func lastDelivery(in db: Database) throws -> Int64 {
+        try last("SELECT max(coalesce((SELECT max(id) FROM deliveries), 0), last_delivery) FROM identity", in: db)
+    }
+
+    private static func last(_ sql: String, in db: Database) throws -> Int64 {
+        guard let last = try db.number(sql) else { throw missing }
+        return last
+    }
+
+    /// Called before rows are removed.
+    static func keep(in db: Database) throws {
+        try db.run(
+            """
+            UPDATE identity SET
+                last_event = max(last_event, coalesce((SELECT max(seq) FROM events), 0)),
+                last_delivery = max(last_delivery, coalesce((SELECT max(id) FROM deliveries), 0))
+            """)
     }
 }

@@ -1,38 +1,35 @@
 import GRDB
 import GRDBSQLite
 import SignalboxNotification
-import SignalboxStore
-import Synchronization
 
-/// A statement that runs once for each row of a large write, its arguments bound straight to SQLite.
+/// A statement that runs once for each row of a large write, with arguments bound directly to SQLite.
 ///
-/// GRDB makes a value of every argument and tells its observers of every statement, which costs a row more than SQLite
-/// itself does; nobody observes this queue's tables. For use on the writer's thread, within its transaction.
+/// GRDB makes a value of every argument and tells its observers of every statement, which costs more than SQLite itself
+/// needs for a row. This queue has no observers. For use on the writer's thread, within its transaction.
 struct RowStatement {
     // Kept because it owns the handle.
     private let statement: Statement
     private let connection: OpaquePointer?
-    private let space: ArgumentSpace
+    private let space = ArgumentSpace()
 
     /// Takes the statement from the connection's cache.
     init(_ db: Database, sql: String) throws {
-        space = ArgumentSpace()
         statement = try db.cachedStatement(sql: sql)
         connection = db.sqliteConnection
     }
 
-    /// Runs the statement once. `bind` gives every argument, in their order. Throws what SQLite says against it.
+    /// Runs the statement once. `bind` binds every argument, in their order.
     func run(_ bind: (inout Arguments) -> Void) throws {
         let handle = statement.sqliteStatement
         var arguments = Arguments(handle: handle, space: space.bytes)
         bind(&arguments)
-        // An argument left out would be that of the row before.
+        // A missing argument would keep the value of the previous row.
         precondition(arguments.count == sqlite3_bind_parameter_count(handle), "A statement lacks arguments.")
         var code = arguments.failure ?? sqlite3_step(handle)
         while code == SQLITE_ROW { code = sqlite3_step(handle) }
-        let error = code == SQLITE_DONE ? nil : failure(code)
+        let error = code == SQLITE_DONE ? nil : failure()
         sqlite3_reset(handle)
-        // Nothing may point into the space once it is used again, or gone.
+        // No argument may point into the space once it is used again, or freed.
         sqlite3_clear_bindings(handle)
         if let error { throw error }
     }
@@ -40,42 +37,22 @@ struct RowStatement {
     /// Rows that the last run inserted, changed or removed.
     var changes: Int { Int(sqlite3_changes(connection)) }
 
-    private func failure(_ code: CInt) -> DatabaseError {
+    private func failure() -> DatabaseError {
         DatabaseError(
             resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
             message: String(cString: sqlite3_errmsg(connection)), sql: statement.sql)
     }
 
-    /// Where the arguments of a run stand while it lasts. A class because it owns memory, which goes from one to the next:
-    /// every transaction has some of them.
+    /// Memory for the arguments of a run: enough for the rows that are usually inserted together. A class because it
+    /// owns memory.
     private final class ArgumentSpace {
-        let bytes: UnsafeMutableRawBufferPointer
+        let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 1)
 
-        /// Bytes: what many rows have that are inserted together.
-        private static let size = 64 * 1024
-        private static let kept = 16
-        // Sendable: nobody else has what is in it.
-        private struct Spare: @unchecked Sendable {
-            var spaces: [UnsafeMutableRawBufferPointer] = []
-        }
-        private static let spare = Mutex(Spare())
-
-        init() {
-            bytes = Self.spare.withLock { $0.spaces.popLast() } ?? .allocate(byteCount: Self.size, alignment: 1)
-        }
-
-        deinit {
-            let isKept = Self.spare.withLock { spare in
-                guard spare.spaces.count < Self.kept else { return false }
-                spare.spaces.append(bytes)
-                return true
-            }
-            if !isKept { bytes.deallocate() }
-        }
+        deinit { bytes.deallocate() }
     }
 
-    /// The arguments of one run, bound one after the other. Texts and bytes are copied side by side into memory that is
-    /// used again for every row; SQLite copies those for which there is no room, each into memory of its own.
+    /// The arguments of one run, bound one after another. Strings and bytes are copied next to each other into memory
+    /// that is used again for every row. SQLite copies those that find no room.
     struct Arguments {
         private let handle: OpaquePointer
         private var space: Slice<UnsafeMutableRawBufferPointer>
@@ -87,11 +64,11 @@ struct RowStatement {
             self.space = space[...]
         }
 
-        private mutating func null() { note(sqlite3_bind_null(handle, count + 1)) }
+        private mutating func null() { check(sqlite3_bind_null(handle, count + 1)) }
 
         mutating func bind(_ value: Int64?) {
             guard let value else { return null() }
-            note(sqlite3_bind_int64(handle, count + 1, value))
+            check(sqlite3_bind_int64(handle, count + 1, value))
         }
 
         mutating func bind(_ value: Int?) { bind(value.map(Int64.init)) }
@@ -99,12 +76,12 @@ struct RowStatement {
         mutating func bind(_ value: String?) {
             guard var value else { return null() }
             value.withUTF8 { text in
-                let (address, lifetime) = keep(UnsafeRawBufferPointer(text))
+                let (address, lifetime) = copy(UnsafeRawBufferPointer(text))
                 bind(text: address, text.count, lifetime)
             }
         }
 
-        /// As its text.
+        /// Binds the text form.
         mutating func bind(_ value: EventID) {
             guard let room = room(for: EventID.length) else { return bind(value.description) }
             value.spell(into: room)
@@ -115,20 +92,20 @@ struct RowStatement {
             guard let value else { return null() }
             value.withUnsafeBytes { bytes in
                 // Without an address it would be null instead of empty.
-                guard !bytes.isEmpty else { return note(sqlite3_bind_zeroblob(handle, count + 1, 0)) }
-                let (address, lifetime) = keep(bytes)
-                note(sqlite3_bind_blob64(handle, count + 1, address, UInt64(bytes.count), lifetime))
+                guard !bytes.isEmpty else { return check(sqlite3_bind_zeroblob(handle, count + 1, 0)) }
+                let (address, lifetime) = copy(bytes)
+                check(sqlite3_bind_blob64(handle, count + 1, address, UInt64(bytes.count), lifetime))
             }
         }
 
         private mutating func bind(text: UnsafeRawPointer?, _ length: Int, _ lifetime: sqlite3_destructor_type?) {
-            note(
+            check(
                 sqlite3_bind_text64(
                     handle, count + 1, text?.assumingMemoryBound(to: CChar.self), UInt64(length), lifetime,
                     UInt8(SQLITE_UTF8)))
         }
 
-        private mutating func keep(_ bytes: UnsafeRawBufferPointer) -> (UnsafeRawPointer?, sqlite3_destructor_type?) {
+        private mutating func copy(_ bytes: UnsafeRawBufferPointer) -> (UnsafeRawPointer?, sqlite3_destructor_type?) {
             guard let room = room(for: bytes.count) else { return (bytes.baseAddress, Self.copied) }
             room.copyMemory(from: bytes)
             return (UnsafeRawPointer(room.baseAddress), Self.lasting)
@@ -140,7 +117,7 @@ struct RowStatement {
             return UnsafeMutableRawBufferPointer(rebasing: space.prefix(count))
         }
 
-        private mutating func note(_ code: CInt) {
+        private mutating func check(_ code: CInt) {
             count += 1
             if code != SQLITE_OK, failure == nil { failure = code }
         }

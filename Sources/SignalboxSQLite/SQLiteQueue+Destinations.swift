@@ -3,51 +3,112 @@ import GRDB
 package import SignalboxNotification
 package import SignalboxStore
 
-/// Who takes nothing for now.
+/// Destinations that accept nothing for now.
 extension SQLiteQueue {
-    /// The destinations that are paused or disabled, as the file has them.
-    package func destinationStates() async throws(StoreError) -> [DestinationName: DestinationState] {
-        try await read { try DestinationState.all(in: $0) }
-    }
-
-    /// Pauses or disables a destination, or lets it go on with nil, also one that has not given its permission: then it
-    /// is asked again. Deliveries to it are kept. A running gateway sees it at its next tick.
-    package func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError) {
-        try await write { db in
-            if let state { return try state.write(for: destination, in: db) }
-            try db.execute(sql: "DELETE FROM destinations WHERE name = ?", arguments: [destination.name])
-            try WithheldPermission.remove(of: destination, in: db)
+    package func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus] {
+        let now = now
+        return try await file.read { db in
+            DestinationStatus.all(
+                states: try db.states(), withheld: try db.withheld(), backoffs: try db.backoffs(), at: now)
         }
-        if state == nil { lanes.permit(by: destination) }
-        lanes.set(state, of: destination)
     }
 
-    /// Whether a destination takes events, as far as this process knows.
-    package func isActive(_ destination: DestinationName) -> Bool { lanes.state(of: destination) == nil }
-
-    /// The number of the file read that a destination's lane has in progress; nil for none.
-    package func readingNumber(of destination: DestinationName) -> Int? {
-        lanes.withHandOff { $0.readingNumber(of: destination) }
+    package func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError) {
+        try await write { db, now in
+            if let state { return try db.set(state, reason: nil, since: now, of: destination) }
+            try db.run("DELETE FROM destinations WHERE name = ?", [destination.name])
+            try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name])
+        }
+        guard state == nil else { return file.lanes.deactivate(destination) }
+        file.lanes.permit(by: destination)
+        file.lanes.activate(destination)
     }
 
-    func readDestinationStates() async throws(StoreError) {
-        lanes.set(try await destinationStates())
+    package func isActive(_ destination: DestinationName) -> Bool { file.lanes.isActive(destination) }
+
+    // MARK: Permissions
+
+    package func isWithheld(by destination: DestinationName) -> Bool { file.lanes.isWithheld(by: destination) }
+
+    package func withhold(_ reason: String, by destination: DestinationName) async throws(StoreError) {
+        file.lanes.withhold(by: destination)
+        try await write { db, now in
+            try db.run(
+                """
+                INSERT INTO withheld (destination, reason, since) VALUES (?, ?, ?)
+                ON CONFLICT (destination) DO UPDATE SET reason = excluded.reason
+                """, [destination.name, reason, now.milliseconds])
+        }
+    }
+
+    package func permit(by destination: DestinationName) async throws(StoreError) {
+        try await write { db, _ in try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name]) }
+        file.lanes.permit(by: destination)
+    }
+
+    // MARK: Backoffs
+
+    package func record(_ backoff: DestinationBackoff?, of destination: DestinationName) async throws(StoreError) {
+        try await write { db, _ in
+            guard let backoff else {
+                try db.run("DELETE FROM backoffs WHERE destination = ?", [destination.name])
+                return
+            }
+            try db.run(
+                """
+                INSERT INTO backoffs (destination, kind, reason, since, until) VALUES (?, ?, ?, ?, ?)
+                ON CONFLICT (destination) DO UPDATE SET reason = excluded.reason, until = excluded.until,
+                    since = iif(kind = excluded.kind, since, excluded.since), kind = excluded.kind
+                """,
+                [
+                    destination.name, backoff.kind.rawValue, backoff.reason, backoff.since.milliseconds,
+                    backoff.until.milliseconds,
+                ])
+        }
+    }
+
+    package func forgetBackoffs() async throws(StoreError) {
+        guard !(try await file.read { try $0.backoffs() }).isEmpty else { return }
+        try await write { db, _ in try db.run("DELETE FROM backoffs") }
     }
 }
 
-extension DestinationState {
-    func write(for destination: DestinationName, in db: Database) throws {
-        try db.cachedStatement(
-            sql: "INSERT OR REPLACE INTO destinations (name, state, reason, since) VALUES (?, ?, ?, ?)"
-        ).execute(arguments: [destination.name, word.rawValue, reason, since.milliseconds])
+extension SQLiteFile {
+    /// Reads the destinations that accept nothing, and passes them to the lanes.
+    func adoptStatuses(in db: Database) throws {
+        lanes.adopt(inactive: Set(try db.states().keys), withheld: Set(try db.withheld().keys))
+    }
+}
+
+extension Database {
+    func set(_ state: DestinationState, reason: String?, since: Date, of destination: DestinationName) throws {
+        try run(
+            "INSERT OR REPLACE INTO destinations (name, state, reason, since) VALUES (?, ?, ?, ?)",
+            [destination.name, state.rawValue, reason, since.milliseconds])
     }
 
-    static func all(in db: Database) throws -> [DestinationName: DestinationState] {
-        var states: [DestinationName: DestinationState] = [:]
-        for row in try StoredRow.fetchAll(db, sql: "SELECT name, state, reason, since FROM destinations") {
-            states[DestinationName(try row.text(0))] = DestinationState(
-                try row.word(1), reason: try row.optionalText(2), since: try row.date(3))
+    fileprivate func states() throws -> [DestinationName: DestinationStatus] {
+        try byDestination("SELECT name, state, reason, since FROM destinations") { row in
+            DestinationStatus(try row.word(1), reason: try row.optionalText(2), since: try row.date(3))
         }
-        return states
+    }
+
+    fileprivate func withheld() throws -> [DestinationName: DestinationStatus] {
+        try byDestination("SELECT destination, reason, since FROM withheld") { row in
+            DestinationStatus(withheld: try row.text(1), since: try row.date(2))
+        }
+    }
+
+    fileprivate func backoffs() throws -> [DestinationName: DestinationBackoff] {
+        try byDestination("SELECT destination, kind, reason, since, until FROM backoffs") { row in
+            DestinationBackoff(try row.word(1), reason: try row.text(2), since: try row.date(3), until: try row.date(4))
+        }
+    }
+
+    /// Reads rows whose first column is the name of a destination.
+    private func byDestination<T>(
+        _ sql: String, _ value: (StoredRow) throws -> T
+    ) throws -> [DestinationName: T] {
+        try rows(sql).reduce(into: [:]) { all, row in all[DestinationName(try row.text(0))] = try value(row) }
     }
 }

@@ -3,12 +3,11 @@ import GRDB
 package import SignalboxNotification
 package import SignalboxStore
 
-/// The queue as operators look at it.
+/// The queue as operators see it.
 extension SQLiteQueue {
-    /// Deliveries, the newest first, at most `limit`.
     package func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord] {
         let (condition, arguments) = filter.sql
-        return try await read { db in
+        return try await file.read { db in
             try StoredRow.fetchAll(
                 db,
                 sql: """
@@ -24,105 +23,76 @@ extension SQLiteQueue {
         }
     }
 
-    /// All attempts of a delivery in their order.
     package func attempts(of delivery: Int64) async throws(StoreError) -> [AttemptRecord] {
-        try await read { db in
-            let columns = AttemptRecord.columns
-            return try StoredRow.fetchAll(
-                db,
-                sql: """
-                    SELECT number, \(columns) FROM attempts WHERE delivery = :id
-                    UNION ALL SELECT attempts, \(columns) FROM deliveries WHERE id = :id AND attempts > 0
-                    ORDER BY 1
-                    """, arguments: ["id": delivery]
+        try await file.read { db in
+            try db.rows(
+                """
+                SELECT number, \(AttemptRecord.columns) FROM attempts WHERE delivery = :id UNION ALL
+                SELECT attempts, \(AttemptRecord.columns) FROM deliveries WHERE id = :id AND attempts > 0 ORDER BY 1
+                """, ["id": delivery]
             ).compactMap { try AttemptRecord(number: $0.count(0), $0, from: 1) }
         }
     }
 
-    /// How many deliveries wait for a time that has not come.
     package func scheduledCount() async throws(StoreError) -> Int {
-        let now = now().milliseconds
-        return try await read { db in
-            try Int.fetchOne(
-                db, sql: "SELECT count(*) FROM deliveries WHERE state = 'waiting' AND not_before > ?",
-                arguments: [now]) ?? 0
+        let now = now.milliseconds
+        return try await file.read { db in
+            try db.count("SELECT count(*) FROM deliveries WHERE state = 'waiting' AND not_before > ?", [now])
         }
     }
 
-    /// Read from indexes and the ledger.
+    /// Reads indexes and the ledger.
     package func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] {
-        let now = now().milliseconds
-        return try await read { db in
+        let now = now.milliseconds
+        return try await file.read { db in
             var gauges: [DestinationName: DestinationGauges] = [:]
-            for row in try StoredRow.fetchAll(db, sql: "SELECT destination, accepted FROM ledger") {
-                gauges[DestinationName(try row.text(0)), default: DestinationGauges()].accepted = try row.count(1)
+            func read(_ sql: String, _ set: (inout DestinationGauges, StoredRow) throws -> Void) throws {
+                for row in try db.rows(sql) {
+                    try set(&gauges[DestinationName(try row.text(0)), default: DestinationGauges()], row)
+                }
             }
-            let waiting = """
-                SELECT destination, count(*), min(due) FROM deliveries WHERE state = 'waiting' GROUP BY destination
-                """
-            for row in try StoredRow.fetchAll(db, sql: waiting) {
-                let name = DestinationName(try row.text(0))
-                gauges[name, default: DestinationGauges()].waiting = try row.count(1)
+            try read("SELECT destination, accepted FROM ledger") { $0.accepted = try $1.count(1) }
+            try read(
+                "SELECT destination, count(*), min(due) FROM deliveries WHERE state = 'waiting' GROUP BY destination"
+            ) { gauge, row in
+                gauge.waiting = try row.count(1)
                 let due = try row.number(2)
-                if due <= now { gauges[name]?.oldestDue = Date(milliseconds: due) }
+                if due <= now { gauge.oldestDue = Date(milliseconds: due) }
             }
-            let dead = "SELECT destination, count(*) FROM deliveries WHERE state = 'dead' GROUP BY destination"
-            for row in try StoredRow.fetchAll(db, sql: dead) {
-                gauges[DestinationName(try row.text(0)), default: DestinationGauges()].dead = try row.count(1)
+            try read("SELECT destination, count(*) FROM deliveries WHERE state = 'dead' GROUP BY destination") {
+                $0.dead = try $1.count(1)
             }
             return gauges
         }
     }
 
-    /// How many deliveries are in each state, by destination.
     package func counts() async throws(StoreError) -> [DestinationName: [DeliveryRecord.State: Int]] {
-        try await read { db in
-            var counts: [DestinationName: [DeliveryRecord.State: Int]] = [:]
-            let rows = try StoredRow.fetchAll(
-                db, sql: "SELECT destination, state, count(*) FROM deliveries GROUP BY destination, state")
-            for row in rows {
-                let state = try row.word(1, as: DeliveryRecord.State.self)
-                counts[DestinationName(try row.text(0)), default: [:]][state] = try row.count(2)
-            }
-            return counts
-        }
+        try await file.read { try $0.deliveryCounts() }
     }
 
-    /// How many events were accepted.
     package func eventCount() async throws(StoreError) -> Int {
-        try await read { try Int.fetchOne($0, sql: "SELECT count(*) FROM events") ?? 0 }
+        try await file.read { try $0.count("SELECT count(*) FROM events") }
     }
 
-    /// The body of an event; nil when there is no such event.
     package func body(ofEvent id: String) async throws(StoreError) -> [UInt8]? {
-        try await read { try Data.fetchOne($0, sql: "SELECT body FROM events WHERE id = ?", arguments: [id]) }
-            .map { Array($0) }
+        try await file.read { try $0.row("SELECT body FROM events WHERE id = ?", [id])?.bytes(0) }
     }
 
-    /// An event as it was taken; nil when there is no such event, or none any more.
     package func event(_ id: String) async throws(StoreError) -> StoredEvent? {
-        try await read { db in
-            guard
-                let row = try StoredRow.fetchOne(
-                    db.cachedStatement(sql: "SELECT seq, source, subject, body, payload FROM events WHERE id = ?"),
-                    arguments: [id])
+        try await file.read { db in
+            guard let row = try db.row("SELECT seq, source, subject, body, payload FROM events WHERE id = ?", [id])
             else { return nil }
-            let variants = try Data.fetchAll(
-                db.cachedStatement(sql: "SELECT body FROM variants WHERE event = ? AND NOT plain ORDER BY id"),
-                arguments: [try row.number(0)])
+            let variants = try db.rows(
+                "SELECT body FROM variants WHERE event = ? AND NOT plain ORDER BY id", [try row.number(0)])
             return StoredEvent(
                 source: SourceName(try row.text(1)), subject: try row.text(2), body: try row.bytes(3),
-                payload: try row.optionalBytes(4), variants: variants.map { Array($0) })
+                payload: try row.optionalBytes(4), variants: try variants.map { try $0.bytes(0) })
         }
     }
 
-    /// Makes deliveries that are dead, or that wait for their next attempt, due now, with a fresh budget of attempts; but
-    /// none before a time that it is to wait for. Those that were delivered stay as they are, and so do those that wait
-    /// for files. Returns how many there were. A running gateway sees it at its next tick.
     package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
-        let now = now()
-        let count = try await write { db in
+        let count = try await write { db, now in
             try db.execute(
                 sql: """
                     UPDATE deliveries AS d SET state = 'waiting', due = max(?, coalesce(not_before, 0)), forgiven = begun
@@ -131,90 +101,73 @@ extension SQLiteQueue {
                     """, arguments: [now.milliseconds] + arguments)
             return db.changesCount
         }
-        lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
+        wakeAll()
         return count
     }
 
-    func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        do { return try await pool.read(body) } catch { throw failure(error) }
-    }
-
-    func write<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
-        try checkDisk()
-        do {
-            return try await pool.writeWithoutTransaction { [checkpointer] db in
-                var result: T?
-                try db.inTransaction(.immediate) {
-                    result = try body(db)
-                    return .commit
-                }
-                checkpointer.committed(by: db)
-                guard let result else { preconditionFailure("What was committed has no result.") }
-                return result
-            }
-        } catch {
-            throw failure(error)
-        }
-    }
-
-    /// Checkpoints all commits into the file, unless a reader prevents it.
     package func checkpoint() async throws(StoreError) {
         do {
-            _ = try await pool.writeWithoutTransaction { try $0.checkpoint(.passive) }
+            _ = try await file.pool.writeWithoutTransaction { try $0.checkpoint(.passive) }
         } catch {
-            throw failure(error)
+            throw file.failure(error)
         }
     }
 
-    /// The due deliveries that can be read, if the file is known to be damaged; nil otherwise.
-    func searchAroundDamage(
-        _ destination: DestinationName, upTo limit: Int
-    ) async throws(StoreError) -> DueSearch? {
-        guard health.damage != nil else { return nil }
-        let now = now().milliseconds
-        return try await read { [lanes, path] db in
-            var search = DueSearch(of: destination, by: now, limit: limit, lanes)
-            try search.runAroundDamage(in: db, path: path)
-            return search
+    // MARK: Categories
+
+    package func categories(
+        limit: Int, after identifier: String?, upTo count: Int
+    ) async throws(StoreError) -> [CategoryRecord] {
+        try await file.read { db in
+            try db.rows(
+                """
+                SELECT identifier, definition FROM (
+                    SELECT identifier, definition FROM categories ORDER BY last_seen DESC, identifier LIMIT ?1
+                ) WHERE ?2 IS NULL OR identifier > ?2 ORDER BY identifier LIMIT ?3
+                """, [limit, identifier, count]
+            ).map { CategoryRecord(identifier: try $0.text(0), definition: try $0.bytes(1)) }
         }
     }
 
-    /// Converts an error of SQLite. Damage is remembered.
-    func failure(_ error: any Error) -> StoreError {
-        let reason = StoreError(error, path: path)
-        health.note(reason)
-        return reason
+    package func category(_ identifier: String) async throws(StoreError) -> CategoryRecord? {
+        try await file.read { db in
+            try db.row("SELECT definition FROM categories WHERE identifier = ?", [identifier])
+                .map { CategoryRecord(identifier: identifier, definition: try $0.bytes(0)) }
+        }
+    }
+}
+
+extension Database {
+    func deliveryCounts() throws -> [DestinationName: [DeliveryRecord.State: Int]] {
+        try rows("SELECT destination, state, count(*) FROM deliveries GROUP BY destination, state")
+            .reduce(into: [:]) { counts, row in
+                counts[DestinationName(try row.text(0)), default: [:]][try row.word(1)] = try row.count(2)
+            }
+    }
+
+    func count(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Int {
+        try row(sql, arguments)?.count(0) ?? 0
     }
 }
 
 extension DeliveryFilter {
+    /// A condition over `deliveries d`.
     var sql: (condition: String, arguments: StatementArguments) {
         var conditions: [String] = ["1"]
         var arguments = StatementArguments()
-        if let ids {
-            conditions.append("d.id IN (\(ids.map { _ in "?" }.joined(separator: ", ")))")
-            arguments += StatementArguments(ids)
+        func add(_ condition: String, _ values: StatementArguments?) {
+            guard let values else { return }
+            conditions.append(condition)
+            arguments += values
         }
-        if let state {
-            conditions.append("d.state = ?")
-            arguments += [state.rawValue]
-        }
-        if let destination {
-            conditions.append("d.destination = ?")
-            arguments += [destination.name]
-        }
-        if let before {
-            conditions.append("d.id < ?")
-            arguments += [before]
-        }
-        if let event {
-            conditions.append("d.event = (SELECT seq FROM events WHERE id = ?)")
-            arguments += [event]
-        }
-        if let acceptedBefore {
-            conditions.append("d.event IN (SELECT seq FROM events WHERE accepted_at < ?)")
-            arguments += [acceptedBefore.milliseconds]
-        }
+        let places = repeatElement("?", count: ids?.count ?? 0).joined(separator: ", ")
+        add("d.id IN (\(places))", ids.map { StatementArguments($0) })
+        add("d.state = ?", state.map { [$0.rawValue] })
+        add("d.destination = ?", destination.map { [$0.name] })
+        add("d.id < ?", before.map { [$0] })
+        add("d.event = (SELECT seq FROM events WHERE id = ?)", event.map { [$0] })
+        add(
+            "d.event IN (SELECT seq FROM events WHERE accepted_at < ?)", acceptedBefore.map { [$0.milliseconds] })
         return (conditions.joined(separator: " AND "), arguments)
     }
 }
@@ -235,7 +188,7 @@ extension DeliveryRecord {
 
 extension AttemptRecord {
     /// The columns of an attempt, in the order in which ``init(number:_:from:)`` reads them.
-    fileprivate static let columns = "started_at, duration, status, error, reason, remote, excerpt"
+    static let columns = "started_at, duration, status, error, reason, remote, excerpt"
 
     /// Reads ``columns`` from `first` on. Nil before the first attempt, unless something prevented that attempt.
     fileprivate init?(number: Int, _ row: StoredRow, from first: Int) throws {

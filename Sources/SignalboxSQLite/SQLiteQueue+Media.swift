@@ -4,137 +4,265 @@ package import SignalboxNotification
 package import SignalboxStore
 import Synchronization
 
-/// Downloads as who makes them sees them: which are due, and how they ended. Who makes which is the caller's to know: after
-/// a crash everything that is wanted is due again.
+/// Downloads that are due, and deliveries that wait for them.
 extension SQLiteQueue {
-    /// How many that rested become due in one step.
+    /// Downloads that become due in one step after a failure.
     private static let step = 1000
 
-    /// Opens the queue for downloads; to be called before lanes are opened. Deliveries whose time ended while nobody was
-    /// there are held a minute longer, so that they can be released as they should be. `wake` is called, from any
-    /// thread, when there may be something to download or to release.
     package func openMedia(wake: @escaping @Sendable () -> Void) async throws(StoreError) {
-        let now = now()
-        let grace = now.addingTimeInterval(SQLiteWriter.releaseGrace).milliseconds
-        try await write { db in
-            try db.execute(
-                sql: """
-                    UPDATE deliveries SET due = :grace
-                    WHERE id IN (SELECT delivery FROM media_waits WHERE until < :now)
-                        AND state = 'waiting' AND begun = 0 AND due < :grace
-                    """, arguments: ["grace": grace, "now": now.milliseconds])
+        try await write { db, now in
+            let grace = now.milliseconds + Waits.releaseGrace
+            try db.run(
+                """
+                UPDATE deliveries SET due = :grace
+                WHERE id IN (SELECT delivery FROM media_waits WHERE until < :now)
+                    AND state = 'waiting' AND begun = 0 AND due < :grace
+                """, ["grace": grace, "now": now.milliseconds])
         }
-        mediaWaker.open(wake)
+        file.lanes.openDownloads(wake)
         wake()
     }
 
-    /// Downloads that are due, at most `limit`: of each host the oldest first, and no more than `perHost` less what is
-    /// under way there (`busy`); hosts take turns. `excluding`: those that are under way.
     package func dueMedia(
         upTo limit: Int, perHost: Int, busy: [String: Int], excluding: Set<Int64>
     ) async throws(StoreError) -> [MediaJob] {
         guard limit > 0 else { return [] }
-        try await wantRested()
+        try await requestAgain()
         let start = mediaTurn.withLock(\.self)
-        let (jobs, last) = try await read { db in
+        let jobs = try await file.read { db in
             var search = MediaSearch(limit: limit, perHost: perHost, busy: busy, excluding: excluding)
-            try search.run(behind: start, in: db)
-            return (search.jobs, search.last)
+            try search.run(after: start ?? "", upTo: nil, in: db)
+            if let start { try search.run(after: "", upTo: start, in: db) }
+            return search.jobs
         }
-        if let last { mediaTurn.withLock { $0 = last } }
+        if let last = jobs.last { mediaTurn.withLock { $0 = last.host } }
         return jobs
     }
 
-    /// What rested until now is wanted again.
-    private func wantRested() async throws(StoreError) {
-        let now = now().milliseconds
-        guard let next = try await nextMediaDue()?.milliseconds, next <= now else { return }
-        try await write { db in
-            try db.execute(
-                sql: """
-                    UPDATE media SET state = 'wanted'
-                    WHERE id IN (SELECT id FROM media WHERE state = 'resting' AND due <= ? ORDER BY due LIMIT ?)
-                    """, arguments: [now, Self.step])
+    /// Requests failed downloads again whose pause is over.
+    private func requestAgain() async throws(StoreError) {
+        guard let next = try await nextMediaDue(), next <= now else { return }
+        try await write { db, now in
+            try db.run(
+                """
+                UPDATE media SET state = 'wanted'
+                WHERE id IN (SELECT id FROM media WHERE state = 'resting' AND due <= ? ORDER BY due LIMIT ?)
+                """, [now.milliseconds, Self.step])
         }
     }
 
-    /// When the next download is to be tried again; nil when none is. What is wanted and does not rest is due now.
     package func nextMediaDue() async throws(StoreError) -> Date? {
-        try await read { try Int64.fetchOne($0, sql: "SELECT min(due) FROM media WHERE state = 'resting'") }
+        try await file.read { try $0.number("SELECT min(due) FROM media WHERE state = 'resting'") }
             .map { Date(milliseconds: $0) }
     }
 
-    /// Records how a download ended. Durable when it returns; when it throws, nothing has changed.
     package func settle(media settlement: MediaSettlement) async throws(StoreError) {
-        if case .retry = settlement.end { clockNotes.note(media: settlement.job) }
         try await commit(.settleMedia(settlement))
     }
 
-    /// Lets deliveries go that were held: all of them with what they carry, or none. Durable when it returns.
     package func release(_ releases: [MediaRelease]) async throws(StoreError) {
         if !releases.isEmpty { try await commit(.release(releases)) }
     }
+
+    package func heldDeliveries(upTo limit: Int) async throws(StoreError) -> [HeldDelivery] {
+        try await followClock()
+        let now = now.milliseconds
+        var former: [HeldSearch.Ended] = []
+        while true {
+            let skipped = unreadableHeld.withLock(\.self)
+            let search = try await file.read { [file] db in
+                var search = HeldSearch(now: now)
+                let ids = try HeldSearch.ids(upTo: limit + skipped.count, by: now, in: db)
+                try search.run(ids.filter { !skipped.contains($0) }.prefix(limit), path: file.path, in: db)
+                return search
+            }
+            if let damage = search.damage {
+                health.recordDamage(damage)
+                unreadableHeld.withLock { $0.formUnion(search.unreadable) }
+            }
+            if !search.ended.isEmpty {
+                try await write { db, _ in
+                    for ended in search.ended { try db.endWait(of: ended.delivery, event: ended.event) }
+                }
+            }
+            // Deliveries behind those that have ended can be found now.
+            if !search.held.isEmpty || (search.ended.isEmpty && search.damage == nil) { return search.held }
+            guard search.damage != nil || search.ended != former else {
+                throw file.failure(DamagedValue("waits for files cannot be removed"))
+            }
+            former = search.ended
+        }
+    }
+
+    package func nextMediaUntil() async throws(StoreError) -> Date? {
+        try await file.read { try $0.number("SELECT min(until) FROM media_waits") }.map { Date(milliseconds: $0) }
+    }
 }
 
-/// Finds due downloads host by host in an index, so that a long line at a host that takes none is never read.
+/// Finds due downloads host by host in an index, so that a long line at a busy host is never read.
 struct MediaSearch {
     let limit: Int
     let perHost: Int
     let busy: [String: Int]
     let excluding: Set<Int64>
     private(set) var jobs: [MediaJob] = []
-    /// The host that had its turn last.
-    private(set) var last: String?
 
-    init(limit: Int, perHost: Int, busy: [String: Int], excluding: Set<Int64>) {
-        self.limit = limit
-        self.perHost = perHost
-        self.busy = busy
-        self.excluding = excluding
-    }
-
-    /// Hosts behind one, in their order, then those from the beginning up to it.
-    mutating func run(behind start: String?, in db: Database) throws {
-        try search(behind: start ?? "", upTo: nil, in: db)
-        if let start { try search(behind: "", upTo: start, in: db) }
-    }
-
-    private mutating func search(behind start: String, upTo end: String?, in db: Database) throws {
-        var place = start
-        while jobs.count < limit, let host = try Self.host(behind: place, upTo: end, in: db) {
-            guard host > place else { throw DamagedValue("the index of hosts is out of order") }
-            place = host
-            let places = min(perHost - busy[host, default: 0], limit - jobs.count)
-            if places > 0 { try take(places, of: host, in: db) }
-        }
-    }
-
-    private static func host(behind place: String, upTo end: String?, in db: Database) throws -> String? {
-        try String.fetchOne(db.cachedStatement(sql: nextHost), arguments: ["place": place, "end": end])
-    }
-
-    private mutating func take(_ places: Int, of host: String, in db: Database) throws {
-        let rows = try StoredRow.fetchCursor(db.cachedStatement(sql: Self.line), arguments: [host])
-        var left = places
-        while left > 0, let row = try rows.next() {
-            let id = try row.number(0)
-            guard !excluding.contains(id) else { continue }
-            let validators = MediaValidators(etag: try row.optionalText(3), lastModified: try row.optionalText(4))
-            let isKnown = try row.flag(5)
-            jobs.append(
-                MediaJob(
-                    id: id, url: try row.text(1), host: host, attempts: try row.count(2),
-                    validators: isKnown && validators != MediaValidators() ? validators : nil))
-            left -= 1
-            last = host
+    /// Searches the hosts after one, in their order, up to another.
+    mutating func run(after start: String, upTo end: String?, in db: Database) throws {
+        var position = start
+        while jobs.count < limit,
+            let host = try db.row(Self.nextHost, ["position": position, "end": end])?.optionalText(0)
+        {
+            guard host > position else { throw DamagedValue("the index of hosts is out of order") }
+            position = host
+            var places = min(perHost - busy[host, default: 0], limit - jobs.count)
+            guard places > 0 else { continue }
+            let rows = try StoredRow.fetchCursor(db.cachedStatement(sql: Self.line), arguments: [host])
+            while places > 0, let row = try rows.next() {
+                let id = try row.number(0)
+                guard !excluding.contains(id) else { continue }
+                let validators = MediaValidators(etag: try row.optionalText(3), lastModified: try row.optionalText(4))
+                let isKnown = try row.flag(5) && validators != MediaValidators()
+                jobs.append(
+                    MediaJob(
+                        id: id, url: try row.text(1), host: host, attempts: try row.count(2),
+                        validators: isKnown ? validators : nil))
+                places -= 1
+            }
         }
     }
 
     static let nextHost = """
-        SELECT min(host) FROM media WHERE state = 'wanted' AND host > :place AND (:end IS NULL OR host <= :end)
+        SELECT min(host) FROM media WHERE state = 'wanted' AND host > :position AND (:end IS NULL OR host <= :end)
         """
     static let line = """
         SELECT id, url, attempts, etag, last_modified, sha256 IS NOT NULL FROM media
         WHERE state = 'wanted' AND host = ? ORDER BY due, id
         """
+}
+
+/// Reads held deliveries, with the state of their files.
+struct HeldSearch: Sendable {
+    let now: Int64
+    /// Bytes that the bodies may still have. One body is given out however large it is.
+    private(set) var room = 16 * 1024 * 1024
+    private(set) var held: [HeldDelivery] = []
+    /// Deliveries that are no longer held.
+    private(set) var ended: [Ended] = []
+    /// The files of the last event, by whether its wait is over.
+    private(set) var last: (event: Int64, isOver: Bool, media: [String: MediaState])?
+    /// Deliveries that cannot be read, and the reason of the first.
+    private(set) var unreadable: [Int64] = []
+    private(set) var damage: StoreError?
+
+    struct Ended: Sendable, Equatable {
+        let delivery: Int64
+        let event: Int64
+    }
+
+    static func ids(upTo limit: Int, by now: Int64, in db: Database) throws -> [Int64] {
+        let ready = try db.rows(Self.ready, [limit]).map { try $0.number(0) }
+        guard ready.count < limit else { return ready }
+        return ready + (try db.rows(Self.over, [now, limit - ready.count]).map { try $0.number(0) })
+    }
+
+    static let ready = "SELECT delivery FROM media_waits WHERE ready = 1 ORDER BY delivery LIMIT ?"
+    static let over = "SELECT delivery FROM media_waits WHERE until <= ? AND ready = 0 ORDER BY until LIMIT ?"
+    static let states = """
+        SELECT m.url, m.state, e.done, m.reason, m.words, m.remarks,
+            m.sha256, f.bytes, f.type, f.width, f.height, f.duration
+        FROM media_events e JOIN media m ON m.id = e.media LEFT JOIN files f ON f.sha256 = m.sha256
+        WHERE e.event = ?
+        """
+
+    /// Adds deliveries while there is room. A damaged one does not block the others.
+    mutating func run(_ ids: some Sequence<Int64>, path: String, in db: Database) throws {
+        for id in ids {
+            do {
+                guard try add(id, in: db) else { return }
+            } catch {
+                let reason = StoreError(error, path: path)
+                guard case .damaged = reason else { throw error }
+                unreadable.append(id)
+                damage = damage ?? reason
+            }
+        }
+    }
+
+    /// Adds one; false when there is no room for it.
+    private mutating func add(_ id: Int64, in db: Database) throws -> Bool {
+        let row = try db.row(
+            """
+            SELECT w.event, w.until, d.destination, coalesce(v.body, e.body), w.shape
+            FROM media_waits w LEFT JOIN deliveries d ON d.id = w.delivery AND d.state = 'waiting' AND d.begun = 0
+                LEFT JOIN events e ON e.seq = d.event LEFT JOIN variants v ON v.id = d.variant
+            WHERE w.delivery = ?
+            """, [id])
+        guard let row else { return true }
+        let event = try row.number(0)
+        guard let destination = try row.optionalText(2), let body = try row.optionalBytes(3) else {
+            ended.append(Ended(delivery: id, event: event))
+            return true
+        }
+        guard held.isEmpty || body.count <= room else { return false }
+        room -= body.count
+        let isOver = try row.number(1) <= now
+        held.append(
+            HeldDelivery(
+                delivery: id, event: event, destination: DestinationName(destination), body: body,
+                media: try media(of: event, isOver: isOver, in: db), shape: try row.optionalText(4)))
+        return true
+    }
+
+    private mutating func media(of event: Int64, isOver: Bool, in db: Database) throws -> [String: MediaState] {
+        if let last, last.event == event, last.isOver == isOver { return last.media }
+        let media = try db.rows(Self.states, [event]).reduce(into: [:]) { media, row in
+            media[try row.text(0)] = try MediaState(row, isOver: isOver)
+        }
+        last = (event, isOver, media)
+        return media
+    }
+}
+
+extension MediaState {
+    /// Reads a row of `HeldSearch.states`. A download that ended since the event waits for it counts, even if it was
+    /// requested again.
+    fileprivate init(_ row: StoredRow, isOver: Bool) throws {
+        let (state, isDone) = (try row.word(1, as: MediaURLRecord.State.self), try row.flag(2))
+        let isWanted = state == .wanted || state == .resting
+        self = .pending
+        guard !isWanted || isDone || isOver else { return }
+        if let file = try MediaFile(row, from: 6) {
+            self = .stored(file, remarks: [MediaRemark](codes: try row.optionalText(5)))
+        } else if isDone || !isWanted, let failure = try MediaFailure(row, from: 3) {
+            self = .failed(failure)
+        }
+    }
+}
+
+extension MediaFile {
+    /// Reads digest, size, type, width, height and duration from `first` on; nil when there is no file.
+    init?(_ row: StoredRow, from first: Int) throws {
+        guard let sha256 = try row.optionalText(first), let bytes = try row.optionalCount(first + 1),
+            let type = try row.optionalText(first + 2)
+        else { return nil }
+        self.init(
+            sha256: sha256, bytes: bytes, contentType: type, width: try row.optionalCount(first + 3),
+            height: try row.optionalCount(first + 4), milliseconds: try row.optionalCount(first + 5))
+    }
+}
+
+extension MediaFailure {
+    /// Reads code and words from `first` on; nil when there is no known code.
+    init?(_ row: StoredRow, from first: Int) throws {
+        guard let code = try row.optionalText(first).flatMap({ Code(rawValue: $0) }) else { return nil }
+        self.init(code, try row.optionalText(first + 1) ?? "")
+    }
+}
+
+extension [MediaRemark] {
+    /// Reads codes with spaces between them.
+    init(codes: String?) {
+        self = codes?.split(separator: " ").compactMap { MediaRemark(rawValue: String($0)) } ?? []
+    }
 }

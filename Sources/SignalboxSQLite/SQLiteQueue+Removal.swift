@@ -3,148 +3,94 @@ import GRDB
 import SignalboxNotification
 package import SignalboxStore
 
-/// How the queue gets smaller. Everything here is done in small steps: between two of them others write.
+/// Removal of events, deliveries, requests and categories.
 extension SQLiteQueue {
-    /// The most events that one step removes.
+    /// The most rows that one step removes.
     private static let step = 500
 
-    /// Removes what has been kept long enough, and what the file has no room for; returns how many events that were.
-    /// `pause` is called between two steps.
-    package func remove(
-        beyond retention: Retention, pause: () async -> Void
-    ) async throws(StoreError) -> Int {
-        let now = now()
-        let ended = now.addingTimeInterval(-(retention.ended / .seconds(1)))
-        let dead = now.addingTimeInterval(-(retention.dead / .seconds(1)))
-        var removed = try await removeAll(endedBefore: ended, deadBefore: dead, pause: pause)
-        // First what is not remembered any more anyway.
-        try await forgetRepeats(pause: pause)
-        let youngest = now.addingTimeInterval(-(StoreLimits.shortestRequestMemory / .seconds(1)))
-        var place: Int64? = 0
-        while let start = place, try await fileBytes() > retention.bytes {
-            let step = try await removeStep(endedBefore: .distantFuture, deadBefore: .distantFuture, after: start)
+    package func remove(beyond retention: Retention, pause: () async -> Void) async throws(StoreError) -> Int {
+        let now = now
+        var removed = 0
+        let limits = Retention.Limits(ended: now - retention.ended, dead: now - retention.dead)
+        var position: Int64? = 0
+        while let start = position {
+            let step = try await removeStep(limits, after: start)
             removed += step.removed
-            place = step.next
-            // Requests as old as the events that were looked at; where there are no further ones, all that may go.
-            let age = min(step.last ?? youngest, youngest)
-            try await forgetRequests(before: age, pause: pause) { () throws(StoreError) in
-                try await fileBytes() > retention.bytes
-            }
-            try await shrink()
-            await pause()
+            position = step.next
+            if position != nil { await pause() }
         }
-        _ = try await forgetCategories(beyond: retention.categories, pause: pause)
+        // Before the limit of bytes, so that expired records do not cost events.
+        while try await forget("requests", before: now - StoreLimits.requestMemory) { await pause() }
+        while try await forget("duplicates", before: now - StoreLimits.longestDedupe) { await pause() }
+        removed += try await remove(beyondBytes: retention.bytes, at: now, pause: pause)
+        try await forgetCategories(beyond: retention.categories, at: now, pause: pause)
         try await shrink()
         return removed
     }
 
-    private func removeAll(
-        endedBefore ended: Date, deadBefore dead: Date, pause: () async -> Void
+    /// Removes the oldest ended events, and requests that are as old, until the file is small enough.
+    private func remove(
+        beyondBytes limit: Int64, at now: Date, pause: () async -> Void
     ) async throws(StoreError) -> Int {
+        let youngest = now - StoreLimits.shortestRequestMemory
+        let limits = Retention.Limits(ended: .distantFuture, dead: .distantFuture)
         var removed = 0
-        var place: Int64 = 0
-        while true {
-            let step = try await removeStep(endedBefore: ended, deadBefore: dead, after: place)
+        var position: Int64? = 0
+        while let start = position, try await fileBytes() > limit {
+            let step = try await removeStep(limits, after: start)
             removed += step.removed
-            guard let next = step.next else { return removed }
-            place = next
+            position = step.next
+            // When there are no further events, all requests that may go.
+            let age = min(step.last ?? youngest, youngest)
+            while try await fileBytes() > limit, try await forget("requests", before: age) { await pause() }
+            try await shrink()
             await pause()
         }
+        return removed
     }
 
-    /// Looks at so many events behind one, the oldest first, and removes those that may go. `next`: the last of them, where
-    /// there may be more; once all of them are too young, those behind them are not looked at. `last`: when that one was
-    /// accepted.
+    /// Reads events after one, the oldest first, and removes those that may go. `next`: the last of them, when there
+    /// may be more to remove after it. `last`: when that one was accepted.
     private func removeStep(
-        endedBefore ended: Date, deadBefore dead: Date, after place: Int64
+        _ limits: Retention.Limits, after start: Int64
     ) async throws(StoreError) -> (removed: Int, next: Int64?, last: Date?) {
-        let latest = max(ended, dead)
-        return try await write { db in
-            let rows = try StoredRow.fetchAll(
-                db,
-                sql: """
-                    SELECT seq, accepted_at,
-                        EXISTS (SELECT 1 FROM deliveries WHERE event = seq AND state = 'waiting'),
-                        EXISTS (SELECT 1 FROM deliveries WHERE event = seq AND state = 'dead')
-                    FROM events WHERE seq > ? ORDER BY seq LIMIT ?
-                    """, arguments: [place, Self.step])
+        try await write { db, _ in
+            let rows = try db.rows(
+                """
+                SELECT seq, accepted_at, EXISTS (SELECT 1 FROM deliveries WHERE event = seq AND state = 'waiting'),
+                    EXISTS (SELECT 1 FROM deliveries WHERE event = seq AND state = 'dead')
+                FROM events WHERE seq > ? ORDER BY seq LIMIT ?
+                """, [start, Self.step])
             let old = try rows.filter { row in
-                let (accepted, waits, isDead) = (try row.number(1), try row.flag(2), try row.flag(3))
-                return !waits && accepted < (isDead ? dead : ended).milliseconds
+                limits.allowRemoval(
+                    acceptedAt: try row.date(1), isWaiting: try row.flag(2), isDead: try row.flag(3))
             }
             if !old.isEmpty { try StoredNumbers.keep(in: db) }
-            try Self.remove(old.map { try $0.number(0) }, in: db)
-            let mayHaveMore = try rows.count == Self.step && rows.contains { try $0.number(1) < latest.milliseconds }
+            for event in old { try db.removeWithDeliveries(event: event.number(0)) }
+            let mayHaveMore = try rows.count == Self.step && rows.contains { try $0.date(1) < limits.latest }
             guard mayHaveMore, let last = rows.last else { return (old.count, nil, nil) }
-            return (old.count, try last.number(0).advanced(beyond: place, in: "events"), try last.date(1))
+            return (old.count, try last.number(0).advanced(beyond: start, in: "events"), try last.date(1))
         }
     }
 
-    private static func remove(_ events: [Int64], in db: Database) throws {
-        for event in events {
-            for row in try StoredRow.fetchAll(
-                db.cachedStatement(sql: "SELECT id, destination, state FROM deliveries WHERE event = ?"),
-                arguments: [event])
-            {
-                try book(row.word(2), of: row.text(1), in: db)
-                try db.cachedStatement(sql: "DELETE FROM attempts WHERE delivery = ?").execute(arguments: [
-                    try row.number(0)
-                ])
-            }
-            try db.cachedStatement(sql: "DELETE FROM deliveries WHERE event = ?").execute(arguments: [event])
-            try remove(event, in: db)
-        }
-    }
-
-    /// An event that has no deliveries any more.
-    private static func remove(_ event: Int64, in db: Database) throws {
-        for table in ["variants", "media_waits", "media_events", "event_files"] {
-            try db.cachedStatement(sql: "DELETE FROM \(table) WHERE event = ?").execute(arguments: [event])
-        }
-        try db.cachedStatement(sql: "DELETE FROM events WHERE seq = ?").execute(arguments: [event])
-    }
-
-    /// Records when the first undelivered delivery of a destination was removed.
-    private static func noteUndelivered(_ destination: String, at now: Date, in db: Database) throws {
-        try db.cachedStatement(
-            sql: "UPDATE ledger SET undelivered_since = coalesce(undelivered_since, ?) WHERE destination = ?"
-        ).execute(arguments: [now.milliseconds, destination])
-    }
-
-    /// Counts a delivery that is removed, so that an audit can tell how many there must be.
-    private static func book(
-        _ state: DeliveryRecord.State, of destination: String, in db: Database
-    ) throws {
-        let column = state.rawValue
-        try db.cachedStatement(
-            sql: """
-                INSERT INTO ledger (destination, \(column)) VALUES (?, 1)
-                ON CONFLICT (destination) DO UPDATE SET \(column) = \(column) + 1
-                """
-        ).execute(arguments: [destination])
-    }
-
-    /// The number of waiting deliveries that ``purge(_:sparingWaiting:)`` would remove.
     package func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
-        return try await read { db in
+        return try await file.read { db in
             try Int.fetchOne(
                 db,
-                sql:
-                    "SELECT count(*) FROM deliveries d WHERE \(condition) AND d.state = 'waiting' AND d.begun = d.attempts",
-                arguments: arguments) ?? 0
+                sql: """
+                    SELECT count(*) FROM deliveries d
+                    WHERE \(condition) AND d.state = 'waiting' AND d.begun = d.attempts
+                    """, arguments: arguments) ?? 0
         }
     }
 
-    /// Permanently removes deliveries, and events that have none left; returns the number of deliveries. Removes
-    /// waiting ones too, unless they are spared, but none in progress, here or in another process.
     package func purge(_ filter: DeliveryFilter, sparingWaiting: Bool) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
-        let now = now()
         var purged = 0
-        var place: Int64? = 0
-        while let start = place {
-            let step = try await write { [lanes] db in
+        var position: Int64? = 0
+        while let start = position {
+            let step = try await write { [lanes = file.lanes] db, now in
                 let rows = try StoredRow.fetchAll(
                     db,
                     sql: """
@@ -157,24 +103,12 @@ extension SQLiteQueue {
                     return lanes.withHandOff { !$0.isHeld(id, of: destination) }
                 }
                 if !free.isEmpty { try StoredNumbers.keep(in: db) }
-                for row in free {
-                    let state: DeliveryRecord.State = try row.word(2)
-                    try Self.book(state, of: row.text(1), in: db)
-                    if state == .waiting { try Self.noteUndelivered(row.text(1), at: now, in: db) }
-                    let (id, event) = (try row.number(0), try row.number(3))
-                    try db.cachedStatement(sql: "DELETE FROM attempts WHERE delivery = ?").execute(arguments: [id])
-                    try db.cachedStatement(sql: "DELETE FROM deliveries WHERE id = ?").execute(arguments: [id])
-                    try SQLiteWriter.endWait(of: id, event: event, in: db)
-                    let hasOthers = try Bool.fetchOne(
-                        db.cachedStatement(sql: "SELECT EXISTS (SELECT 1 FROM deliveries WHERE event = ?)"),
-                        arguments: [event])
-                    if hasOthers == false { try Self.remove(event, in: db) }
-                }
+                for row in free { try db.remove(delivery: row, at: now) }
                 let last = rows.count == Self.step ? try rows.last?.number(0) : nil
                 return (count: free.count, next: try last?.advanced(beyond: start, in: "deliveries"))
             }
             purged += step.count
-            place = step.next
+            position = step.next
         }
         try await shrink()
         return purged
@@ -182,56 +116,105 @@ extension SQLiteQueue {
 
     // MARK: The file
 
-    /// Of what is in use, the write-ahead log left out.
-    package func fileBytes() async throws(StoreError) -> Int64 {
-        try await read { db in
-            let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-            let free = try Int64.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
-            return (pages - free) * (try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
+    /// Bytes of the file that are in use, without the write-ahead log.
+    func fileBytes() async throws(StoreError) -> Int64 {
+        try await file.read { db in
+            let pages = try db.number("PRAGMA page_count") ?? 0
+            let free = try db.number("PRAGMA freelist_count") ?? 0
+            return (pages - free) * (try db.number("PRAGMA page_size") ?? 0)
         }
     }
 
-    /// Gives free pages back to the file system, some at a time. A file that was made without the ability keeps them for
-    /// what comes.
+    /// Returns free pages to the file system, some at a time. A file that an earlier version made keeps them for later
+    /// use.
     private func shrink() async throws(StoreError) {
         var before = Int64.max
         while true {
-            let free = try await write { db in
+            let free = try await write { db, _ in
                 try db.execute(sql: "PRAGMA incremental_vacuum(1000)")
-                return try Int64.fetchOne(db, sql: "PRAGMA freelist_count") ?? 0
+                return try db.number("PRAGMA freelist_count") ?? 0
             }
             guard free > 0, free < before else { return }
             before = free
         }
     }
 
-    // MARK: Repeats
+    // MARK: Repeats and categories
 
-    private func forgetRepeats(pause: () async -> Void) async throws(StoreError) {
-        let now = now()
-        let requests = now.addingTimeInterval(-(StoreLimits.requestMemory / .seconds(1)))
-        let duplicates = now.addingTimeInterval(-(StoreLimits.longestDedupe / .seconds(1)))
-        try await forgetRequests(before: requests, pause: pause) { () throws(StoreError) in true }
-        while try await forget("duplicates", before: duplicates) { await pause() }
-    }
-
-    /// The oldest first, as long as `goesOn` says so.
-    private func forgetRequests(
-        before date: Date, pause: () async -> Void, while goesOn: () async throws(StoreError) -> Bool
-    ) async throws(StoreError) {
-        while try await goesOn(), try await forget("requests", before: date) { await pause() }
-    }
-
-    /// Forgets the oldest of a table; true when there may be more.
+    /// Forgets the oldest rows of a table. True when there may be more.
     private func forget(_ table: String, before date: Date) async throws(StoreError) -> Bool {
-        try await write { db in
-            try db.cachedStatement(
-                sql: """
-                    DELETE FROM \(table) WHERE (source, key) IN (
-                        SELECT source, key FROM \(table) WHERE at < ? ORDER BY at LIMIT \(Self.step))
-                    """
-            ).execute(arguments: [date.milliseconds])
-            return db.changesCount == Self.step
+        try await write { db, _ in
+            try db.run(
+                """
+                DELETE FROM \(table) WHERE (source, key) IN (
+                    SELECT source, key FROM \(table) WHERE at < ? ORDER BY at LIMIT \(Self.step))
+                """, [date.milliseconds]) == Self.step
         }
+    }
+
+    /// Forgets categories that were not seen for too long, and those beyond the count.
+    private func forgetCategories(
+        beyond retention: CategoryRetention, at now: Date, pause: () async -> Void
+    ) async throws(StoreError) {
+        let oldest = (now - retention.age).milliseconds
+        // Each half of a step may find as many as a step removes.
+        while try await write({ [known = file.categories] db, _ in
+            let count = try db.run(
+                """
+                DELETE FROM categories WHERE identifier IN (
+                    SELECT identifier FROM (SELECT identifier FROM categories WHERE last_seen < :oldest LIMIT :step)
+                    UNION SELECT identifier FROM (
+                        SELECT identifier FROM categories ORDER BY last_seen DESC, identifier
+                        LIMIT :step OFFSET :count))
+                """, ["oldest": oldest, "step": Self.step, "count": retention.count])
+            // Within the transaction, so that a category that is recorded after it is known after it.
+            if count > 0 { known.removeAll() }
+            return count >= Self.step
+        }) { await pause() }
+    }
+}
+
+extension Database {
+    fileprivate func removeWithDeliveries(event: Int64) throws {
+        for row in try rows("SELECT id, destination, state FROM deliveries WHERE event = ?", [event]) {
+            try countRemoved(row.word(2), of: row.text(1))
+            try run("DELETE FROM attempts WHERE delivery = ?", [try row.number(0)])
+        }
+        try run("DELETE FROM deliveries WHERE event = ?", [event])
+        try remove(event: event)
+    }
+
+    /// Removes an event that has no deliveries.
+    private func remove(event: Int64) throws {
+        for table in ["variants", "media_waits", "media_events", "event_files"] {
+            try run("DELETE FROM \(table) WHERE event = ?", [event])
+        }
+        try run("DELETE FROM events WHERE seq = ?", [event])
+    }
+
+    /// `delivery`: its id, destination, state and event. Removes the event, too, when it has no other delivery.
+    fileprivate func remove(delivery: StoredRow, at now: Date) throws {
+        let (id, destination, event) = (try delivery.number(0), try delivery.text(1), try delivery.number(3))
+        let state: DeliveryRecord.State = try delivery.word(2)
+        try countRemoved(state, of: destination)
+        if state == .waiting {
+            try run(
+                "UPDATE ledger SET undelivered_since = coalesce(undelivered_since, ?) WHERE destination = ?",
+                [now.milliseconds, destination])
+        }
+        try run("DELETE FROM attempts WHERE delivery = ?", [id])
+        try run("DELETE FROM deliveries WHERE id = ?", [id])
+        try endWait(of: id, event: event)
+        if try !flag("SELECT 1 FROM deliveries WHERE event = ?", [event]) { try remove(event: event) }
+    }
+
+    /// Counts a removed delivery in the ledger, so that an audit can tell how many there must be.
+    private func countRemoved(_ state: DeliveryRecord.State, of destination: String) throws {
+        let column = state.rawValue
+        try run(
+            """
+            INSERT INTO ledger (destination, \(column)) VALUES (?, 1)
+            ON CONFLICT (destination) DO UPDATE SET \(column) = \(column) + 1
+            """, [destination])
     }
 }

@@ -1,173 +1,89 @@
-internal import CSQLite
 package import Foundation
 import GRDB
 package import SignalboxNotification
 package import SignalboxStore
 import Synchronization
 
-/// The durable queue in one SQLite file: WAL mode, `synchronous=FULL`, commits shared by all who write at the time.
-///
-/// What `append` has returned for is on disk. A class because it is shared state: the file, and who holds which lease.
+/// The durable queue in one SQLite file. Writes that are made at the same time share commits. A class because it is
+/// shared state: the file, and which leases are held.
 package final class SQLiteQueue: Store {
-    let pool: DatabasePool
-    let path: String
-    let now: @Sendable () -> Date
-    let lanes = Lanes()
-    let mediaWaker = MediaWaker()
+    let file: SQLiteFile
+    let commits: CommitGroup<SQLiteWrite, SQLiteWrite.Output>
+    /// The version of the file when this process last read what others may change.
+    private let lastVersion: Mutex<Int64?>
     /// The host whose downloads were given out last.
     let mediaTurn = Mutex<String?>(nil)
-    let commits: CommitGroup<SQLiteWriter.Write, SQLiteWriter.Output>
-    private let commitHealth = CommitHealth()
-    let knownCategories = KnownCategories()
-    /// The file's version when this process last read what others may change.
-    private let lastVersion: Mutex<Int?>
-    /// Damage of the file, and upkeep that fails.
-    package let health = StoreHealth()
-    let record = QueueRecordKeeper()
     /// Damaged held deliveries, which are not released.
     let unreadableHeld = Mutex<Set<Int64>>([])
-    let elapsed: @Sendable () -> Duration
-    let clockNotes: ClockNotes
-    let checkpointer: Checkpointer
-    /// Under way, or cut short by a failure.
-    let clockShift = Mutex<ClockShift?>(nil)
 
-    /// Opens or creates the queue in a data directory. `now`: the clock that decides what is due. `elapsed`: monotonic
-    /// time from any start, which reveals that the clock was set. `mustExist`: throws for a file without a queue
-    /// instead of creating one. `delayed`: schedules the checks of commit deadlines.
+    /// Opens or creates the queue in a data directory. `now`: the wall clock. `elapsed`: time since any start, which
+    /// reveals that the wall clock was set. `mustExist`: throws for a file without a queue instead of creating one.
+    /// `delayed`: schedules the checks of commit deadlines.
     package init(
         in directory: String, mustExist: Bool = false, now: @escaping @Sendable () -> Date = { Date() },
         elapsed: @escaping @Sendable () -> Duration = SQLiteQueue.sinceStart, delayed: DelayedCall = .onQueue
     ) throws(StoreError) {
-        path = directory + "/queue.db"
-        self.now = now
-        self.elapsed = elapsed
-        clockNotes = ClockNotes(now: now, elapsed: elapsed)
-        checkpointer = Checkpointer(path: path)
+        let clock = StoreClock(wall: now, elapsed: elapsed)
+        let file = try SQLiteFile(in: directory, mustExist: mustExist, clock: clock)
+        self.file = file
         do {
-            pool = try Self.open(path, mustExist: mustExist)
-            // Must come first: what another process changes from here on is seen at the first tick.
-            lastVersion = Mutex(try pool.writeWithoutTransaction { try Self.version(in: $0) })
-            lanes.set(try pool.read { try DestinationState.all(in: $0) })
-            lanes.setWithheld(try pool.read { Set(try WithheldPermission.all(in: $0).keys) })
+            // Must come first: a change by another process after this read is seen at the first tick.
+            lastVersion = Mutex(try file.pool.writeWithoutTransaction { try Self.version(in: $0) })
+            try file.pool.read { try file.adoptStatuses(in: $0) }
         } catch {
-            throw StoreError(error, path: path)
+            throw StoreError(error, path: file.path)
         }
-        let writer = SQLiteWriter(
-            pool: pool, path: path, lanes: lanes, now: now, commitHealth: commitHealth, health: health, record: record,
-            known: knownCategories, media: mediaWaker, clockNotes: clockNotes, checkpointer: checkpointer)
         let start = ContinuousClock.now
-        commits = CommitGroup(limit: 512, patience: StoreLimits.patience, delayed: delayed, now: { start + elapsed() })
-        {
-            (writes) throws(CommitFailure) in try writer.commit(writes)
-        }
+        commits = CommitGroup(
+            limit: 512, patience: StoreLimits.patience, delayed: delayed, now: { start + elapsed() }
+        ) { (writes) throws(CommitFailure) in try file.commit(writes) }
     }
 
-    /// Seconds that SQLite waits for the lock of another process. A commit may wait behind one other write that waits for
-    /// that lock; both together end before ``StoreLimits/patience``.
-    static let busyTime: TimeInterval = 7
     private static let start = ContinuousClock.now
 
     package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
 
-    /// Once, before SQLite is used; where somebody else has used it already, it goes on counting.
-    private static let countsNoMemory: Void = { _ = sb_sqlite_count_no_memory() }()
+    package var now: Date { file.clock.now }
+    package var health: StoreHealth { file.health }
 
-    private static func open(_ path: String, mustExist: Bool) throws -> DatabasePool {
-        countsNoMemory
-        var configuration = Configuration()
-        configuration.busyMode = .timeout(busyTime)
-        configuration.label = "signalbox"
-        configuration.maximumReaderCount = 3
-        // Checked for every row, they cost inserts dear, and rows that are inserted together a journal of their own.
-        configuration.foreignKeysEnabled = false
-        // Both mean something only before the first table is made. Pages that become free go back to the file system; of
-        // twice the usual size they hold half a dozen events, and a commit is of fewer writes.
-        configuration.prepareDatabase { db in
-            guard !db.configuration.readonly else { return }
-            try db.execute(sql: "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL")
-        }
-        let pool = try DatabasePool(path: path, configuration: configuration)
-        let isEmpty = mustExist ? try pool.read { try SQLiteSchema.migrator.appliedIdentifiers($0).isEmpty } : false
-        if isEmpty { throw StoreError.lost(directory: directory(of: path), reason: QueueLoss.emptied.words) }
-        // GRDB sets NORMAL, under which a power cut may take the last commits with it. SQLite's own checkpoints are for
-        // writes of which the checkpointer is not told.
-        try pool.writeWithoutTransaction { db in
-            try db.execute(
-                sql: """
-                    PRAGMA synchronous = FULL;
-                    PRAGMA wal_autocheckpoint = \(2 * Checkpointer.longestLog);
-                    PRAGMA journal_size_limit = \(Checkpointer.keptLog)
-                    """)
-        }
-        try SQLiteSchema.migrator.migrate(pool)
-        return pool
-    }
+    /// Changes with each commit of another connection.
+    private static func version(in db: Database) throws -> Int64? { try db.number("PRAGMA data_version") }
 
-    private static func version(in db: Database) throws -> Int? { try Int.fetchOne(db, sql: "PRAGMA data_version") }
+    // MARK: Accepting events
 
-    /// Appends events with all their deliveries. They are durable when it returns. When it throws, nothing was
-    /// appended, except for ``StoreError/undecided(after:)``: then the outcome is unknown. `request`: the request that
-    /// brought them, if its sender may repeat it.
     @discardableResult
     package func append(
         _ events: [RoutedEvent], of request: IdempotentRequest?
     ) async throws(StoreError) -> AppendResult {
         guard !events.isEmpty || request != nil else { return .appended(duplicates: [:]) }
         if let damage = health.damage { throw damage }
-        guard case .appended(let result) = try await commits.write(.append(events, request), hasDeadline: true)
-        else {
-            preconditionFailure("An append was answered as something else.")
-        }
-        return result
+        return try await commits.write(.append(events, request), hasDeadline: true).appendResult
     }
 
-    /// The same without waiting: calls `done` once, on a thread of the queue, which must not be blocked. `done` gets
-    /// the ids of the earlier events that these repeat, by position.
     package func append(
         _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
     ) {
         guard !events.isEmpty else { return done(.success([:])) }
         if let damage = health.damage { return done(.failure(damage)) }
-        commits.submit(.append(events, nil), hasDeadline: true) { result in
-            done(
-                result.map { output in
-                    guard case .appended(.appended(let duplicates)) = output else {
-                        preconditionFailure("An append was answered as something else.")
-                    }
-                    return duplicates
-                })
+        commits.submit(.append(events, nil), hasDeadline: true) { result in done(result.map(\.appendResult.duplicates))
         }
     }
 
-    /// Returns when all writes that were begun before have ended, in whichever way.
     package func finish() async {
-        // They end in the order in which they came; how this one does says nothing of the others.
+        // Writes end in their order, also when this one fails.
         _ = try? await commits.write(.giveBack([]))
     }
 
-    /// Records how an attempt ended and gives the lease back. Durable when it returns; when it throws, the lease is
-    /// still held.
-    package func settle(_ settlement: Settlement) async throws(StoreError) {
-        if settlement.outcome.namesATime { clockNotes.note(delivery: settlement.lease.delivery) }
-        _ = try await commits.write(.settle(settlement))
-    }
-
-    /// A write to which there is no answer but that it is durable.
-    func commit(_ write: SQLiteWriter.Write) async throws(StoreError) { _ = try await commits.write(write) }
-
-    /// Finds out whether the queue can take events, by how the last commits went and by a small durable write of its own;
-    /// throws why it cannot.
     package func probe() async throws(StoreError) {
-        if let failure = health.damage ?? commitHealth.recentFailure { throw failure }
+        if let fault = health.fault { throw fault }
         try checkDisk()
         do {
-            try await pool.writeWithoutTransaction { db in
-                let version = try Int.fetchOne(db, sql: "PRAGMA user_version") ?? 0
+            try await file.pool.writeWithoutTransaction { db in
+                let version = try db.number("PRAGMA user_version") ?? 0
                 try db.execute(sql: "PRAGMA user_version = \(version &+ 1 & 0xFFFF)")
             }
         } catch {
-            throw failure(error)
+            throw file.failure(error)
         }
     }
 
@@ -176,107 +92,162 @@ package final class SQLiteQueue: Store {
         if let time = commits.commitTime, time >= StoreLimits.longestCommit { throw .stalled(for: time) }
     }
 
-    // MARK: Claiming
+    /// Performs a write transaction that does not belong to a commit group.
+    @discardableResult
+    func write<T: Sendable>(_ body: @escaping @Sendable (Database, Date) throws -> T) async throws(StoreError) -> T {
+        try checkDisk()
+        do {
+            return try await file.pool.writeWithoutTransaction { [file] db in
+                try file.transaction(in: db) { now in try body(db, now) }
+            }
+        } catch {
+            throw file.failure(error)
+        }
+    }
 
-    /// Opens a destination for claiming. `isOrdered`: deliveries with equal order keys are given out one after the other.
-    /// `wake` is called, from any thread, when there may be something to claim.
+    /// Performs a write that has no result.
+    func commit(_ write: SQLiteWrite) async throws(StoreError) { _ = try await commits.write(write) }
+
+    // MARK: Lanes
+
     package func openLane(
         _ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void
     ) {
-        lanes.open(destination, isOrdered: isOrdered, wake: wake)
+        file.lanes.open(destination, isOrdered: isOrdered, wake: wake)
     }
 
-    /// Closes a destination again, once nobody claims from it any more and all leases were given back. What is in memory
-    /// goes back into the file, so that it is found by whoever opens it next.
     package func closeLane(_ destination: DestinationName) async throws(StoreError) {
-        var fresh = lanes.withHandOff { $0.beginClosing(destination) }
-        // A commit that is under way may still hand something over; once a later one has ended, none does.
+        var fresh = file.lanes.withHandOff { $0.withLane(destination) { $0.beginClosing() } ?? [] }
+        // A commit in progress may still hand something over. None does after a later commit has ended.
         repeat {
             try await giveBack(fresh)
-            fresh = lanes.withHandOff { $0.takeFresh(of: destination) }
+            fresh = file.lanes.withHandOff { $0.takeFresh(of: [destination]) }
         } while !fresh.isEmpty
-        lanes.close(destination)
+        file.lanes.close(destination)
     }
 
-    /// Leases deliveries that are due, at most `limit`; none when there are none, or while the destination is paused or
-    /// disabled. From memory where possible.
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
-        guard limit > 0, lanes.state(of: destination) == nil else { return [] }
-        return try await lanes.claim(from: destination, upTo: limit) { () throws(StoreError) in
-            try await followClock()
+        guard limit > 0, file.lanes.isActive(destination) else { return [] }
+        return try await file.lanes.claim(from: destination, upTo: limit) { () throws(StoreError) in
             let search = try await searchAroundDamage(destination, upTo: limit)
-            let claim = SQLiteWriter.Write.claim(destination, upTo: limit, of: search)
-            guard case .claimed(let found) = try await commits.write(claim) else {
-                preconditionFailure("A claim was answered as something else.")
-            }
-            return found
+            return try await commits.write(.claim(destination, upTo: limit, of: search)).leases
         }
     }
 
-    /// Looks for deliveries that have become due, and for changes by other processes; to be called every so often.
-    package func tick() async throws(StoreError) {
-        let version: Int?
-        do {
-            version = try await pool.writeWithoutTransaction { try Self.version(in: $0) }
+    /// The due deliveries that can be read, if the file is known to be damaged; nil otherwise.
+    private func searchAroundDamage(
+        _ destination: DestinationName, upTo limit: Int
+    ) async throws(StoreError) -> DueSearch? {
+        guard health.damage != nil else { return nil }
+        let now = now
+        return try await file.read { [file] db in
+            var search = DueSearch(of: destination, limit: limit, file.lanes)
+            try search.runAroundDamage(by: now, in: db, path: file.path)
+            return search
+        }
+    }
+
+    @discardableResult
+    package func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult {
+        try await commits.write(.settle(settlement)).settlementResult
+    }
+
+    package func giveBackFresh() async throws(StoreError) {
+        let fresh = file.lanes.withHandOff { $0.takeFresh(of: $0.lanes.keys) }
+        if !fresh.isEmpty { try await giveBack(fresh) }
+    }
+
+    /// Returns leases to the file. When that fails permanently, releases them in memory only. The file then still says
+    /// that they were begun, which counts one attempt too many and loses nothing.
+    private func giveBack(_ leases: [Lease]) async throws(StoreError) {
+        do throws(StoreError) {
+            try await commit(.giveBack(leases))
         } catch {
-            throw failure(error)
+            let now = now
+            file.lanes.withHandOff { handOff in
+                for lease in leases { handOff.withLane(lease.destination) { $0.release(lease, due: now) } }
+            }
+            throw error
         }
-        let isChanged = lastVersion.withLock { $0 != version }
-        let now = now()
-        if isChanged {
-            lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
-            try await readDestinationStates()
-            lanes.setWithheld(Set(try await withheldPermissions().keys))
-            mediaWaker.wake()
-        }
-        // Only now: what failed is seen again at the next tick.
-        lastVersion.withLock { $0 = version }
-        try await followClock()
-        try await giveBackIdle()
-        lanes.wake(lanes.withHandOff { $0.wake(at: now, all: false) })
-        try await expire(by: now)
     }
 
-    /// Has every lane look at the file again, and who downloads media.
-    package func lookAgain() {
-        let now = now()
-        lanes.wake(lanes.withHandOff { $0.wake(at: now, all: true) })
-        mediaWaker.wake()
+    package func tick() async throws(StoreError) {
+        let version: Int64?
+        do {
+            version = try await file.pool.writeWithoutTransaction { try Self.version(in: $0) }
+        } catch {
+            throw file.failure(error)
+        }
+        if lastVersion.withLock({ $0 != version }) {
+            try await adoptChanges()
+            // Only now, so that a change that could not be read is seen again at the next tick.
+            lastVersion.withLock { $0 = version }
+        }
+        try await followClock()
+        // Destinations that accept nothing keep nothing in memory: their lanes later read it from the file.
+        let idle = file.lanes.idleDestinations
+        let fresh = file.lanes.withHandOff { $0.takeFresh(of: idle) }
+        if !fresh.isEmpty { try await giveBack(fresh) }
+        file.lanes.wakeDue(at: now)
+        try await expire()
     }
+
+    /// Reads what another process may have changed.
+    private func adoptChanges() async throws(StoreError) {
+        wakeAll()
+        try await file.read { [file] in try file.adoptStatuses(in: $0) }
+    }
+
+    /// Moves all waits along with a clock that was set. Callers that compare stored times with the present call it
+    /// first; transactions do it by themselves.
+    func followClock() async throws(StoreError) {
+        if file.clock.read().jump != nil { try await commit(.giveBack([])) }
+    }
+
+    package func wakeAll() { file.lanes.wakeAll(at: now) }
 
     /// Ends waiting deliveries whose time is over, however long they would wait for their next attempt.
-    private func expire(by now: Date) async throws(StoreError) {
-        let overdue: [SQLiteWriter.Overdue]
-        do {
-            overdue = try await pool.read { db in
-                try StoredRow.fetchAll(
-                    db.cachedStatement(
-                        sql: """
-                            SELECT id, destination FROM deliveries
-                            WHERE state = 'waiting' AND not_after IS NOT NULL AND not_after <= ? ORDER BY not_after
-                            LIMIT 1000
-                            """), arguments: [now.milliseconds]
-                ).map { row in
-                    try SQLiteWriter.Overdue(delivery: row.number(0), destination: DestinationName(row.text(1)))
-                }
-            }
-        } catch {
-            throw failure(error)
+    private func expire() async throws(StoreError) {
+        let now = now.milliseconds
+        let overdue = try await file.read { db in
+            try db.rows(
+                """
+                SELECT id, destination FROM deliveries WHERE state = 'waiting' AND not_after IS NOT NULL
+                    AND not_after <= ? ORDER BY not_after LIMIT 1000
+                """, [now]
+            ).map { SQLiteWrite.Overdue(delivery: try $0.number(0), destination: DestinationName(try $0.text(1))) }
         }
-        let free = lanes.withHandOff { handOff in
+        let free = file.lanes.withHandOff { handOff in
             overdue.filter { !handOff.isHeld($0.delivery, of: $0.destination) }
         }
-        if !free.isEmpty { _ = try await commits.write(.expire(free)) }
+        if !free.isEmpty { try await commit(.expire(free)) }
+    }
+
+    package func readingNumber(of destination: DestinationName) -> Int? {
+        file.lanes.readingNumber(of: destination)
     }
 }
 
-extension Date {
-    /// Milliseconds since 1970, rounded down. A date that the file cannot hold becomes the nearest one that it can.
-    var milliseconds: Int64 {
-        let exact = (timeIntervalSince1970 * 1000).rounded(.down)
-        let limits = StoredRow.numbers
-        return exact.isNaN ? 0 : Int64(min(max(exact, Double(limits.lowerBound)), Double(limits.upperBound)))
+extension SQLiteWrite.Output {
+    fileprivate var appendResult: AppendResult {
+        guard case .appended(let result) = self else { preconditionFailure("The write is not an append.") }
+        return result
     }
 
-    init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
+    fileprivate var settlementResult: SettlementResult {
+        guard case .settled(let result) = self else { preconditionFailure("The write is not a settlement.") }
+        return result
+    }
+
+    fileprivate var leases: [Lease] {
+        guard case .claimed(let leases) = self else { preconditionFailure("The write is not a claim.") }
+        return leases
+    }
+}
+
+extension AppendResult {
+    fileprivate var duplicates: [Int: String] {
+        guard case .appended(let duplicates) = self else { preconditionFailure("The append repeats a request.") }
+        return duplicates
+    }
 }

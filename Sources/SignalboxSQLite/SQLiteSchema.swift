@@ -1,36 +1,28 @@
 import GRDB
 
-/// The tables, and how older files are brought up to date. Times are milliseconds since 1970.
+/// The tables, and the migrations of older files. Times are milliseconds since 1970.
 enum SQLiteSchema {
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
-        migrator.registerMigration("1") { try $0.execute(sql: first) }
-        migrator.registerMigration("2") { try $0.execute(sql: second) }
-        migrator.registerMigration("withheld") { try $0.execute(sql: withheld) }
-        migrator.registerMigration("variants") { try $0.execute(sql: variants) }
-        migrator.registerMigration("categories") { try $0.execute(sql: categories) }
-        migrator.registerMigration("media") { try $0.execute(sql: media) }
-        migrator.registerMigration("undelivered") { try $0.execute(sql: undelivered) }
-        migrator.registerMigration("backoffs") { try $0.execute(sql: backoffs) }
-        migrator.registerMigration("identity") { try $0.execute(sql: identity) }
+        for (name, sql) in migrations { migrator.registerMigration(name) { try $0.execute(sql: sql) } }
         return migrator
     }
 
+    /// In the order in which they are applied. A published migration does not change.
+    private static let migrations = [
+        ("1", first), ("2", second), ("withheld", withheld), ("variants", variants), ("categories", categories),
+        ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
+    ]
+
     private static let first = """
         CREATE TABLE events (
-            seq INTEGER PRIMARY KEY,
-            id TEXT NOT NULL UNIQUE,
-            source TEXT NOT NULL,
-            subject TEXT NOT NULL,
+            seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, source TEXT NOT NULL, subject TEXT NOT NULL,
             accepted_at INTEGER NOT NULL,
             body BLOB NOT NULL -- as sent
         );
         CREATE TABLE deliveries (
-            id INTEGER PRIMARY KEY,
-            event INTEGER NOT NULL REFERENCES events(seq),
-            destination TEXT NOT NULL,
-            state TEXT NOT NULL DEFAULT 'waiting'
-                CHECK (state IN ('waiting', 'delivered', 'dead', 'expired')),
+            id INTEGER PRIMARY KEY, event INTEGER NOT NULL REFERENCES events(seq), destination TEXT NOT NULL,
+            state TEXT NOT NULL DEFAULT 'waiting' CHECK (state IN ('waiting', 'delivered', 'dead', 'expired')),
             due INTEGER NOT NULL,
             attempts INTEGER NOT NULL DEFAULT 0,
             status INTEGER, -- HTTP, of the last attempt
@@ -41,100 +33,143 @@ enum SQLiteSchema {
         CREATE INDEX deliveries_event ON deliveries(event);
         """
 
-    /// The last attempt stands with its delivery, so that one that succeeds at once costs no row of its own; those before
-    /// it stand in `attempts`.
+    /// The last attempt is stored with its delivery, so that a delivery that succeeds at once needs no row of its own.
+    /// Earlier attempts are in `attempts`.
     private static let second = """
-        ALTER TABLE events ADD COLUMN payload BLOB; -- as it came, for destinations that want it
-        ALTER TABLE deliveries ADD COLUMN not_before INTEGER; -- until then it is not sent
-        ALTER TABLE deliveries ADD COLUMN not_after INTEGER; -- from then on it is not sent any more
-        ALTER TABLE deliveries ADD COLUMN order_key TEXT; -- one after the other among equals
+        ALTER TABLE events ADD COLUMN payload BLOB; -- as received, for destinations that want it
+        ALTER TABLE deliveries ADD COLUMN not_before INTEGER; -- not sent before
+        ALTER TABLE deliveries ADD COLUMN not_after INTEGER; -- expires then
+        ALTER TABLE deliveries ADD COLUMN order_key TEXT; -- equal keys are sent one after another
         ALTER TABLE deliveries ADD COLUMN begun INTEGER NOT NULL DEFAULT 0; -- attempts begun, ended or not
-        ALTER TABLE deliveries ADD COLUMN forgiven INTEGER NOT NULL DEFAULT 0; -- of them, those before the last `retry`
-        ALTER TABLE deliveries ADD COLUMN started_at INTEGER; -- of the last attempt, as the rest
+        ALTER TABLE deliveries ADD COLUMN forgiven INTEGER NOT NULL DEFAULT 0; -- those before the last `retry`
+        ALTER TABLE deliveries ADD COLUMN started_at INTEGER; -- of the last attempt, like the columns below
         ALTER TABLE deliveries ADD COLUMN duration INTEGER; -- milliseconds
-        ALTER TABLE deliveries ADD COLUMN error TEXT; -- a short stable word, where there was no answer
+        ALTER TABLE deliveries ADD COLUMN error TEXT; -- a short stable word when there was no reply
         ALTER TABLE deliveries ADD COLUMN remote TEXT; -- address and port
-        ALTER TABLE deliveries ADD COLUMN excerpt BLOB; -- the reply's first kilobyte
-        CREATE INDEX deliveries_expiring ON deliveries(not_after)
-            WHERE state = 'waiting' AND not_after IS NOT NULL;
+        ALTER TABLE deliveries ADD COLUMN excerpt BLOB; -- the first kilobyte of the reply
+        CREATE INDEX deliveries_expiring ON deliveries(not_after) WHERE state = 'waiting' AND not_after IS NOT NULL;
         CREATE INDEX deliveries_ordered ON deliveries(destination, order_key, id)
             WHERE state = 'waiting' AND order_key IS NOT NULL;
         CREATE TABLE attempts (
-            delivery INTEGER NOT NULL REFERENCES deliveries(id),
-            number INTEGER NOT NULL,
-            started_at INTEGER,
-            duration INTEGER,
-            status INTEGER,
-            error TEXT,
-            reason TEXT,
-            remote TEXT,
-            excerpt BLOB,
+            delivery INTEGER NOT NULL REFERENCES deliveries(id), number INTEGER NOT NULL,
+            started_at INTEGER, duration INTEGER, status INTEGER, error TEXT, reason TEXT, remote TEXT, excerpt BLOB,
             PRIMARY KEY (delivery, number)
         ) WITHOUT ROWID;
         CREATE TABLE destinations (
-            name TEXT PRIMARY KEY,
-            state TEXT NOT NULL CHECK (state IN ('paused', 'disabled')),
-            reason TEXT,
+            name TEXT PRIMARY KEY, state TEXT NOT NULL CHECK (state IN ('paused', 'disabled')), reason TEXT,
             since INTEGER NOT NULL
         ) WITHOUT ROWID;
         CREATE TABLE ledger (
             destination TEXT PRIMARY KEY,
             accepted INTEGER NOT NULL DEFAULT 0, -- deliveries ever made
-            delivered INTEGER NOT NULL DEFAULT 0, -- of those, ended so and removed since
-            dead INTEGER NOT NULL DEFAULT 0,
-            expired INTEGER NOT NULL DEFAULT 0,
-            waiting INTEGER NOT NULL DEFAULT 0
+            delivered INTEGER NOT NULL DEFAULT 0, -- those that were removed in this state
+            dead INTEGER NOT NULL DEFAULT 0, expired INTEGER NOT NULL DEFAULT 0, waiting INTEGER NOT NULL DEFAULT 0
         ) WITHOUT ROWID;
         INSERT INTO ledger (destination, accepted) SELECT destination, count(*) FROM deliveries GROUP BY destination;
         CREATE TABLE requests (
             source TEXT NOT NULL,
             key TEXT NOT NULL, -- Idempotency-Key
             digest BLOB NOT NULL, -- of the request's body
-            answer BLOB NOT NULL,
-            status INTEGER NOT NULL,
-            at INTEGER NOT NULL,
+            answer BLOB NOT NULL, status INTEGER NOT NULL, at INTEGER NOT NULL,
             PRIMARY KEY (source, key)
         ) WITHOUT ROWID;
         CREATE INDEX requests_at ON requests(at);
         CREATE TABLE duplicates (
             source TEXT NOT NULL,
-            key TEXT NOT NULL, -- what `dedupe.key` of the source points to
-            event TEXT NOT NULL, -- id of the first that had it
+            key TEXT NOT NULL, -- the value at `dedupe.key` of the source
+            event TEXT NOT NULL, -- id of the first event with it
             at INTEGER NOT NULL,
             PRIMARY KEY (source, key)
         ) WITHOUT ROWID;
         CREATE INDEX duplicates_at ON duplicates(at);
         """
 
+    /// Destinations that have not given permission. `reason`: their last answer.
+    private static let withheld = """
+        CREATE TABLE withheld (
+            destination TEXT PRIMARY KEY, reason TEXT NOT NULL, since INTEGER NOT NULL
+        ) WITHOUT ROWID;
+        """
+
     private static let variants = """
         CREATE TABLE variants (
-            id INTEGER PRIMARY KEY,
-            event INTEGER NOT NULL REFERENCES events(seq),
+            id INTEGER PRIMARY KEY, event INTEGER NOT NULL REFERENCES events(seq),
             body BLOB NOT NULL -- as some of its destinations get it
         );
         CREATE INDEX variants_event ON variants(event);
         ALTER TABLE deliveries ADD COLUMN variant INTEGER; -- none: the event as it is stored
         """
 
-    private static let undelivered = """
-        ALTER TABLE ledger ADD COLUMN undelivered_since INTEGER; -- when the first that was waiting was removed
+    private static let categories = """
+        CREATE TABLE categories (
+            identifier TEXT PRIMARY KEY,
+            definition BLOB NOT NULL, -- JSON, as apps get it
+            first_seen INTEGER NOT NULL,
+            last_seen INTEGER NOT NULL -- to the hour
+        ) WITHOUT ROWID;
+        CREATE INDEX categories_seen ON categories(last_seen DESC, identifier);
         """
 
+    /// Downloads, and the deliveries that wait for them.
+    private static let media = """
+        CREATE TABLE files (
+            id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL UNIQUE, bytes INTEGER NOT NULL,
+            type TEXT NOT NULL, -- MIME
+            width INTEGER, height INTEGER, -- pixels
+            duration INTEGER, -- milliseconds
+            kept_at INTEGER NOT NULL,
+            used_at INTEGER NOT NULL -- by an event, to the hour
+        );
+        CREATE INDEX files_used ON files(used_at, id, bytes);
+        CREATE TABLE media (
+            id INTEGER PRIMARY KEY, url TEXT NOT NULL UNIQUE, host TEXT NOT NULL,
+            state TEXT NOT NULL DEFAULT 'wanted' -- resting: failed, and requested again when it is due
+                CHECK (state IN ('wanted', 'resting', 'stored', 'failed')),
+            due INTEGER NOT NULL,
+            attempts INTEGER NOT NULL DEFAULT 0, -- failed ones since it was requested
+            wanted_at INTEGER NOT NULL,
+            checked_at INTEGER, -- when it was last stored, unchanged or failed
+            fresh_until INTEGER, etag TEXT, last_modified TEXT,
+            sha256 TEXT, -- of the last file, also while it is requested again
+            reason TEXT, -- why the last attempt failed
+            words TEXT,
+            remarks TEXT -- codes, with spaces between them
+        );
+        CREATE INDEX media_wanted ON media(host, due, id) WHERE state = 'wanted';
+        CREATE INDEX media_resting ON media(due) WHERE state = 'resting';
+        CREATE INDEX media_stored ON media(checked_at) WHERE state = 'stored';
+        CREATE INDEX media_failed ON media(checked_at) WHERE state = 'failed';
+        CREATE INDEX media_file ON media(sha256) WHERE sha256 IS NOT NULL;
+        CREATE TABLE media_events ( -- as long as a delivery of the event is held
+            event INTEGER NOT NULL, media INTEGER NOT NULL,
+            done INTEGER NOT NULL, -- whether the download ended since
+            PRIMARY KEY (event, media)
+        ) WITHOUT ROWID;
+        CREATE INDEX media_events_media ON media_events(media, done);
+        CREATE TABLE media_waits ( -- held deliveries
+            delivery INTEGER PRIMARY KEY, event INTEGER NOT NULL, until INTEGER NOT NULL,
+            ready INTEGER NOT NULL, -- whether all downloads of the event have ended
+            shape TEXT -- name of the route that transforms the event on release
+        );
+        CREATE INDEX media_waits_event ON media_waits(event);
+        CREATE INDEX media_waits_until ON media_waits(until);
+        CREATE INDEX media_waits_ready ON media_waits(delivery) WHERE ready = 1;
+        CREATE TABLE event_files ( -- files that deliveries of an event point to
+            file INTEGER NOT NULL, event INTEGER NOT NULL, PRIMARY KEY (file, event)
+        ) WITHOUT ROWID;
+        CREATE INDEX event_files_event ON event_files(event);
+        -- Whether it is the event as it is stored, except for its media.
+        ALTER TABLE variants ADD COLUMN plain INTEGER NOT NULL DEFAULT 0;
+        """
+
+    /// When the first waiting delivery was removed.
+    private static let undelivered = "ALTER TABLE ledger ADD COLUMN undelivered_since INTEGER;"
+
+    /// Destinations to which the running gateway sends nothing for now.
     private static let backoffs = """
         CREATE TABLE backoffs (
-            destination TEXT PRIMARY KEY, -- one that the gateway that runs does not send to for now
-            kind TEXT NOT NULL,
-            reason TEXT NOT NULL,
-            since INTEGER NOT NULL,
+            destination TEXT PRIMARY KEY, kind TEXT NOT NULL, reason TEXT NOT NULL, since INTEGER NOT NULL,
             until INTEGER NOT NULL
-        ) WITHOUT ROWID;
-        """
-
-    private static let withheld = """
-        CREATE TABLE withheld (
-            destination TEXT PRIMARY KEY, -- one that was asked for permission and has not given it
-            reason TEXT NOT NULL, -- of the last time
-            since INTEGER NOT NULL
         ) WITHOUT ROWID;
         """
 
@@ -146,15 +181,5 @@ enum SQLiteSchema {
             last_delivery INTEGER NOT NULL -- the same of `deliveries.id`
         );
         INSERT INTO identity VALUES (lower(hex(randomblob(16))), 0, 0);
-        """
-
-    private static let categories = """
-        CREATE TABLE categories (
-            identifier TEXT PRIMARY KEY,
-            definition BLOB NOT NULL, -- JSON, as apps get it
-            first_seen INTEGER NOT NULL,
-            last_seen INTEGER NOT NULL -- to the hour
-        ) WITHOUT ROWID;
-        CREATE INDEX categories_seen ON categories(last_seen DESC, identifier);
         """
 }

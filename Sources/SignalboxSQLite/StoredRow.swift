@@ -105,7 +105,7 @@ struct StoredRow: FetchableRecord {
     }
 }
 
-/// A value in the file that the gateway never writes. The reason never repeats the value.
+/// A value in the file that the gateway never writes. The reason does not repeat the value.
 struct DamagedValue: Error {
     let reason: String
 
@@ -113,12 +113,6 @@ struct DamagedValue: Error {
 }
 
 extension Int64 {
-    /// A number from the file that the gateway continues to count from.
-    func trusted(as name: String) throws(DamagedValue) -> Int64 {
-        guard StoredRow.numbers.contains(self) else { throw DamagedValue("\(name) is out of range") }
-        return self
-    }
-
     /// The position where a walk through a table continues. Throws when it does not advance, as in a table whose pages
     /// are out of order: the walk would never end.
     func advanced(beyond place: Int64, in table: String) throws(DamagedValue) -> Int64 {

@@ -1,15 +1,15 @@
 package import Foundation
 package import SignalboxNotification
 
-/// Whether the queue's books add up: every delivery that was ever made is in exactly one state, or was removed in one.
+/// The result of an audit. The ledger is consistent when every delivery ever made is stored or was removed, once.
 package struct Audit: Sendable, Equatable {
     package struct Account: Sendable, Equatable {
         package let destination: DestinationName
         /// Deliveries ever made.
         package let accepted: Int
-        /// Those that are there, by state.
+        /// Stored deliveries, by state.
         package let present: [DeliveryRecord.State: Int]
-        /// Those that were removed, by the state in which they were.
+        /// Removed deliveries, by their last state.
         package let removed: [DeliveryRecord.State: Int]
         /// When the first waiting delivery was removed; nil when none was, or when an earlier version removed it.
         package let undeliveredSince: Date?
@@ -18,38 +18,30 @@ package struct Audit: Sendable, Equatable {
             destination: DestinationName, accepted: Int, present: [DeliveryRecord.State: Int],
             removed: [DeliveryRecord.State: Int], undeliveredSince: Date? = nil
         ) {
-            self.destination = destination
-            self.accepted = accepted
-            self.present = present
-            self.removed = removed
-            self.undeliveredSince = undeliveredSince
+            (self.destination, self.accepted, self.undeliveredSince) = (destination, accepted, undeliveredSince)
+            (self.present, self.removed) = (present, removed)
         }
 
         /// Deliveries removed before they were delivered.
         package var undelivered: Int { removed[.waiting] ?? 0 }
 
-        /// Deliveries made of which nothing is known; fewer than none when there are more than were made.
-        package var missing: Int {
-            accepted - present.values.reduce(0, +) - removed.values.reduce(0, +)
-        }
+        /// Deliveries that were made and are unaccounted for; negative when there are more than were made.
+        package var missing: Int { accepted - present.values.reduce(0, +) - removed.values.reduce(0, +) }
     }
 
     package let accounts: [Account]
-    /// Deliveries whose event is gone.
+    /// Deliveries without their event.
     package let orphans: Int
-    /// Waits for files whose delivery is gone.
+    /// Waits for files without their delivery.
     package let strayWaits: Int
-    /// Defects of the file that SQLite finds, and content that cannot be read.
+    /// Defects of the store, and content that cannot be read.
     package let damage: [String]
-    /// How the file contradicts the data directory's record of its queue; nil when it does not.
+    /// The contradiction between the store and the record of its numbers; nil for none.
     package let loss: String?
 
     package init(accounts: [Account], orphans: Int, strayWaits: Int, damage: [String], loss: String?) {
-        self.accounts = accounts
-        self.orphans = orphans
-        self.strayWaits = strayWaits
-        self.damage = damage
-        self.loss = loss
+        (self.accounts, self.orphans, self.strayWaits) = (accounts, orphans, strayWaits)
+        (self.damage, self.loss) = (damage, loss)
     }
 
     package var isRight: Bool {

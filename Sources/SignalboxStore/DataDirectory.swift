@@ -1,8 +1,7 @@
 import Foundation
 
-/// The directory that holds the queue and the gateway's own keys; one process at a time may work on it.
-///
-/// A class because it owns a file descriptor: the lock lasts as long as it does.
+/// The directory of the queue and the gateway's own keys. One process at a time owns it. A class because it owns a file
+/// descriptor: the lock lasts as long as the object.
 package final class DataDirectory: Sendable {
     package let path: String
     private let lock: Int32
@@ -32,8 +31,8 @@ package final class DataDirectory: Sendable {
 
     deinit { if lock >= 0 { close(lock) } }
 
-    /// The bytes of a key file; when there is none, `make` says what it shall hold. Readable by the owner only, and on
-    /// disk before it is used: what is hashed with it must stay the same.
+    /// The bytes of a key file; makes a missing one with the bytes of `make`. The file is readable by its owner only,
+    /// and on disk before it is used, so that equal inputs always have equal hashes.
     package func key(_ name: String, orMake make: () -> [UInt8]) throws(StoreError) -> [UInt8] {
         let file = path + "/" + name
         let bytes = make()

@@ -4,6 +4,7 @@ package import SignalboxNotification
 /// The right to attempt one delivery, held by one process until it settles it or ends.
 package struct Lease: Sendable {
     package let delivery: Int64
+    /// The id of the event.
     package let event: String
     package let destination: DestinationName
     /// Attempts made before this one that count against the budget.
@@ -11,52 +12,59 @@ package struct Lease: Sendable {
     /// All attempts made before this one.
     package let earlier: Int
     package let body: [UInt8]
-    /// The payload as it came, where the destination wants it.
+    /// The payload as received, if the destination wants it.
     package let payload: [UInt8]?
-    /// From then on it is not sent any more.
+    /// When the delivery expires.
     package let notAfter: Date?
-    /// Deliveries with the same key are sent one after the other.
+    /// Deliveries with equal keys are sent one after another.
     package let orderKey: String?
+    private let holder: UInt64
 
+    /// `holder`: names the process that leased it.
     package init(
         delivery: Int64, event: String, destination: DestinationName, attempts: Int, earlier: Int? = nil,
-        body: [UInt8], payload: [UInt8]? = nil, notAfter: Date? = nil, orderKey: String? = nil
+        body: [UInt8], payload: [UInt8]? = nil, notAfter: Date? = nil, orderKey: String? = nil, holder: UInt64 = 0
     ) {
-        self.delivery = delivery
-        self.event = event
-        self.destination = destination
-        self.attempts = attempts
-        self.earlier = earlier ?? attempts
-        self.body = body
-        self.payload = payload
-        self.notAfter = notAfter
-        self.orderKey = orderKey
+        (self.delivery, self.event, self.destination) = (delivery, event, destination)
+        (self.attempts, self.earlier) = (attempts, earlier ?? attempts)
+        (self.body, self.payload, self.notAfter, self.orderKey) = (body, payload, notAfter, orderKey)
+        self.holder = holder
     }
 
-    /// Of what it keeps in memory.
+    /// Tells a lease from later leases of the same delivery. A settlement whose fence is not the current one is lost.
+    package struct Fence: Sendable, Equatable {
+        package let holder: UInt64
+        /// The number of the attempt that the lease is for, from 1.
+        package let attempt: Int
+    }
+
+    package var fence: Fence { Fence(holder: holder, attempt: earlier + 1) }
+
+    /// Bytes of the event that it keeps in memory.
     package var bytes: Int { body.count + (payload?.count ?? 0) }
 }
 
-/// One delivery as the queue keeps it.
+/// A stored delivery.
 package struct DeliveryRecord: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
         case waiting, delivered, dead, expired
     }
 
     package let id: Int64
+    /// The id of the event.
     package let event: String
     package let subject: String
     package let destination: DestinationName
     package let state: State
     package let attempts: Int
-    /// When the next attempt may be made, for one that waits.
+    /// When the next attempt may be made, for a waiting delivery.
     package let due: Date
-    /// Until then it waits; nil where it does not.
+    /// The time before which it is not sent; nil for none.
     package let notBefore: Date?
-    /// From then on it is not sent any more.
+    /// When it expires; nil for never.
     package let notAfter: Date?
     package let acceptedAt: Date
-    /// Of the last attempt; nil before the first.
+    /// The last attempt; nil before the first.
     package let last: AttemptRecord?
     /// Whether an attempt has begun and its end is not recorded.
     package var isInProgress = false
@@ -64,30 +72,22 @@ package struct DeliveryRecord: Sendable, Equatable {
     package var mediaUntil: Date?
     /// The waiting delivery that goes first, if deliveries are ordered.
     package var predecessor: Int64?
-    /// Of the last attempt.
+    /// The HTTP status of the last attempt.
     package var status: Int? { last?.status }
-    /// Why the last attempt failed.
+    /// The reason why the last attempt failed.
     package var reason: String? { last?.reason }
 
     package init(
         id: Int64, event: String, subject: String, destination: DestinationName, state: State, attempts: Int,
         due: Date, notBefore: Date?, notAfter: Date?, acceptedAt: Date, last: AttemptRecord?
     ) {
-        self.id = id
-        self.event = event
-        self.subject = subject
-        self.destination = destination
-        self.state = state
-        self.attempts = attempts
-        self.due = due
-        self.notBefore = notBefore
-        self.notAfter = notAfter
-        self.acceptedAt = acceptedAt
-        self.last = last
+        (self.id, self.event, self.subject, self.destination) = (id, event, subject, destination)
+        (self.state, self.attempts, self.due) = (state, attempts, due)
+        (self.notBefore, self.notAfter, self.acceptedAt, self.last) = (notBefore, notAfter, acceptedAt, last)
     }
 }
 
-/// One attempt as the log keeps it. What is not known is nil: of one that a crash cut short nothing is.
+/// A recorded attempt. Unknown values are nil, such as all values of an attempt that a crash interrupted.
 package struct AttemptRecord: Sendable, Equatable {
     /// From 1.
     package let number: Int
@@ -96,10 +96,10 @@ package struct AttemptRecord: Sendable, Equatable {
     package let duration: Int?
     /// HTTP.
     package let status: Int?
-    /// A short stable word for what went wrong where there was no answer, such as `dns` or `refused`.
+    /// A short stable word for a failure without a reply, such as `dns` or `refused`.
     package let error: String?
     package let reason: String?
-    /// Address and port that were connected to.
+    /// The address and port that were connected to.
     package let remote: String?
     /// At most the first kilobyte of the reply's body.
     package let excerpt: [UInt8]
@@ -108,56 +108,56 @@ package struct AttemptRecord: Sendable, Equatable {
         number: Int, startedAt: Date?, duration: Int?, status: Int?, error: String?, reason: String?, remote: String?,
         excerpt: [UInt8]
     ) {
-        self.number = number
-        self.startedAt = startedAt
-        self.duration = duration
-        self.status = status
-        self.error = error
-        self.reason = reason
-        self.remote = remote
-        self.excerpt = excerpt
+        (self.number, self.startedAt, self.duration, self.status) = (number, startedAt, duration, status)
+        (self.error, self.reason, self.remote, self.excerpt) = (error, reason, remote, excerpt)
     }
 }
 
-/// Which deliveries are meant; everything that is set must hold.
+/// Selects deliveries that meet every condition that is set.
 package struct DeliveryFilter: Sendable, Equatable {
     package var ids: [Int64]?
     package var state: DeliveryRecord.State?
     package var destination: DestinationName?
-    /// Of events accepted before then.
+    /// Selects deliveries of events accepted before then.
     package var acceptedBefore: Date?
-    /// Id of the event.
+    /// The id of the event.
     package var event: String?
-    /// Those with smaller numbers: the next page.
+    /// Selects smaller ids: the next page.
     package var before: Int64?
 
     package init(
         ids: [Int64]? = nil, state: DeliveryRecord.State? = nil, destination: DestinationName? = nil,
         acceptedBefore: Date? = nil, event: String? = nil
     ) {
-        self.ids = ids
-        self.state = state
-        self.destination = destination
-        self.acceptedBefore = acceptedBefore
-        self.event = event
+        (self.ids, self.state, self.destination) = (ids, state, destination)
+        (self.acceptedBefore, self.event) = (acceptedBefore, event)
     }
 }
 
-/// An event as the queue keeps it.
+/// A stored event.
 package struct StoredEvent: Sendable, Equatable {
     package let source: SourceName
     package let subject: String
     package let body: [UInt8]
-    /// The payload as it came, where some destination wanted it.
+    /// The payload as received, if a destination wanted it.
     package let payload: [UInt8]?
-    /// The event as some destinations get it, where that says more than what is stored; other media alone do not.
+    /// The bodies that some destinations receive instead. Without variants that differ in their media only.
     package let variants: [[UInt8]]
 
     package init(source: SourceName, subject: String, body: [UInt8], payload: [UInt8]?, variants: [[UInt8]]) {
-        self.source = source
-        self.subject = subject
-        self.body = body
-        self.payload = payload
-        self.variants = variants
+        (self.source, self.subject, self.body) = (source, subject, body)
+        (self.payload, self.variants) = (payload, variants)
     }
+}
+
+/// Counts of a destination's deliveries.
+package struct DestinationGauges: Sendable, Equatable {
+    /// All deliveries ever made.
+    package var accepted = 0
+    package var waiting = 0
+    package var dead = 0
+    /// When the oldest due delivery became due; nil when none is due.
+    package var oldestDue: Date?
+
+    package init() {}
 }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Why a waiting delivery has not been sent. Pure.
+/// The reason why a waiting delivery has not been sent. Pure.
 package struct DeliveryWait: Sendable, Equatable {
     package enum Reason: String, Sendable, CaseIterable {
         /// The gateway's sender has it, or an attempt is in progress.
@@ -8,21 +8,21 @@ package struct DeliveryWait: Sendable, Equatable {
         /// The config has no destination with this name.
         case unknownDestination = "unknown-destination"
         case paused, disabled
-        /// The destination was asked for permission and has not given it.
+        /// The destination has not given permission.
         case noPermission = "no-permission"
         /// Files of the event are being downloaded.
         case media
-        /// It is scheduled for a time of its own.
+        /// The delivery is scheduled for a later time.
         case scheduled
         /// Another delivery with the same order key goes first.
         case predecessor = "fifo-predecessor"
-        /// It waits for its next attempt.
+        /// An attempt failed, and the next one is not due yet.
         case retry
         case breakerOpen = "breaker-open"
         case retryAfter = "retry-after"
-        /// It is due, and the rate of its destination is limited.
+        /// The delivery is due, and the config limits the rate of its destination.
         case rateLimit = "rate-limit"
-        /// It is due, behind other deliveries.
+        /// The delivery is due, after other deliveries.
         case queued
     }
 
@@ -37,33 +37,23 @@ package struct DeliveryWait: Sendable, Equatable {
         self.detail = detail
     }
 
-    /// The state of a delivery's destination.
-    package struct Circumstances: Sendable {
-        let status: DestinationStatus?
-        let isKnown: Bool
-        let hasRate: Bool
-
-        /// `status`: the status that keeps all its deliveries waiting. `isKnown`: whether the config has it.
-        /// `hasRate`: whether the config limits the rate of its deliveries.
-        package init(status: DestinationStatus?, isKnown: Bool, hasRate: Bool) {
-            self.status = status
-            self.isKnown = isKnown
-            self.hasRate = hasRate
-        }
-    }
-
-    /// The first reason that applies; nil for a delivery that has ended.
-    package init?(of delivery: DeliveryRecord, in circumstances: Circumstances, at now: Date) {
+    /// The first reason that applies; nil for a delivery that has ended. `status`: of its destination, unless that is
+    /// active. `isKnown`: whether the config has the destination. `hasRate`: whether the config limits its rate.
+    package init?(
+        of delivery: DeliveryRecord, status: DestinationStatus?, isKnown: Bool, hasRate: Bool, at now: Date
+    ) {
         guard delivery.state == .waiting else { return nil }
         let own = Self.own(delivery, at: now)
         if let own, own.reason == .inProgress {
             self = own
-        } else if let shared = Self.shared(circumstances) {
+        } else if !isKnown {
+            self = DeliveryWait(.unknownDestination)
+        } else if let status {
+            let shared = DeliveryWait(status.wait, until: status.until, detail: status.reason)
             // A delivery that becomes due after the end of a backoff does not wait for the backoff.
-            let isBackoff = circumstances.status.map { $0.until != nil } ?? false
-            self = isBackoff ? own ?? shared : shared
+            self = status.until == nil ? shared : own ?? shared
         } else {
-            self = own ?? DeliveryWait(circumstances.hasRate ? .rateLimit : .queued)
+            self = own ?? DeliveryWait(hasRate ? .rateLimit : .queued)
         }
     }
 
@@ -78,11 +68,5 @@ package struct DeliveryWait: Sendable, Equatable {
             return DeliveryWait(.predecessor, detail: "delivery \(predecessor) goes first")
         }
         return delivery.due > now ? DeliveryWait(.retry, until: delivery.due, detail: delivery.reason) : nil
-    }
-
-    private static func shared(_ circumstances: Circumstances) -> DeliveryWait? {
-        guard circumstances.isKnown else { return DeliveryWait(.unknownDestination) }
-        guard let status = circumstances.status else { return nil }
-        return DeliveryWait(status.wait, until: status.until, detail: status.reason)
     }
 }

@@ -1,21 +1,38 @@
 package import Foundation
+package import SignalboxNotification
 
-/// That a destination was asked whether it may be sent to and has not said yes, and since when. Its deliveries wait.
-package struct WithheldPermission: Sendable, Equatable {
-    /// Of the last time that it was asked.
+/// A state in which a destination accepts nothing. Its deliveries wait.
+package enum DestinationState: String, Sendable, CaseIterable {
+    /// An operator paused it.
+    case paused
+    /// The destination answered 410 Gone.
+    case disabled
+}
+
+/// A pause in sending to a destination. Its deliveries wait.
+package struct DestinationBackoff: Sendable, Equatable {
+    package enum Kind: String, Sendable, CaseIterable {
+        /// The circuit breaker is open: the destination failed too often in a row.
+        case breakerOpen = "breaker-open"
+        /// The destination asked for a pause with Retry-After.
+        case retryAfter = "retry-after"
+    }
+
+    package let kind: Kind
     package let reason: String
     package let since: Date
+    /// When the next attempt may be made.
+    package let until: Date
 
-    package init(reason: String, since: Date) {
-        self.reason = reason
-        self.since = since
+    package init(_ kind: Kind, reason: String, since: Date, until: Date) {
+        (self.kind, self.reason, self.since, self.until) = (kind, reason, since, until)
     }
 }
 
-/// What keeps the deliveries to a destination waiting, and since when.
+/// The reason why no delivery is sent to a destination, and its start.
 package struct DestinationStatus: Sendable, Equatable {
-    /// `paused`, `disabled`, `withheld`, `failing` (the circuit breaker is open) or `throttled` (the destination asked for
-    /// a pause).
+    /// `paused`, `disabled`, `withheld`, `failing` (the circuit breaker is open) or `throttled` (the destination asked
+    /// for a pause).
     package let word: String
     package let reason: String?
     package let since: Date
@@ -24,25 +41,35 @@ package struct DestinationStatus: Sendable, Equatable {
     /// The reason that its waiting deliveries give.
     let wait: DeliveryWait.Reason
 
-    /// All states; `active` stands for no status.
+    /// All words; `active` is that of a destination without a status.
     package static let words = ["active", "paused", "disabled", "withheld", "failing", "throttled"]
 
-    /// Whether the destination accepts nothing. One that asks for a pause still accepts deliveries.
+    /// Whether the destination accepts no delivery. A destination that asks for a pause still accepts some.
     package var isDown: Bool { wait != .retryAfter }
+
+    /// The status of every destination that has one. A pause or a 410 precedes a missing permission, which precedes a
+    /// backoff. An open breaker counts until an attempt succeeds, a requested pause until it ends.
+    package static func all(
+        states: [DestinationName: DestinationStatus], withheld: [DestinationName: DestinationStatus],
+        backoffs: [DestinationName: DestinationBackoff], at now: Date
+    ) -> [DestinationName: DestinationStatus] {
+        backoffs.filter { $1.kind == .breakerOpen || $1.until > now }.mapValues { DestinationStatus($0) }
+            .merging(withheld) { $1 }.merging(states) { $1 }
+    }
 }
 
 extension DestinationStatus {
-    package init(_ state: DestinationState) {
+    package init(_ state: DestinationState, reason: String? = nil, since: Date) {
         self.init(
-            word: state.word.rawValue, reason: state.reason, since: state.since,
-            wait: state.word == .paused ? .paused : .disabled)
+            word: state.rawValue, reason: reason, since: since, wait: state == .paused ? .paused : .disabled)
     }
 
-    package init(_ permission: WithheldPermission) {
-        self.init(word: "withheld", reason: permission.reason, since: permission.since, wait: .noPermission)
+    /// The destination requires permission and has not given it. `answer`: its last one.
+    package init(withheld answer: String, since: Date) {
+        self.init(word: "withheld", reason: answer, since: since, wait: .noPermission)
     }
 
-    package init(_ backoff: DestinationBackoff) {
+    private init(_ backoff: DestinationBackoff) {
         let isOpen = backoff.kind == .breakerOpen
         self.init(
             word: isOpen ? "failing" : "throttled", reason: backoff.reason, since: backoff.since,

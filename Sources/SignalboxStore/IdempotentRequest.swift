@@ -1,48 +1,38 @@
-package import Foundation
 package import SignalboxNotification
 
-/// A request that its sender may repeat, not knowing whether it was taken: repeats with the same key get the first
-/// answer again, and nothing is taken twice.
+/// A request that its sender may repeat, not knowing whether it was accepted: repeats with the same key get the first
+/// answer again, and their events are not accepted twice. Counts for ``StoreLimits/requestMemory``.
 /// Source: draft-ietf-httpapi-idempotency-key-header-07
 package struct IdempotentRequest: Sendable {
     package let source: SourceName
     package let key: String
-    /// Of the body: the same key with another body is a mistake.
+    /// The digest of the body: the same key must not be used with another body.
     package let digest: [UInt8]
-    /// Older requests do not count.
-    package let since: Date
-    /// Makes the answer that is kept, from the ids of the events that some of those handed in repeat.
+    /// Makes the answer to store from the ids of the earlier events that some of its events repeat, by position.
     package let answer: @Sendable (_ duplicates: [Int: String]) -> StoredAnswer
 
     package init(
-        from source: SourceName, key: String, digest: [UInt8], since: Date,
+        from source: SourceName, key: String, digest: [UInt8],
         answer: @escaping @Sendable (_ duplicates: [Int: String]) -> StoredAnswer
     ) {
-        self.source = source
-        self.key = key
-        self.digest = digest
-        self.since = since
-        self.answer = answer
+        (self.source, self.key, self.digest, self.answer) = (source, key, digest, answer)
     }
 }
 
-/// An answer as the sender of a request gets it.
+/// The response to a request.
 package struct StoredAnswer: Sendable, Equatable {
     package let status: Int
     package let body: [UInt8]
 
-    package init(status: Int, body: [UInt8]) {
-        self.status = status
-        self.body = body
-    }
+    package init(status: Int, body: [UInt8]) { (self.status, self.body) = (status, body) }
 }
 
-/// What became of events that were handed to the queue.
+/// The result of an append.
 package enum AppendResult: Sendable, Equatable {
-    /// All are durable, but for those that repeat an earlier one: by position, the earlier one's id.
+    /// All are durable, except those that repeat an earlier event: its id, by position.
     case appended(duplicates: [Int: String])
-    /// The request was taken before; nothing was taken now.
+    /// The request was accepted before. No event was written.
     case repeated(StoredAnswer)
-    /// The key was used for another request; nothing was taken.
+    /// The key was used for another request. No event was written.
     case conflicting
 }

@@ -1,94 +1,117 @@
+package import Foundation
 package import SignalboxNotification
 import Synchronization
 
-/// The hand-off of all destinations behind one lock, with the signals that wake who claims from them.
-///
-/// A class because it is shared state between the writer, the claimers and the timer.
+/// The lanes of a process: the hand-off of all destinations, the destinations that accept nothing, and the signals that
+/// wake lanes and downloads. A class because the writer, the lanes and the timer share it.
 package final class Lanes: Sendable {
-    package init() {}
+    private struct Table {
+        /// Paused and disabled destinations.
+        var inactive: Set<DestinationName> = []
+        var withheld: Set<DestinationName> = []
+        var wakers: [DestinationName: @Sendable () -> Void] = [:]
+        var downloads: (@Sendable () -> Void)?
+    }
 
     private let handOff = Mutex(HandOff())
-    private let states = Mutex<[DestinationName: DestinationState]>([:])
-    private let withheld = Mutex<Set<DestinationName>>([])
-    private let wakers = Mutex<[DestinationName: @Sendable () -> Void]>([:])
+    private let table = Mutex(Table())
 
-    package func withHandOff<R: Sendable>(_ body: (inout HandOff) -> R) -> R {
-        handOff.withLock { body(&$0) }
-    }
+    package init() {}
 
-    /// Claims from memory, or through `read` when it is the file's turn. The reading ends however `read` ends, so that
-    /// a failure does not stop the lane.
-    package func claim(
-        from destination: DestinationName, upTo limit: Int,
-        orRead read: () async throws(StoreError) -> [Lease]
-    ) async throws(StoreError) -> [Lease] {
-        while true {
-            switch handOff.withLock({ $0.claim(from: destination, upTo: limit) }) {
-            case .leases(let leases): return leases
-            case .read(let reading):
-                defer { handOff.withLock { $0.end(reading) } }
-                let found = try await read()
-                // It was the file's turn, but the file had nothing: memory is next.
-                if !found.isEmpty { return found }
-            }
-        }
-    }
+    package func withHandOff<R: Sendable>(_ body: (inout HandOff) -> R) -> R { handOff.withLock { body(&$0) } }
 
     package func open(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void) {
         handOff.withLock { $0.open(destination, isOrdered: isOrdered) }
-        wakers.withLock { $0[destination] = wake }
+        table.withLock { $0.wakers[destination] = wake }
         wake()
     }
 
     package func close(_ destination: DestinationName) {
         handOff.withLock { $0.close(destination) }
-        wakers.withLock { $0[destination] = nil }
+        table.withLock { $0.wakers[destination] = nil }
     }
 
+    /// Claims from memory, or with `read` when it is the store's turn. The right to read lasts as long as `read` does,
+    /// so that a failure does not leave the lane without it.
+    package func claim(
+        from destination: DestinationName, upTo limit: Int,
+        orRead read: () async throws(StoreError) -> [Lease]
+    ) async throws(StoreError) -> [Lease] {
+        while true {
+            switch handOff.withLock({ $0.withLane(destination) { $0.claim(upTo: limit) } }) {
+            case nil: return []
+            case .leases(let leases): return leases
+            case .read(let number):
+                defer { handOff.withLock { $0.withLane(destination) { $0.endReading(number) } } }
+                let found = try await read()
+                // The store has nothing, so memory is next.
+                if !found.isEmpty { return found }
+            }
+        }
+    }
+
+    /// The number of a lane's reading in progress; nil for none.
+    package func readingNumber(of destination: DestinationName) -> Int? {
+        handOff.withLock { $0.lanes[destination]?.reading }
+    }
+
+    // MARK: Waking
+
     package func wake(_ destinations: some Collection<DestinationName>) {
-        let wakers = wakers.withLock { wakers in destinations.compactMap { wakers[$0] } }
+        let wakers = table.withLock { table in destinations.compactMap { table.wakers[$0] } }
         for wake in wakers { wake() }
     }
 
-    // MARK: Who takes nothing for now
+    /// Wakes the lanes where deliveries have become due by now.
+    package func wakeDue(at now: Date) { wake(handOff.withLock { $0.wake(at: now, all: false) }) }
 
-    package func state(of destination: DestinationName) -> DestinationState? { states.withLock { $0[destination] } }
-
-    /// Those that are paused or disabled, or have not given their permission.
-    package var idleDestinations: Set<DestinationName> {
-        states.withLock { Set($0.keys) }.union(withheld.withLock(\.self))
+    /// Makes every lane, and the downloads, read the store again.
+    package func wakeAll(at now: Date) {
+        wake(handOff.withLock { $0.wake(at: now, all: true) })
+        wakeDownloads()
     }
 
-    package func set(_ state: DestinationState?, of destination: DestinationName) {
-        states.withLock { $0[destination] = state }
+    package func openDownloads(_ wake: @escaping @Sendable () -> Void) { table.withLock { $0.downloads = wake } }
+
+    package func wakeDownloads() { table.withLock(\.downloads)?() }
+
+    // MARK: Destinations that accept nothing
+
+    /// Whether a destination is neither paused nor disabled.
+    package func isActive(_ destination: DestinationName) -> Bool {
+        table.withLock { !$0.inactive.contains(destination) }
+    }
+
+    package func isWithheld(by destination: DestinationName) -> Bool {
+        table.withLock { $0.withheld.contains(destination) }
+    }
+
+    /// Destinations that are paused or disabled, or have not given permission.
+    package var idleDestinations: Set<DestinationName> { table.withLock { $0.withheld.union($0.inactive) } }
+
+    package func activate(_ destination: DestinationName) {
+        table.withLock { _ = $0.inactive.remove(destination) }
         wake([destination])
     }
 
-    /// Takes the states that the file has; whose state changed is woken.
-    package func set(_ all: [DestinationName: DestinationState]) {
-        let changed = states.withLock { states in
-            defer { states = all }
-            return Set(states.keys).symmetricDifference(all.keys)
-        }
-        wake(changed)
+    package func deactivate(_ destination: DestinationName) {
+        table.withLock { _ = $0.inactive.insert(destination) }
+        wake([destination])
     }
 
-    // MARK: Who has not given its permission
-
-    package func isWithheld(by destination: DestinationName) -> Bool { withheld.withLock { $0.contains(destination) } }
-
-    package func withhold(by destination: DestinationName) { withheld.withLock { _ = $0.insert(destination) } }
+    package func withhold(by destination: DestinationName) { table.withLock { _ = $0.withheld.insert(destination) } }
 
     package func permit(by destination: DestinationName) {
-        if withheld.withLock({ $0.remove(destination) }) != nil { wake([destination]) }
+        if table.withLock({ $0.withheld.remove(destination) }) != nil { wake([destination]) }
     }
 
-    /// Takes those that the file has; who is no longer among them is woken.
-    package func setWithheld(_ all: Set<DestinationName>) {
-        let gone = withheld.withLock { withheld in
-            defer { withheld = all }
-            return withheld.subtracting(all)
+    /// Adopts what the store says, and wakes the lanes for which it says something new.
+    package func adopt(inactive: Set<DestinationName>, withheld: Set<DestinationName>) {
+        let changed = table.withLock { table in
+            let changed = table.inactive.symmetricDifference(inactive)
+            defer { (table.inactive, table.withheld) = (inactive, withheld) }
+            return changed.union(table.withheld.subtracting(withheld))
         }
-        wake(gone)
+        wake(changed)
     }
 }

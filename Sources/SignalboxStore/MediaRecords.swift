@@ -1,30 +1,60 @@
 package import Foundation
 package import SignalboxNotification
 
-/// A file as the queue keeps it.
-package struct MediaFileRecord: Sendable, Equatable {
-    /// By which the next page begins.
-    package let id: Int64
-    package let file: MediaFile
-    /// Where it was downloaded from, at most five of them; none of a file that was made here.
-    package let urls: [String]
-    package let keptAt: Date
-    /// By an event, to the hour.
-    package let usedAt: Date
+/// The end of a download.
+package struct MediaSettlement: Sendable, Equatable {
+    /// The `MediaJob.id`.
+    package let job: Int64
+    package let end: End
 
-    package init(id: Int64, file: MediaFile, urls: [String], keptAt: Date, usedAt: Date) {
-        self.id = id
-        self.file = file
-        self.urls = urls
-        self.keptAt = keptAt
-        self.usedAt = usedAt
+    package enum End: Sendable, Equatable {
+        case stored(MediaFile, MediaFreshness, remarks: [MediaRemark])
+        /// The stored file is still what the server has. If it was removed meanwhile, it is downloaded from scratch.
+        case unchanged(MediaFreshness)
+        /// The server did not answer, and a file from before counts for this time; as `failed` when there is none.
+        case keptStale(MediaFailure, for: Duration)
+        /// A file from before no longer counts.
+        case failed(MediaFailure)
+        /// The next download is due after this time.
+        case retry(after: Duration, MediaFailure)
+    }
+
+    package init(_ job: Int64, _ end: End) { (self.job, self.end) = (job, end) }
+}
+
+/// The release of a held delivery with its final body.
+package struct MediaRelease: Sendable {
+    package let held: HeldDelivery
+    /// The event with its media as they are now; nil to keep the body that the delivery has.
+    package let body: [UInt8]?
+    /// Digests of the files that the delivery points to.
+    package let files: [String]
+
+    package init(_ held: HeldDelivery, body: [UInt8]?, files: [String]) {
+        (self.held, self.body, self.files) = (held, body, files)
     }
 }
 
-/// A URL as the queue keeps it.
+/// A stored file.
+package struct MediaFileRecord: Sendable, Equatable {
+    /// The next page begins after it.
+    package let id: Int64
+    package let file: MediaFile
+    /// URLs from which it was downloaded, at most five; none for a file that was made here.
+    package let urls: [String]
+    package let keptAt: Date
+    /// When an event last used it, to the hour.
+    package let usedAt: Date
+
+    package init(id: Int64, file: MediaFile, urls: [String], keptAt: Date, usedAt: Date) {
+        (self.id, self.file, self.urls, self.keptAt, self.usedAt) = (id, file, urls, keptAt, usedAt)
+    }
+}
+
+/// A stored URL.
 package struct MediaURLRecord: Sendable, Equatable {
     package enum State: String, Sendable, CaseIterable {
-        /// To be downloaded, now or at the next attempt.
+        /// Requested, now or after a pause.
         case wanted, resting
         case stored, failed
     }
@@ -32,45 +62,38 @@ package struct MediaURLRecord: Sendable, Equatable {
     package let id: Int64
     package let url: String
     package let state: State
-    /// Failed ones since it was wanted.
+    /// Failed downloads since it was requested.
     package let attempts: Int
-    /// Of the next attempt, for one that is wanted.
+    /// When the next download is due, for a requested URL.
     package let due: Date
     package let wantedAt: Date
     /// When it was last stored, found unchanged, or given up; nil before.
     package let checkedAt: Date?
-    /// Why the last attempt failed.
+    /// The reason why the last download failed.
     package let failure: MediaFailure?
-    /// Digest of the file that is kept of it, perhaps from before.
+    /// The digest of its file, perhaps of an earlier download.
     package let sha256: String?
-    /// What is odd about that file.
+    /// Oddities of that file.
     package let remarks: [MediaRemark]
 
     package init(
         id: Int64, url: String, state: State, attempts: Int, due: Date, wantedAt: Date, checkedAt: Date?,
         failure: MediaFailure?, sha256: String?, remarks: [MediaRemark]
     ) {
-        self.id = id
-        self.url = url
-        self.state = state
-        self.attempts = attempts
-        self.due = due
-        self.wantedAt = wantedAt
-        self.checkedAt = checkedAt
-        self.failure = failure
-        self.sha256 = sha256
-        self.remarks = remarks
+        (self.id, self.url, self.state, self.attempts, self.due) = (id, url, state, attempts, due)
+        (self.wantedAt, self.checkedAt, self.failure) = (wantedAt, checkedAt, failure)
+        (self.sha256, self.remarks) = (sha256, remarks)
     }
 }
 
-/// What is watched of downloads and files.
+/// Counts of downloads and files.
 package struct MediaGauges: Sendable, Equatable {
-    /// URLs that wait for their download, those between two attempts included.
+    /// URLs that wait for their download, including those that rest after a failure.
     package var wanted = 0
     package var stored = 0
     package var failed = 0
     package var files = 0
-    /// Of all files.
+    /// The size of all files.
     package var bytes: Int64 = 0
     /// Deliveries that wait for files.
     package var held = 0

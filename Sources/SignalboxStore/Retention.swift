@@ -1,48 +1,57 @@
-/// What is kept for how long.
+package import Foundation
+
+/// How long events are kept, and how many bytes.
 package struct Retention: Sendable, Equatable {
-    /// Events all of whose deliveries have ended.
+    /// How long an event is kept whose deliveries have all ended.
     package var ended: Duration
-    /// Events with a dead delivery.
+    /// How long an event with a dead delivery is kept.
     package var dead: Duration
-    /// Of the file; the oldest events that have ended leave first, and requests that are as old with them.
+    /// The size of the store beyond which the oldest ended events are removed, with records of requests as old.
     package var bytes: Int64
     package var categories: CategoryRetention
 
     package init(
         ended: Duration, dead: Duration, bytes: Int64, categories: CategoryRetention = CategoryRetention()
     ) {
-        self.ended = ended
-        self.dead = dead
-        self.bytes = bytes
-        self.categories = categories
+        (self.ended, self.dead, self.bytes, self.categories) = (ended, dead, bytes, categories)
+    }
+
+    /// Decides at one time which events may be removed.
+    package struct Limits: Sendable {
+        /// When the oldest event that is kept was accepted, if its deliveries have ended, and if one of them is dead.
+        package let ended: Date
+        package let dead: Date
+
+        package init(ended: Date, dead: Date) { (self.ended, self.dead) = (ended, dead) }
+
+        /// Events accepted later are all kept.
+        package var latest: Date { max(ended, dead) }
+
+        /// `isWaiting`, `isDead`: whether a delivery of the event is in this state. A waiting one is never removed.
+        package func allowRemoval(acceptedAt: Date, isWaiting: Bool, isDead: Bool) -> Bool {
+            !isWaiting && acceptedAt < (isDead ? dead : ended)
+        }
     }
 }
 
-/// What is kept of categories.
+/// How long categories are kept, and how many.
 package struct CategoryRetention: Sendable, Equatable {
-    /// Since it was last seen, give or take two hours.
+    /// The time since a category was last seen, give or take two hours.
     package var age: Duration
-    /// Those seen last stay.
+    /// The number of categories; those seen last are kept.
     package var count: Int
 
     package init(age: Duration = .seconds(90 * 86_400), count: Int = 1000) {
-        self.age = age
-        self.count = count
+        (self.age, self.count) = (age, count)
     }
 }
 
-/// What is kept of downloads and files.
+/// How long files and downloads are kept, and how many bytes.
 package struct MediaRetention: Sendable, Equatable {
-    /// Files that no event used for so long, give or take an hour, leave; and URLs that were not asked for so long.
+    /// The time since an event last used a file, give or take an hour, or since a URL was last checked.
     package var unused: Duration
-    /// Of all files; those whose last use is longest ago leave first.
+    /// The size of all files beyond which those are removed whose last use is longest ago.
     package var bytes: Int64
-    /// For how long it is known why a URL failed.
-    package var failures: Duration
 
-    package init(unused: Duration, bytes: Int64, failures: Duration = .seconds(86_400)) {
-        self.unused = unused
-        self.bytes = bytes
-        self.failures = failures
-    }
+    package init(unused: Duration, bytes: Int64) { (self.unused, self.bytes) = (unused, bytes) }
 }

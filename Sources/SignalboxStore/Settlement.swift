@@ -1,26 +1,27 @@
 package import Foundation
 package import SignalboxNotification
 
-/// How an attempt ended.
+/// The outcome of a lease. Waits are durations, because the store's own clock decides when they are over.
 package enum Outcome: Sendable, Equatable {
     case delivered(status: Int)
-    case retry(at: Date, status: Int?, reason: String)
+    /// The next attempt is due after this time.
+    case retry(after: Duration, status: Int?, reason: String)
     case dead(status: Int?, reason: String)
-    /// Its time was over before an attempt was made.
+    /// The delivery expired before an attempt was made.
     case expired
-    /// No attempt could be made, for a reason of our own: it costs none of the budget.
-    case postponed(until: Date, reason: String)
-    /// The attempt was not made, or cut short by our own stop: the lease goes back as if it had not been taken.
+    /// No attempt could be made, for a local reason. Counts no attempt.
+    case postponed(for: Duration, reason: String)
+    /// The attempt was not made, or a stop cut it short: the delivery is due as if it had not been leased.
     case returned
 }
 
-/// One request to a destination, as the log of attempts keeps it.
+/// One request to a destination, for the record of attempts.
 package struct Attempt: Sendable, Equatable {
     package var startedAt: Date
     package var duration: Duration
-    /// A short stable word for what went wrong where there was no answer, such as `dns` or `refused`.
+    /// A short stable word for a failure without a reply, such as `dns` or `refused`.
     package var error: String?
-    /// Address and port that were connected to.
+    /// The address and port that were connected to.
     package var remote: String?
     /// At most the first kilobyte of the reply's body.
     package var excerpt: [UInt8]
@@ -28,21 +29,18 @@ package struct Attempt: Sendable, Equatable {
     package init(
         startedAt: Date, duration: Duration, error: String? = nil, remote: String? = nil, excerpt: [UInt8] = []
     ) {
-        self.startedAt = startedAt
-        self.duration = duration
-        self.error = error
-        self.remote = remote
-        self.excerpt = excerpt
+        (self.startedAt, self.duration) = (startedAt, duration)
+        (self.error, self.remote, self.excerpt) = (error, remote, excerpt)
     }
 }
 
-/// The end of an attempt, with all that follows from it: written together or not at all.
+/// The end of an attempt, with everything that follows from it: written together or not at all.
 package struct Settlement: Sendable {
     package let lease: Lease
     package let outcome: Outcome
-    /// Nil where no request was made.
+    /// Nil when no request was made.
     package var attempt: Attempt?
-    /// Why the destination takes nothing any more; nil leaves its state as it is.
+    /// The reason to disable the destination; nil leaves its state unchanged.
     package var disabling: String?
     /// An event about this end.
     package var successor: RoutedEvent?
@@ -51,10 +49,14 @@ package struct Settlement: Sendable {
         _ lease: Lease, _ outcome: Outcome, attempt: Attempt? = nil, disabling: String? = nil,
         successor: RoutedEvent? = nil
     ) {
-        self.lease = lease
-        self.outcome = outcome
-        self.attempt = attempt
-        self.disabling = disabling
-        self.successor = successor
+        (self.lease, self.outcome, self.attempt) = (lease, outcome, attempt)
+        (self.disabling, self.successor) = (disabling, successor)
     }
+}
+
+/// The result of a settlement.
+package enum SettlementResult: Sendable, Equatable {
+    case recorded
+    /// The lease was no longer held, so nothing was written. Another process may have delivered the event since.
+    case lost
 }

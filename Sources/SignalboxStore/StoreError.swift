@@ -1,18 +1,18 @@
-/// Why the queue could not do what it was asked.
+/// The failure of an operation on the queue.
 package enum StoreError: Error, Sendable, Equatable {
     /// The data directory cannot be made, read or written; with path and reason.
     case directory(path: String, reason: String)
-    /// Another process works on this data directory; with what is known of it.
+    /// Another process uses this data directory; `by` names it, if known.
     case inUse(path: String, by: String?)
     /// There is no queue here yet.
     case missing(path: String)
-    /// The queue of this directory is gone, or the file is behind what was accepted.
+    /// The queue of this directory is gone, or the file lacks accepted events.
     case lost(directory: String, reason: String)
     /// The directory has a `token.key` but no queue: it is new and the key was put there first, or its queue is gone.
     case keyWithoutQueue(directory: String)
-    /// The database file is no database or is damaged.
+    /// The file is not a database, or is damaged.
     case damaged(path: String, reason: String)
-    /// Nothing was written; the same call may succeed once there is room or the disk is back.
+    /// The write failed. The same call may succeed once there is room or the disk is back.
     case unavailable(reason: String)
     /// The write was not begun: an earlier commit has taken so long that no other is begun.
     case stalled(for: Duration)

@@ -1,17 +1,18 @@
 import Synchronization
 
-/// Remembers the damage that this process found in the file. Readiness, senders and logs depend on it.
+/// Known faults of the store: damage, failed commits, and upkeep that fails. Readiness, senders
+/// and logs depend on it.
 ///
-/// Damage lasts until the process ends, because a repaired or replaced file needs a restart anyway. A class because
+/// Damage lasts until the process ends, because a repaired or replaced store needs a restart anyway. A class because
 /// readers, the writer and the janitors share it.
 package final class StoreHealth: Sendable {
-    /// Background work on the file.
+    /// Background work on the store.
     package enum Upkeep: String, Sendable, CaseIterable {
         /// Removing old events.
         case retention
         /// Removing old files.
         case media = "media retention"
-        /// Removing files that the queue does not know.
+        /// Removing files that the store does not know.
         case sweep = "media sweep"
     }
 
@@ -23,17 +24,39 @@ package final class StoreHealth: Sendable {
     private struct State {
         var damage: StoreError?
         var isReported = false
+        var failedCommit: (error: StoreError, time: ContinuousClock.Instant)?
         var failing: [Upkeep: String] = [:]
     }
 
+    /// How long a failed commit counts: a disk that is nearly full takes small writes and rejects large ones.
+    private static let memory: Duration = .seconds(10)
+
     private let state = Mutex(State())
+    private let now: @Sendable () -> ContinuousClock.Instant
 
-    package init() {}
+    package init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
-    /// Remembers an error that reports damage; ignores all others.
-    package func note(_ error: StoreError) {
+    /// Remembers an error that reports damage. Ignores all others.
+    package func recordDamage(_ error: StoreError) {
         guard case .damaged = error else { return }
         state.withLock { if $0.damage == nil { $0.damage = error } }
+    }
+
+    /// Ignores a failure that may be of a single write, unless it reports damage.
+    package func commitFailed(_ failure: CommitFailure) {
+        recordDamage(failure.reason)
+        if !failure.mayBeOfOneWrite { state.withLock { [now] in $0.failedCommit = (failure.reason, now()) } }
+    }
+
+    package func commitSucceeded() { state.withLock { $0.failedCommit = nil } }
+
+    /// The reason why new events cannot be accepted, as far as is known; nil for none.
+    package var fault: StoreError? {
+        state.withLock { [now] state in
+            if let damage = state.damage { return damage }
+            guard let failed = state.failedCommit, now() - failed.time < Self.memory else { return nil }
+            return failed.error
+        }
     }
 
     /// The first damage found; nil for none.
@@ -51,9 +74,9 @@ package final class StoreHealth: Sendable {
     /// Records the outcome of a pass. `failure`: why it failed; nil for a success.
     package func record(_ upkeep: Upkeep, failure: String?) -> Change {
         state.withLock { state in
-            let before = state.failing.updateValue(failure ?? "", forKey: upkeep) ?? ""
+            let before = state.failing[upkeep]
             state.failing[upkeep] = failure
-            if before.isEmpty == (failure == nil) { return .none }
+            if (before == nil) == (failure == nil) { return .none }
             return failure == nil ? .recovers : .fails
         }
     }

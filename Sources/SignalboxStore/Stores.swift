@@ -8,12 +8,15 @@ package import SignalboxNotification
 /// unless it says otherwise. `StoreConformance` checks every promise made here.
 package protocol Store: IntakeStore, LaneStore, DownloadStore, InspectionStore, UpkeepStore {}
 
-/// What all clients of a store may ask.
+/// The part of a store that all its clients see.
 package protocol StoreStatus: AnyObject, Sendable {
     /// Damage that this process found, and upkeep that fails.
     var health: StoreHealth { get }
 
-    /// Counts of each destination that ever had a delivery. Cheap enough to be asked every few seconds.
+    /// The time by which deliveries are due and expire. Callers compare stored times with this clock only.
+    var now: Date { get }
+
+    /// Counts of each destination that ever had a delivery. Cheap enough for a call every few seconds.
     func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges]
 }
 
@@ -26,7 +29,7 @@ package protocol IntakeStore: StoreStatus {
     @discardableResult
     func append(_ events: [RoutedEvent], of request: IdempotentRequest?) async throws(StoreError) -> AppendResult
 
-    /// The same without waiting. Calls `done` once, on a thread of the store, which it must not block. `done` receives
+    /// Appends without waiting. Calls `done` once, on a thread of the store, which it must not block. `done` receives
     /// the ids of the earlier events that some of these repeat, by position.
     func append(
         _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void)
@@ -64,9 +67,10 @@ package protocol LaneStore: StoreStatus {
     /// begin is durable when this returns: after a crash they count as made.
     func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease]
 
-    /// Records how an attempt ended, with all that follows from it, and ends the lease. When it throws, the lease is
-    /// still held.
-    func settle(_ settlement: Settlement) async throws(StoreError)
+    /// Records how an attempt ended, with all that follows from it, and ends the lease. Writes nothing when the lease
+    /// was lost. When it throws, the lease is still held.
+    @discardableResult
+    func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult
 
     /// Records that deliveries held in memory were never begun. Call it once no lane claims any longer. Without it, the
     /// next process counts one attempt too many for each.
@@ -76,8 +80,8 @@ package protocol LaneStore: StoreStatus {
     /// changed. Call it every few hundred milliseconds.
     func tick() async throws(StoreError)
 
-    /// Makes every lane, and the downloads, look at the store again.
-    func lookAgain()
+    /// Makes every lane, and the downloads, read the store again.
+    func wakeAll()
 
     /// The number of the read that a lane has in progress; nil for none. A number that stays the same for long reveals
     /// a read that does not end.
@@ -86,11 +90,11 @@ package protocol LaneStore: StoreStatus {
     /// Whether a destination is neither paused nor disabled, as far as this process knows.
     func isActive(_ destination: DestinationName) -> Bool
 
-    /// Whether a destination has not given the permission it was asked for, as far as this process knows.
+    /// Whether a destination withholds its permission, as far as this process knows.
     func isWithheld(by destination: DestinationName) -> Bool
 
-    /// Records that a destination has not given permission. The first record keeps its time. What this process knows
-    /// changes even when this throws.
+    /// Records that a destination has not given permission. The first record keeps its time.
+    /// ``isWithheld(by:)`` changes even when this throws.
     func withhold(_ reason: String, by destination: DestinationName) async throws(StoreError)
 
     /// Records that a destination has given permission, or is no longer asked.
@@ -104,7 +108,7 @@ package protocol LaneStore: StoreStatus {
 }
 
 /// Gives out due downloads, and releases deliveries that waited for them. The caller keeps track of the downloads in
-/// progress: after a crash all of them are due again.
+/// progress: after a crash all of them are still due.
 package protocol DownloadStore: StoreStatus {
     /// Opens the store for downloads. Call it before any lane is opened: deliveries whose wait ended while no process
     /// was running are held for another minute, so that they can be released first. `wake` is called, on any thread,
@@ -169,10 +173,10 @@ package protocol InspectionStore: StoreStatus {
     /// The destinations to which nothing is sent now, and why.
     func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus]
 
-    /// Pauses or disables a destination. Nil resumes it, also one that has not given permission: it is asked again.
+    /// Pauses or disables a destination. Nil resumes it, and lets its lane request a missing permission again.
     func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError)
 
-    /// Counts of downloads and files. Cheap enough to be asked every few seconds.
+    /// Counts of downloads and files. Cheap enough for a call every few seconds.
     func mediaGauges() async throws(StoreError) -> MediaGauges
 
     /// Files, most recently used first, at most `limit`. `after`: the last file of the previous page.
@@ -208,7 +212,7 @@ package protocol UpkeepStore: StoreStatus {
     /// The size of all known files, in bytes. Cheap.
     func mediaBytes() async throws(StoreError) -> Int64
 
-    /// Those of the digests that belong to known files.
+    /// The digests among these that belong to known files.
     func knownFiles(of digests: [String]) async throws(StoreError) -> Set<String>
 
     /// Moves all commits into the store's main file, so that a copy of that file is complete. Call it before the
@@ -231,19 +235,8 @@ extension LaneStore {
     }
 
     /// Settles a lease whose attempt has no details.
-    package func settle(_ lease: Lease, _ outcome: Outcome) async throws(StoreError) {
+    @discardableResult
+    package func settle(_ lease: Lease, _ outcome: Outcome) async throws(StoreError) -> SettlementResult {
         try await settle(Settlement(lease, outcome))
-    }
-}
-
-extension InspectionStore {
-    package func purge(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
-        try await purge(filter, sparingWaiting: false)
-    }
-}
-
-extension UpkeepStore {
-    package func remove(beyond retention: Retention) async throws(StoreError) -> Int {
-        try await remove(beyond: retention) {}
     }
 }

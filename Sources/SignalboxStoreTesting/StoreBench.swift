@@ -4,22 +4,22 @@ package import SignalboxStore
 import SignalboxTesting
 import Testing
 
-/// What one check works with: a place, a clock, and short forms of common steps.
+/// The location and the clock of one check, with short forms of common steps.
 struct StoreBench: Sendable {
-    let place: any StorePlace
+    let location: any StoreLocation
     let clock = ManualDate()
     let crm = DestinationName("crm")
     let inbox = DestinationName("inbox")
 
-    /// Opens the queue, as a new process would, with lanes for `crm` and `inbox`.
+    /// Opens the queue as a new process does, with lanes for `crm` and `inbox`.
     func open(isOrdered: Bool = false) throws(StoreError) -> any Store {
-        let queue = try place.open(clock)
+        let queue = try location.open(clock)
         queue.openLane(crm, isOrdered: isOrdered) {}
         queue.openLane(inbox) {}
         return queue
     }
 
-    /// An event whose body is this number, to `crm` where nobody is named.
+    /// An event whose body is this number. Goes to `crm` unless `orders` say otherwise.
     func event(
         _ number: Int, to orders: [DeliveryOrder]? = nil, payload: [UInt8]? = nil, variants: [[UInt8]] = [],
         media: MediaWait? = nil, files: [MediaFile] = [], category: DefinedCategory? = nil,
@@ -37,7 +37,7 @@ struct StoreBench: Sendable {
             followers: followers)
     }
 
-    /// As many to `crm` as a fresh window cannot hold, so that some are in the file only.
+    /// Appends events to `crm` in batches. More than a window holds are in the store only.
     func fill(_ queue: any Store, from first: Int, count: Int) async throws {
         for start in stride(from: first, to: first + count, by: 500) {
             try await queue.append((start..<min(start + 500, first + count)).map { event($0) })
@@ -49,13 +49,13 @@ struct StoreBench: Sendable {
         try #require(try await queue.claim(from: crm, upTo: 1).first)
     }
 
-    /// The numbers of what can be claimed now, all of which is then leased.
+    /// Claims every delivery to `crm` that is due now; returns the numbers of their events.
     func claimNumbers(_ queue: any Store, upTo limit: Int = 100) async throws -> [Int] {
         try await queue.tick()
         return try await queue.claim(from: crm, upTo: limit).map(\.number)
     }
 
-    /// The only delivery there is.
+    /// The only stored delivery.
     func only(_ queue: any Store) async throws -> DeliveryRecord {
         let all = try await queue.deliveries(DeliveryFilter(), limit: 2)
         #expect(all.count == 1)
@@ -68,12 +68,14 @@ struct StoreBench: Sendable {
 }
 
 extension Lease {
-    /// Of its event.
+    /// The number of its event.
     var number: Int { Int(String(decoding: body, as: UTF8.self).trimmingCharacters(in: .whitespaces)) ?? -1 }
 }
 
 extension Outcome {
-    static func failed(until date: Date) -> Outcome { .retry(at: date, status: 503, reason: "answered 503") }
+    static func failed(after seconds: Double) -> Outcome {
+        .retry(after: .seconds(seconds), status: 503, reason: "answered 503")
+    }
     static let refused = Outcome.dead(status: 400, reason: "answered 400")
 }
 
@@ -94,6 +96,10 @@ extension IntakeStore {
 }
 
 extension UpkeepStore {
+    package func remove(beyond retention: Retention) async throws(StoreError) -> Int {
+        try await remove(beyond: retention) {}
+    }
+
     @discardableResult
     package func removeMedia(
         beyond retention: MediaRetention, gone: ([String]) async -> Void = { _ in }
@@ -103,6 +109,10 @@ extension UpkeepStore {
 }
 
 extension InspectionStore {
+    package func purge(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
+        try await purge(filter, sparingWaiting: false)
+    }
+
     package func mediaFiles(limit: Int) async throws(StoreError) -> [MediaFileRecord] {
         try await mediaFiles(after: nil, limit: limit)
     }

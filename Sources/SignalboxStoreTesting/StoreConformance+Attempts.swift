@@ -6,7 +6,7 @@ import Testing
 
 extension StoreConformance {
     static let attempts = [
-        Self("attemptsAreNumberedAndSayWhatHappened") { bench in
+        Self("attemptsAreNumberedAndRecorded") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
             let id = try await bench.only(queue).id
@@ -14,7 +14,7 @@ extension StoreConformance {
             let startedAt = bench.clock.now
             try await queue.settle(
                 Settlement(
-                    bench.claimOne(queue), .retry(at: startedAt, status: nil, reason: "not connected"),
+                    bench.claimOne(queue), .retry(after: .zero, status: nil, reason: "not connected"),
                     attempt: Attempt(startedAt: startedAt, duration: .milliseconds(7), error: "refused")))
             try await queue.tick()
             try await queue.settle(
@@ -35,26 +35,26 @@ extension StoreConformance {
             #expect(try await bench.only(queue).last == attempts.last)
             #expect(try await bench.open().attempts(of: id) == attempts)
         },
-        Self("aPostponementIsNoAttemptAndRewritesNone") { bench in
+        Self("aPostponementCountsNoAttemptAndChangesNone") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
-            try await queue.settle(bench.claimOne(queue), .postponed(until: bench.clock.now, reason: "no descriptors"))
+            try await queue.settle(bench.claimOne(queue), .postponed(for: .zero, reason: "no descriptors"))
             let id = try await bench.only(queue).id
             #expect(try await queue.attempts(of: id).isEmpty)
             #expect(try await bench.only(queue).reason == "no descriptors")
             try await queue.tick()
-            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 0))
             try await queue.tick()
-            try await queue.settle(bench.claimOne(queue), .postponed(until: bench.clock.now, reason: "no descriptors"))
+            try await queue.settle(bench.claimOne(queue), .postponed(for: .zero, reason: "no descriptors"))
             try await queue.tick()
             let lease = try await bench.claimOne(queue)
             #expect(lease.attempts == 1)
             try await queue.settle(lease, .delivered(status: 200))
             #expect(try await queue.attempts(of: id).map(\.reason) == ["answered 503", nil])
         },
-        Self("anAttemptThatACrashCutShortIsLoggedAndCounted") { bench in
+        Self("anAttemptInterruptedByACrashIsRecordedAndCounted") { bench in
             let queue = try bench.open()
-            // One is claimed, the other handed over in memory and not looked at.
+            // One is claimed. The other is handed over in memory and not claimed.
             try await queue.append([bench.event(1), bench.event(2)])
             _ = try await bench.claimOne(queue)
             for crash in 1...3 {
@@ -69,10 +69,10 @@ extension StoreConformance {
                 }
             }
         },
-        Self("anAttemptThatACrashCutShortKeepsThoseBeforeIt") { bench in
+        Self("anInterruptedAttemptKeepsEarlierAttempts") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
-            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 0))
             try await queue.tick()
             let id = try await bench.claimOne(queue).delivery
             let next = try bench.open()
@@ -82,7 +82,7 @@ extension StoreConformance {
             #expect(attempts.map(\.status) == [503, nil, 200])
             #expect(attempts.map(\.error) == [nil, "interrupted", nil])
         },
-        Self("whatExpiresAfterACrashShowsTheAttemptThatMayHaveBeenMade") { bench in
+        Self("aDeliveryThatExpiresAfterACrashShowsItsInterruptedAttempt") { bench in
             let notAfter = bench.clock.now.addingTimeInterval(60)
             let order = DeliveryOrder(to: bench.crm, notAfter: notAfter)
             try await bench.open().append([bench.event(1, to: [order]), bench.event(2, to: [order])])
@@ -95,7 +95,7 @@ extension StoreConformance {
                 #expect(record.last?.error == "interrupted")
             }
         },
-        Self("aCleanStopCutsNoAttemptShort") { bench in
+        Self("aCleanStopInterruptsNoAttempt") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1), bench.event(2)])
             try await queue.settle(bench.claimOne(queue), .returned)
@@ -105,13 +105,13 @@ extension StoreConformance {
             #expect(leases.map(\.attempts) == [0, 0])
             for lease in leases { #expect(try await next.attempts(of: lease.delivery).isEmpty) }
         },
-        Self("attemptsBegunAreDurableBeforeAnythingIsGivenOut") { bench in
+        Self("aClaimIsDurableBeforeItReturns") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
-            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 0))
             try await queue.tick()
             _ = try await bench.claimOne(queue)
-            // Nothing is told to the first process any more: what it had begun can only be in the file.
+            // A new process knows the attempt from the store only.
             let lease = try await bench.claimOne(bench.open())
             #expect(lease.earlier == 2)
         },

@@ -20,7 +20,7 @@ extension StoreConformance {
     }
 
     static let categories = [
-        Self("aCategoryIsKeptOnceHoweverManyEventsHaveIt") { bench in
+        Self("aCategoryOfManyEventsIsStoredOnce") { bench in
             let queue = try bench.open()
             try await queue.append((0..<50).map { bench.event($0, with: bench.category("a")) } + [bench.event(50)])
             try await queue.append([bench.event(51, with: bench.category("b"))])
@@ -51,21 +51,21 @@ extension StoreConformance {
             #expect(try await queue.eventCount() == 0)
             #expect(try await names(queue) == ["a"])
         },
-        Self("aNewDefinitionUnderTheSameNameReplaces") { bench in
+        Self("aNewDefinitionReplacesTheOldOne") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, with: bench.category("a"))])
             let other = CategoryRecord(identifier: "a", definition: Array(#"{"other":true}"#.utf8))
             try await queue.append([bench.event(2, with: other)])
             #expect(try await queue.categories(limit: 10) == [other])
         },
-        Self("aCategoryLeavesItsTimeAfterItWasLastSeen") { bench in
+        Self("aCategoryIsRemovedOnceItsAgeIsExceeded") { bench in
             let queue = try bench.open()
             try await queue.append(["a", "b"].map { bench.event(1, with: bench.category($0)) })
             bench.clock.advance(by: 60 * day)
             try await queue.append([bench.event(2, with: bench.category("b"))])
             bench.clock.advance(by: 30 * day)
             _ = try await queue.remove(beyond: retention())
-            #expect(try await names(queue) == ["a", "b"], "at the age it still is")
+            #expect(try await names(queue) == ["a", "b"], "not older than the limit")
             bench.clock.advance(by: 1)
             _ = try await queue.remove(beyond: retention())
             #expect(try await names(queue) == ["b"])
@@ -73,9 +73,9 @@ extension StoreConformance {
             _ = try await queue.remove(beyond: retention())
             #expect(try await names(queue).isEmpty)
         },
-        Self("ofTooManyCategoriesThoseSeenLastStay") { bench in
+        Self("keepsTheCategoriesThatWereSeenLast") { bench in
             let queue = try bench.open()
-            // More than one step of them.
+            // Takes more than one step.
             for start in stride(from: 0, to: 1300, by: 100) {
                 bench.clock.advance(by: 2 * hour)
                 try await queue.append(
@@ -88,7 +88,7 @@ extension StoreConformance {
             #expect(left.suffix(100) == (1200..<1300).map { "c\(10_000 + $0)" })
             #expect(left.prefix(50).allSatisfy { $0 >= "c11100" })
         },
-        Self("seeingACategoryAgainIsWrittenOnceAnHour") { bench in
+        Self("aCategoryIsUpdatedOnceAnHour") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, with: bench.category("a"))])
             bench.clock.advance(by: hour - 1)
@@ -102,14 +102,14 @@ extension StoreConformance {
             bench.clock.advance(by: day - 1)
             _ = try await queue.remove(beyond: retention(days: 1))
             #expect(try await names(queue) == ["a"])
-            // Set back, a clock must not keep what comes from being seen.
+            // A clock that was set back must not prevent the update.
             bench.clock.advance(by: -30 * day)
             try await queue.append([bench.event(5, with: bench.category("a"))])
             bench.clock.advance(by: day + 1)
             _ = try await queue.remove(beyond: retention(days: 1))
             #expect(try await names(queue).isEmpty)
         },
-        Self("whatIsNotTakenDefinesNothing") { bench in
+        Self("aDuplicateEventDefinesNoCategory") { bench in
             let queue = try bench.open()
             let dedupe = RoutedEvent.Dedupe(key: "k", since: bench.clock.now.addingTimeInterval(-60))
             try await queue.append([bench.event(1, to: [], dedupe: dedupe)])
@@ -118,7 +118,7 @@ extension StoreConformance {
             #expect(try await queue.eventCount() == 1)
             #expect(try await names(queue).isEmpty)
         },
-        Self("aDefinitionThatIsKnownByItsNameIsMadeOnceAnHour") { bench in
+        Self("aDefinitionIdentifiedByItsNameIsMadeOnceAnHour") { bench in
             let queue = try bench.open()
             let made = Mutex(0)
             let category = DefinedCategory("a", isNamedByDefinition: true) {
@@ -134,7 +134,7 @@ extension StoreConformance {
             #expect(made.withLock { $0 } == 2)
             #expect(try await names(queue) == ["a"])
         },
-        Self("aCategoryThatWasForgottenIsKeptWhenItIsSeenAgain") { bench in
+        Self("aRemovedCategoryIsStoredWhenItIsSeenAgain") { bench in
             let queue = try bench.open()
             func see(_ name: String) async throws {
                 let category = DefinedCategory(name, isNamedByDefinition: true) { bench.category(name) }
@@ -148,12 +148,12 @@ extension StoreConformance {
             try await see("a")
             #expect(try await names(queue) == ["a", "b"])
         },
-        Self("aCategoryOfARefusedAppendIsNotTakenAsKnown") { bench in
+        Self("aCategoryOfAFailedAppendIsStoredByTheNext") { bench in
             let queue = try bench.open()
             let taken = bench.event(1)
             try await queue.append([taken])
             let category = DefinedCategory("a", isNamedByDefinition: true) { bench.category("a") }
-            // The second of these has an id that is taken.
+            // The second event has an id that is in use.
             await #expect(throws: StoreError.self) {
                 try await queue.append([bench.event(2, defining: category), taken])
             }
@@ -165,12 +165,12 @@ extension StoreConformance {
 }
 
 extension StoreBench {
-    /// One of this name; what it is depends on the name alone.
+    /// A category whose definition depends on its name only.
     func category(_ identifier: String) -> CategoryRecord {
         CategoryRecord(identifier: identifier, definition: Array("{\"identifier\":\"\(identifier)\"}".utf8))
     }
 
-    /// An event to `crm` whose payload defines a category under a name of its own.
+    /// An event to `crm` whose payload defines a category with a given name.
     func event(_ number: Int, with category: CategoryRecord) -> RoutedEvent {
         event(number, defining: DefinedCategory(category.identifier, isNamedByDefinition: false) { category })
     }

@@ -9,7 +9,7 @@ extension StoreConformance {
     private static let other = "https://b.example/y.png"
 
     static let held = [
-        Self("aDeliveryThatWaitsForFilesIsHeldAndOthersAreNot") { bench in
+        Self("holdsOnlyDeliveriesThatWaitForFiles") { bench in
             let queue = try bench.open()
             let event = bench.event(1, waitingFor: [url])
             try await queue.append([event.with(deliveries: event.deliveries + [DeliveryOrder(to: bench.inbox)])])
@@ -47,7 +47,7 @@ extension StoreConformance {
                 #expect(try await queue.heldDeliveries(upTo: 1).map(\.number) == [1])
             }
         },
-        Self("aDeliveryWhoseTimeIsOverHasWhatIsThere") { bench in
+        Self("aDeliveryWhoseWaitIsOverHasTheFilesThatAreStored") { bench in
             let queue = try bench.open()
             let job = try await bench.staleJob(queue)
             try await queue.append([bench.event(3, waitingFor: [job.url, other])])
@@ -58,9 +58,9 @@ extension StoreConformance {
             let old = MediaState.stored(bench.file("old"), remarks: [])
             #expect(held.map(\.number) == [2, 3])
             #expect(held.map(\.media) == [[job.url: old], [job.url: old, other: .pending]])
-            #expect(try await queue.dueMedia(upTo: 5, perHost: 5).count == 2, "both are still wanted")
+            #expect(try await queue.dueMedia(upTo: 5, perHost: 5).count == 2, "both are still requested")
         },
-        Self("eachDeliveryWaitsItsOwnTime") { bench in
+        Self("eachDeliveryHasItsOwnWait") { bench in
             let queue = try bench.open()
             let event = bench.event(1, waitingFor: [url])
             var order = DeliveryOrder(to: bench.inbox)
@@ -77,7 +77,7 @@ extension StoreConformance {
             #expect(second.map(\.destination) == [bench.crm])
             #expect(second.map(\.media) == [[url: .stored(bench.file("a"), remarks: [])]])
         },
-        Self("whatARouteIsYetToMakeSomethingElseOfIsNeverGivenOutAsItIs") { bench in
+        Self("anEventThatARouteIsYetToTransformIsNeverLeased") { bench in
             let queue = try bench.open()
             let event = bench.event(1, waitingFor: [url])
             var order = event.deliveries[0]
@@ -93,7 +93,7 @@ extension StoreConformance {
             try await queue.release(held.map { MediaRelease($0, body: [9], files: []) })
             #expect(try await bench.claimOne(queue).body == [9])
         },
-        Self("aDeliveryThatNobodyReleasesGoesAsItIsAMinuteLater") { bench in
+        Self("aDeliveryThatIsNotReleasedIsSentUnchangedAMinuteLater") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, waitingFor: [url])])
             bench.clock.advance(by: 119)
@@ -103,20 +103,20 @@ extension StoreConformance {
             try await queue.tick()
             let lease = try await bench.claimOne(queue)
             #expect(lease.number == 1)
-            // Too late: it is under way.
+            // Too late: its attempt has begun.
             try await queue.release(held.map { MediaRelease($0, body: [9], files: []) })
-            try await queue.settle(lease, .failed(until: bench.clock.now))
+            try await queue.settle(lease, .failed(after: 0))
             try await queue.tick()
             #expect(try await bench.claimOne(queue).number == 1)
             #expect(try await queue.nextMediaUntil() == nil)
         },
-        Self("afterATimeOfStandstillThereIsAMinuteToRelease") { bench in
+        Self("aRestartGivesAMinuteToRelease") { bench in
             try await bench.open().append([
                 bench.event(1, waitingFor: [url]),
                 bench.event(2, waitingFor: [url], notBefore: bench.clock.now.addingTimeInterval(90_000)),
             ])
             bench.clock.advance(by: 86_400)
-            let queue = try bench.place.open(bench.clock)
+            let queue = try bench.location.open(bench.clock)
             try await queue.openMedia {}
             queue.openLane(bench.crm) {}
             bench.clock.advance(by: 59)
@@ -125,7 +125,7 @@ extension StoreConformance {
             bench.clock.advance(by: 1)
             #expect(try await bench.claimNumbers(queue) == [1])
         },
-        Self("whatEndsWhileItIsHeldWaitsForNothing") { bench in
+        Self("aHeldDeliveryThatEndsLosesItsWait") { bench in
             let queue = try bench.open()
             let notAfter = bench.clock.now.addingTimeInterval(30)
             try await queue.append((1...5).map { bench.event($0, waitingFor: [url], notAfter: notAfter) })
@@ -145,13 +145,13 @@ extension StoreConformance {
             #expect(try await bench.count(.expired, in: queue) == 5)
             #expect(try await queue.audit().isRight)
         },
-        Self("retryLetsNothingGoThatWaitsForFiles") { bench in
+        Self("retryKeepsHeldDeliveriesWaiting") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, waitingFor: [url])])
             #expect(try await queue.retry(DeliveryFilter(destination: bench.crm)) == 0)
             #expect(try await bench.claimNumbers(queue).isEmpty)
         },
-        Self("oneThatIsHeldKeepsThoseBehindItWaiting") { bench in
+        Self("aHeldDeliveryBlocksLaterOnesOfItsKey") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append([
                 bench.event(1, waitingFor: [url], orderKey: "k"),
@@ -171,7 +171,7 @@ extension StoreConformance {
     ]
 
     static let released = [
-        Self("whatIsReleasedGoesAtOnceWithItsNewBody") { bench in
+        Self("aReleasedDeliveryIsDueWithItsNewBody") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, waitingFor: [url]), bench.event(2, waitingFor: [url])])
             let job = try await bench.onlyJob(queue)
@@ -187,10 +187,10 @@ extension StoreConformance {
             #expect(try await next.heldDeliveries(upTo: 5).isEmpty)
             #expect(try await next.nextMediaUntil() == nil)
             let event = try #require(try await next.deliveries(DeliveryFilter(ids: [held[0].delivery]), limit: 1).first)
-            #expect(try await next.body(ofEvent: event.event) == Array("1".utf8), "the event stays as it was taken")
+            #expect(try await next.body(ofEvent: event.event) == Array("1".utf8), "the event is unchanged")
             #expect(try await next.audit().isRight)
         },
-        Self("whatIsReleasedStillWaitsForItsTime") { bench in
+        Self("aReleasedDeliveryWaitsForItsScheduledTime") { bench in
             let queue = try bench.open()
             let notBefore = bench.clock.now.addingTimeInterval(600)
             try await queue.append([bench.event(1, waitingFor: [url], notBefore: notBefore)])
@@ -202,10 +202,10 @@ extension StoreConformance {
             bench.clock.advance(by: 1)
             #expect(try await bench.claimNumbers(queue) == [11])
         },
-        Self("aDestinationWithAVariantGetsThatWithItsMedia") { bench in
+        Self("aDestinationWithAVariantReceivesItsMediaInThatVariant") { bench in
             let queue = try bench.open()
             var orders = [DeliveryOrder(to: bench.crm), DeliveryOrder(to: bench.inbox)]
-            for place in orders.indices { orders[place].mediaUntil = bench.clock.now.addingTimeInterval(60) }
+            for position in orders.indices { orders[position].mediaUntil = bench.clock.now.addingTimeInterval(60) }
             orders[1].variant = 0
             let event = bench.event(1, to: orders, variants: [Array("2".utf8)], media: MediaWait(urls: [url]))
             try await queue.append([event])
@@ -216,9 +216,9 @@ extension StoreConformance {
             #expect(try await queue.claim(from: bench.crm, upTo: 5).map(\.number) == [10])
             #expect(try await queue.claim(from: bench.inbox, upTo: 5).map(\.number) == [20])
             let stored = try #require(try await queue.event(event.event.id.description))
-            #expect(stored.variants == [Array("20".utf8)], "the one that says more, not the one with other media")
+            #expect(stored.variants == [Array("20".utf8)], "without variants that differ in their media only")
         },
-        Self("whatIsKeptAlreadyMakesAnEventReadyAtOnce") { bench in
+        Self("aStoredFileMakesAnEventReadyAtOnce") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, waitingFor: [url])])
             try await queue.settle(media: bench.stored(try await bench.onlyJob(queue), "a"))
@@ -226,9 +226,9 @@ extension StoreConformance {
             let held = try await queue.heldDeliveries(upTo: 5)
             #expect(held.map(\.number) == [1, 2, 3])
             #expect(held[2].media == [:])
-            #expect(try await bench.claimNumbers(queue).isEmpty, "it is released like any other")
+            #expect(try await bench.claimNumbers(queue).isEmpty, "it has to be released first")
         },
-        Self("aRefusedAppendWantsNothing") { bench in
+        Self("aFailedAppendRequestsNoFile") { bench in
             let queue = try bench.open()
             let taken = bench.event(1)
             try await queue.append([taken])

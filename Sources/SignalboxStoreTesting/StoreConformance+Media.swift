@@ -7,7 +7,7 @@ import Testing
 
 extension StoreConformance {
     static let downloads = [
-        Self("aURLIsWantedOnceHoweverManyEventsWaitForIt") { bench in
+        Self("aURLOfManyEventsIsRequestedOnce") { bench in
             let queue = try bench.open()
             try await queue.append((0..<3).map { bench.event($0, waitingFor: ["https://a.example/x.png"]) })
             try await queue.append([
@@ -21,14 +21,14 @@ extension StoreConformance {
                 #expect(jobs.allSatisfy { $0.validators == nil })
             }
         },
-        Self("aURLIsWantedThoughNoDeliveryWaitsForIt") { bench in
+        Self("aURLIsRequestedEvenIfNoDeliveryWaits") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, media: MediaWait(urls: ["https://a.example/x.png"]))])
             #expect(try await bench.claimNumbers(queue) == [1])
             #expect(try await queue.dueMedia(upTo: 10, perHost: 4).map(\.url) == ["https://a.example/x.png"])
             #expect(try await queue.nextMediaUntil() == nil)
         },
-        Self("aHostTakesNoMoreThanItsPlacesTheOldestFirst") { bench in
+        Self("aHostGetsAtMostItsShareOldestFirst") { bench in
             let queue = try bench.open()
             for number in 0..<5 {
                 try await queue.append([bench.event(number, waitingFor: ["https://a.example/\(number)"])])
@@ -55,14 +55,15 @@ extension StoreConformance {
                 seen.map(\.url) == [0, 1].flatMap { n in ["a", "b", "c"].map { "https://\($0).example/\(n)" } })
             #expect(try await queue.dueMedia(upTo: 1, perHost: 2, excluding: Set(seen.map(\.id))).isEmpty)
         },
-        Self("aDownloadThatIsToBeTriedAgainRestsUntilThenAcrossARestart") { bench in
+        Self("aRetriedDownloadRestsUntilItIsDueAcrossARestart") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, waitingFor: ["https://a.example/x"])])
             let job = try await bench.onlyJob(queue)
-            #expect(try await queue.nextMediaDue() == nil, "what is wanted is due")
+            #expect(try await queue.nextMediaDue() == nil, "requested URLs are due")
             let due = bench.clock.now.addingTimeInterval(30)
-            try await queue.settle(media: MediaSettlement(job.id, .retry(at: due, MediaFailure(.timeout, "slow"))))
-            // Another event that wants it changes nothing of that.
+            try await queue.settle(
+                media: MediaSettlement(job.id, .retry(after: .seconds(30), MediaFailure(.timeout, "slow"))))
+            // Another event with this URL does not end the rest.
             try await queue.append([bench.event(2, waitingFor: ["https://a.example/x"])])
             for queue in [queue, try bench.open()] {
                 #expect(try await queue.nextMediaDue() == due)
@@ -74,7 +75,7 @@ extension StoreConformance {
             #expect(try await bench.onlyJob(queue).attempts == 1)
             #expect(try await queue.heldDeliveries(upTo: 5).isEmpty)
         },
-        Self("whoDownloadsIsWokenWhenThereIsSomethingToDo") { bench in
+        Self("downloadsAreWokenWhenOneIsDueOrADeliveryIsReady") { bench in
             let queue = try bench.open()
             let count = Mutex(0)
             func wakes(_ body: () async throws -> Void) async throws -> Bool {
@@ -92,12 +93,12 @@ extension StoreConformance {
             #expect(try await !wakes { try await queue.tick() })
             let other = try bench.open()
             try await other.append([bench.event(4, waitingFor: ["https://a.example/y"])])
-            #expect(try await wakes { try await queue.tick() }, "another process wants something")
+            #expect(try await wakes { try await queue.tick() }, "requested by another process")
         },
     ]
 
     static let settledMedia = [
-        Self("aFreshFileCountsAndAStaleOneIsAskedForAgain") { bench in
+        Self("aStaleFileIsRequestedAgain") { bench in
             let queue = try bench.open()
             let url = "https://a.example/x.png"
             try await queue.append([bench.event(1, waitingFor: [url])])
@@ -113,9 +114,9 @@ extension StoreConformance {
             let job = try await bench.onlyJob(queue)
             #expect(job.validators == validators)
             let held = try await queue.heldDeliveries(upTo: 5)
-            #expect(held.map(\.number) == [1, 2], "what was settled stays so for who waited before")
+            #expect(held.map(\.number) == [1, 2], "earlier events keep their settled files")
             #expect(held.allSatisfy { $0.media == [url: .stored(bench.file("a"), remarks: [])] })
-            // The answer says only how long it is fresh: what else was said of it stays.
+            // The response sets a new freshness only; the ETag stays.
             let freshness = MediaFreshness(until: bench.clock.now.addingTimeInterval(10))
             try await queue.settle(media: MediaSettlement(job.id, .unchanged(freshness)))
             #expect(try await queue.heldDeliveries(upTo: 5).map(\.number) == [1, 2, 3])
@@ -123,7 +124,7 @@ extension StoreConformance {
             try await queue.append([bench.event(4, waitingFor: [url])])
             #expect(try await bench.onlyJob(queue).validators == validators)
         },
-        Self("whatAClockThatWasAheadFoundFreshIsAskedForAgain") { bench in
+        Self("aFileCheckedByAClockThatWasAheadIsRequestedAgain") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, waitingFor: ["https://a.example/x"])])
             try await queue.settle(media: bench.stored(try await bench.onlyJob(queue), "a"))
@@ -131,13 +132,13 @@ extension StoreConformance {
             try await queue.append([bench.event(2, waitingFor: ["https://a.example/x"])])
             #expect(try await queue.dueMedia(upTo: 5, perHost: 5).count == 1)
         },
-        Self("whatFailedCountsForAMinuteAndIsThenTriedAnew") { bench in
+        Self("aFailureCountsForAMinute") { bench in
             let queue = try bench.open()
             let url = "https://a.example/x.png"
             try await queue.append([bench.event(1, waitingFor: [url])])
             let failure = MediaFailure(.timeout, "no answer for 20 s")
             let job = try await bench.onlyJob(queue)
-            try await queue.settle(media: MediaSettlement(job.id, .retry(at: bench.clock.now, failure)))
+            try await queue.settle(media: MediaSettlement(job.id, .retry(after: .zero, failure)))
             try await queue.settle(media: MediaSettlement(try await bench.onlyJob(queue).id, .failed(failure)))
             bench.clock.advance(by: 59)
             try await queue.append([bench.event(2, waitingFor: [url])])
@@ -149,7 +150,7 @@ extension StoreConformance {
             #expect(try await bench.onlyJob(queue).attempts == 0)
             #expect(try await queue.heldDeliveries(upTo: 5).map(\.number) == [1, 2])
         },
-        Self("aFileThatTheServerHasNoMoreIsForgotten") { bench in
+        Self("aFileThatTheServerNoLongerHasIsForgotten") { bench in
             let queue = try bench.open()
             let job = try await bench.staleJob(queue)
             let failure = MediaFailure(.notFound, "answered 404")
@@ -159,12 +160,11 @@ extension StoreConformance {
             try await queue.append([bench.event(9, waitingFor: [job.url])])
             #expect(try await bench.onlyJob(queue).validators == nil)
         },
-        Self("aFileThatCannotBeAskedForCountsAsItIs") { bench in
+        Self("aFileIsUsedWhileItsServerDoesNotAnswer") { bench in
             let queue = try bench.open()
             let job = try await bench.staleJob(queue)
             let failure = MediaFailure(.refused, "not connected")
-            let until = bench.clock.now.addingTimeInterval(60)
-            try await queue.settle(media: MediaSettlement(job.id, .keptStale(failure, until: until)))
+            try await queue.settle(media: MediaSettlement(job.id, .keptStale(failure, for: .seconds(60))))
             let stored = MediaState.stored(bench.file("old"), remarks: [])
             #expect(try await queue.heldDeliveries(upTo: 5).map(\.media) == [[job.url: stored]])
             try await queue.append([bench.event(8, waitingFor: [job.url])])
@@ -173,20 +173,20 @@ extension StoreConformance {
             try await queue.append([bench.event(9, waitingFor: [job.url])])
             #expect(try await bench.onlyJob(queue).validators?.etag == "\"old\"")
         },
-        Self("whereNothingIsKeptNothingOldCounts") { bench in
+        Self("withoutAnOlderFileADownloadFails") { bench in
             let queue = try bench.open()
             let failure = MediaFailure(.refused, "not connected")
             try await queue.append([bench.event(1, waitingFor: ["https://a.example/x"])])
             let job = try await bench.onlyJob(queue)
-            // A server that says so though it was not asked whether anything changed.
+            // A server that answers "not modified" to an unconditional request.
             let freshness = MediaFreshness(until: bench.clock.now.addingTimeInterval(60))
             try await queue.settle(media: MediaSettlement(job.id, .unchanged(freshness)))
             #expect(try await bench.onlyJob(queue) == job)
             #expect(try await queue.heldDeliveries(upTo: 5).isEmpty)
-            try await queue.settle(media: MediaSettlement(job.id, .keptStale(failure, until: bench.clock.now)))
+            try await queue.settle(media: MediaSettlement(job.id, .keptStale(failure, for: .zero)))
             #expect(try await queue.heldDeliveries(upTo: 5).map(\.media) == [[job.url: .failed(failure)]])
         },
-        Self("aSettlementOfWhatIsForgottenChangesNothing") { bench in
+        Self("aSettlementOfAForgottenURLChangesNothing") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, waitingFor: ["https://a.example/x"])])
             let job = try await bench.onlyJob(queue)
@@ -214,7 +214,7 @@ extension StoreConformance {
 }
 
 extension StoreBench {
-    /// An event to `crm` that waits a minute for these.
+    /// An event to `crm` that waits a minute for these URLs.
     func event(
         _ number: Int, waitingFor urls: [String], notBefore: Date? = nil, notAfter: Date? = nil,
         orderKey: String? = nil
@@ -224,7 +224,7 @@ extension StoreBench {
         return event(number, to: [order], media: MediaWait(urls: urls))
     }
 
-    /// One that is known by a word.
+    /// A file whose digest is derived from a word.
     func file(_ word: String) -> MediaFile {
         let digits = word.utf8.map { String($0, radix: 16) }.joined()
         return MediaFile(
@@ -239,14 +239,14 @@ extension StoreBench {
         return MediaSettlement(job.id, .stored(file(word), freshness, remarks: []))
     }
 
-    /// The only download that is due.
+    /// The only due download.
     func onlyJob(_ queue: any Store) async throws -> MediaJob {
         let jobs = try await queue.dueMedia(upTo: 2, perHost: 2)
         #expect(jobs.count == 1)
         return try #require(jobs.first)
     }
 
-    /// A download of which an older file is kept, and for which event 2 waits.
+    /// A download for which event 2 waits and of which an older file is stored.
     func staleJob(_ queue: any Store) async throws -> MediaJob {
         try await queue.append([event(1, waitingFor: ["https://a.example/x"])])
         try await queue.settle(
@@ -260,6 +260,6 @@ extension StoreBench {
 }
 
 extension HeldDelivery {
-    /// Of its event.
+    /// The number of its event.
     var number: Int { Int(String(decoding: body, as: UTF8.self)) ?? -1 }
 }

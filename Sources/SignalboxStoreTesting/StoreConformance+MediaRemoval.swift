@@ -18,7 +18,7 @@ extension StoreConformance {
         return gone
     }
 
-    /// Takes a new event through to its delivery, with one file.
+    /// Appends an event with one file, and delivers it.
     private static func deliver(_ word: String, _ bench: StoreBench, _ queue: any Store) async throws {
         try await queue.append([bench.event(1, waitingFor: ["https://a.example/\(word)"])])
         try await queue.settle(media: bench.stored(try await bench.onlyJob(queue), word, for: 1))
@@ -27,7 +27,7 @@ extension StoreConformance {
         try await queue.settle(bench.claimOne(queue), .delivered(status: 200))
     }
 
-    /// What can be delivered to `crm`.
+    /// Delivers every due delivery to `crm`.
     private static func deliverAll(_ bench: StoreBench, _ queue: any Store) async throws {
         try await queue.tick()
         while case let leases = try await queue.claim(from: bench.crm, upTo: 500), !leases.isEmpty {
@@ -36,7 +36,7 @@ extension StoreConformance {
     }
 
     static let mediaRemoval = [
-        Self("aFileLeavesItsTimeAfterItWasLastUsed") { bench in
+        Self("aFileIsRemovedOnceItsLastUseIsTooLongAgo") { bench in
             let queue = try bench.open()
             try await deliver("a", bench, queue)
             bench.clock.advance(by: 20 * day)
@@ -46,7 +46,7 @@ extension StoreConformance {
             bench.clock.advance(by: 1)
             #expect(try await remove(queue) == [bench.file("a").sha256])
             #expect(try await queue.mediaFiles(limit: 5).map(\.file) == [bench.file("b")])
-            // What it came from is forgotten too.
+            // Its URL is forgotten too.
             try await queue.append([bench.event(2, waitingFor: ["https://a.example/a"])])
             #expect(try await bench.onlyJob(queue).validators == nil)
         },
@@ -63,9 +63,9 @@ extension StoreConformance {
                 #expect(try await remove(queue).isEmpty)
             }
         },
-        Self("noFileLeavesThatAWaitingDeliveryNeeds") { bench in
+        Self("keepsFilesThatWaitingDeliveriesNeed") { bench in
             let queue = try bench.open()
-            // One is held, one is released and waits for an attempt, one points to a file that was there already.
+            // One is held. One is released and waits for an attempt. One points to a file that was stored before.
             let urls = ["a", "b"].map { "https://a.example/\($0)" }
             for (number, url) in urls.enumerated() {
                 try await queue.append([bench.event(number, waitingFor: [url])])
@@ -74,7 +74,7 @@ extension StoreConformance {
             let held = try await queue.heldDeliveries(upTo: 5)
             try await queue.release([MediaRelease(held[1], body: nil, files: [bench.file("b").sha256])])
             try await queue.append([bench.event(7, files: [bench.file("c")])])
-            // And one that nobody points to.
+            // One file is not used by any delivery.
             try await queue.append([bench.event(8, waitingFor: [url])])
             try await queue.settle(media: bench.stored(try await bench.onlyJob(queue), "d"))
             try await queue.release(
@@ -89,7 +89,7 @@ extension StoreConformance {
             try await deliverAll(bench, queue)
             #expect(try await remove(queue, bytes: 0) == [bench.file("a").sha256])
         },
-        Self("ofTooManyFilesThoseLeaveFirstWhoseUseIsLongestAgo") { bench in
+        Self("removesTheLeastRecentlyUsedFilesFirst") { bench in
             let queue = try bench.open()
             for word in ["a", "b", "c", "d"] {
                 try await deliver(word, bench, queue)
@@ -100,7 +100,7 @@ extension StoreConformance {
             #expect(try await remove(queue, bytes: 2500) == ["a", "b"].map { bench.file($0).sha256 })
             #expect(try await queue.mediaGauges().bytes == 2000)
         },
-        Self("aFileThatManyURLsAndEventsNameLeavesInSteps") { bench in
+        Self("aFileOfManyURLsAndEventsIsRemovedInSteps") { bench in
             let queue = try bench.open()
             let urls = (0..<1200).map { "https://a.example/\($0)" }
             try await queue.append([bench.event(1, waitingFor: urls)])
@@ -122,11 +122,11 @@ extension StoreConformance {
             #expect(steps >= 2)
             #expect(try await queue.mediaGauges().stored == 0)
         },
-        Self("whatIsWantedOutlivesItsFileAndStartsFromScratch") { bench in
+        Self("aRequestedURLOutlivesItsFileAndStartsFromScratch") { bench in
             let queue = try bench.open()
             let job = try await bench.staleJob(queue)
             #expect(job.validators != nil)
-            // Nobody waits for it any more.
+            // No delivery waits for it any longer.
             bench.clock.advance(by: 60)
             let held = try await queue.heldDeliveries(upTo: 5)
             try await queue.release(held.map { MediaRelease($0, body: nil, files: []) })
@@ -135,9 +135,9 @@ extension StoreConformance {
             #expect(again.id == job.id && again.validators == nil)
             let freshness = MediaFreshness(until: bench.clock.now.addingTimeInterval(60))
             try await queue.settle(media: MediaSettlement(job.id, .unchanged(freshness)))
-            #expect(try await bench.onlyJob(queue) == again, "unchanged from what is no more")
+            #expect(try await bench.onlyJob(queue) == again, "the unchanged file was removed")
         },
-        Self("whyAURLFailedIsForgottenAfterADay") { bench in
+        Self("aFailureIsForgottenAfterADay") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1, media: MediaWait(urls: [url]))])
             let failure = MediaFailure(.notFound, "answered 404")
@@ -149,7 +149,7 @@ extension StoreConformance {
             _ = try await remove(queue)
             #expect(try await queue.mediaURLs(limit: 5).isEmpty)
         },
-        Self("whatLiesOnDiskIsKnownByItsDigest") { bench in
+        Self("filesAreFoundByTheirDigest") { bench in
             let queue = try bench.open()
             try await deliver("a", bench, queue)
             let digests = ["a", "b"].map { bench.file($0).sha256 }
@@ -177,7 +177,7 @@ extension StoreConformance {
             let jobs = try await queue.dueMedia(upTo: 5, perHost: 5)
             let failure = MediaFailure(.timeout, "no answer for 20 s")
             let due = bench.clock.now.addingTimeInterval(30)
-            try await queue.settle(media: MediaSettlement(jobs[0].id, .retry(at: due, failure)))
+            try await queue.settle(media: MediaSettlement(jobs[0].id, .retry(after: .seconds(30), failure)))
             try await queue.settle(media: MediaSettlement(jobs[1].id, .failed(failure)))
             let page = try await queue.mediaURLs(limit: 2)
             #expect(page.map(\.url) == [urls[2], urls[1]])
@@ -191,13 +191,13 @@ extension StoreConformance {
             #expect(rest.map(\.due) == [due])
             #expect(try await queue.mediaURLs([.stored], limit: 5).map(\.sha256).count == 3)
         },
-        Self("whatIsWantedStoredFailedAndHeldIsCounted") { bench in
+        Self("countsRequestedStoredFailedAndHeld") { bench in
             let queue = try bench.open()
             try await deliver("a", bench, queue)
             try await queue.append([bench.event(1, waitingFor: (0..<3).map { "https://b.example/\($0)" })])
             let jobs = try await queue.dueMedia(upTo: 5, perHost: 5)
             let failure = MediaFailure(.timeout, "no answer for 20 s")
-            try await queue.settle(media: MediaSettlement(jobs[0].id, .retry(at: bench.clock.now, failure)))
+            try await queue.settle(media: MediaSettlement(jobs[0].id, .retry(after: .zero, failure)))
             try await queue.settle(media: MediaSettlement(jobs[1].id, .failed(failure)))
             let gauges = try await queue.mediaGauges()
             #expect(gauges.wanted == 2 && gauges.stored == 1 && gauges.failed == 1, "\(gauges)")

@@ -6,30 +6,29 @@ import Testing
 
 extension StoreConformance {
     static let orders = [
-        Self("givesEqualKeysOutOneAfterTheOther") { bench in
+        Self("leasesEqualKeysOneAfterAnother") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append(["a", "b", "a", "b", "a"].enumerated().map { bench.event($0, under: $1) })
             var lines: [[Int]] = []
             while case let leases = try await queue.claim(from: bench.crm, upTo: 10), !leases.isEmpty {
                 lines.append(leases.map(\.number).sorted())
-                #expect(try await bench.claimNumbers(queue).isEmpty, "the others stand behind these")
+                #expect(try await bench.claimNumbers(queue).isEmpty, "the others wait for these")
                 for lease in leases { try await queue.settle(lease, .delivered(status: 200)) }
             }
             #expect(lines == [[0, 1], [2, 3], [4]])
         },
-        Self("aHeadThatWaitsHoldsUpItsOwnLineOnly") { bench in
+        Self("aWaitingDeliveryBlocksItsOwnKeyOnly") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append(["a", "a", "b", "b"].enumerated().map { bench.event($0, under: $1) })
             for lease in try await queue.claim(from: bench.crm, upTo: 10) {
-                let later = bench.clock.now.addingTimeInterval(30)
-                try await queue.settle(lease, lease.number == 0 ? .failed(until: later) : .delivered(status: 200))
+                try await queue.settle(lease, lease.number == 0 ? .failed(after: 30) : .delivered(status: 200))
             }
             #expect(try await bench.claimNumbers(queue) == [3])
-            #expect(try await bench.claimNumbers(bench.open(isOrdered: true)) == [3], "nor for another process")
+            #expect(try await bench.claimNumbers(bench.open(isOrdered: true)) == [3], "in another process, too")
             bench.clock.advance(by: 30)
             #expect(try await bench.claimNumbers(queue) == [0])
         },
-        Self("aDeadHeadLetsTheNextGo") { bench in
+        Self("aDeadDeliveryUnblocksItsKey") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append((0..<3).map { bench.event($0, under: "a") })
             try await queue.settle(bench.claimOne(queue), .refused)
@@ -38,7 +37,7 @@ extension StoreConformance {
             try await queue.settle(second, .expired)
             #expect(try await bench.claimNumbers(queue) == [2])
         },
-        Self("aRetriedHeadWaitsForItsSuccessorThatIsUnderWay") { bench in
+        Self("aRetriedDeliveryWaitsForItsSuccessorInProgress") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append(["a", "a", "b"].enumerated().map { bench.event($0, under: $1) })
             let first = try await bench.claimOne(queue)
@@ -53,13 +52,13 @@ extension StoreConformance {
             try await queue.settle(successor, .delivered(status: 200))
             #expect(try await bench.claimNumbers(queue) == [0])
         },
-        Self("aLongLineStarvesNoOther") { bench in
+        Self("aLongLineDoesNotStarveOthers") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append((0..<400).map { bench.event($0, under: "a") })
             try await queue.append((400..<403).map { bench.event($0, under: "b\($0)") })
             var seen: [Int] = []
             for _ in 0..<8 {
-                // One place only: the line of `a` would take it again and again.
+                // One at a time: otherwise the line of `a` would always go first.
                 let lease = try await bench.claimOne(queue)
                 seen.append(lease.number)
                 try await queue.settle(lease, .delivered(status: 200))
@@ -67,10 +66,10 @@ extension StoreConformance {
             #expect(Set(seen).isSuperset(of: [400, 401, 402]), "\(seen)")
             #expect(seen.filter { $0 < 400 } == Array(0..<5))
         },
-        Self("aLongLineBehindOneThatWaitsStarvesNoOther") { bench in
+        Self("aLongBlockedLineDoesNotStarveOthers") { bench in
             let queue = try bench.open(isOrdered: true)
             try await queue.append((0..<1000).map { bench.event($0, under: "a") })
-            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now.addingTimeInterval(60)))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 60))
             try await queue.append((1000..<1020).map { bench.event($0, under: "z\($0)") })
             #expect(try await bench.claimNumbers(queue, upTo: 50).sorted() == Array(1000..<1020))
         },

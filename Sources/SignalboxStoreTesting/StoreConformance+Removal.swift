@@ -11,7 +11,7 @@ extension StoreConformance {
         ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: .max)
 
     static let removal = [
-        Self("whatEndedLeavesAfterItsTimeAndTheDeadAfterTheirs") { bench in
+        Self("removesEndedAndDeadEventsAfterTheirOwnTimes") { bench in
             let queue = try bench.open()
             try await queue.append((0..<4).map { bench.event($0) })
             let leases = try await queue.claim(from: bench.crm, upTo: 3)
@@ -27,13 +27,13 @@ extension StoreConformance {
             #expect(try await queue.remove(beyond: retention) == 1)
             bench.clock.advance(by: 1000 * day)
             #expect(try await queue.remove(beyond: .init(ended: .zero, dead: .zero, bytes: 0)) == 0)
-            #expect(try await bench.only(queue).state == .waiting, "what waits never leaves")
+            #expect(try await bench.only(queue).state == .waiting, "waiting deliveries are kept")
             let account = try #require(try await queue.audit().accounts.first)
             #expect(account.accepted == 4)
             #expect(account.removed.filter { $0.value > 0 } == [.delivered: 1, .expired: 1, .dead: 1])
             #expect(try await queue.audit().isRight)
         },
-        Self("noNumberIsGivenAgainAfterARemoval") { bench in
+        Self("noNumberIsReusedAfterARemoval") { bench in
             var queue = try bench.open()
             var numbers: [Int64] = []
             for removal in 0..<3 {
@@ -51,7 +51,7 @@ extension StoreConformance {
             }
             #expect(Set(numbers).count == 3, "\(numbers)")
         },
-        Self("theFileShrinksWithWhatIsRemoved") { bench in
+        Self("theStoreShrinksAfterARemoval") { bench in
             let queue = try bench.open()
             for start in stride(from: 0, to: 2000, by: 250) {
                 try await queue.append(
@@ -60,15 +60,15 @@ extension StoreConformance {
                     try await queue.settle(lease, .delivered(status: 200))
                 }
             }
-            let before = try await bench.place.size()
+            let before = try await bench.location.size()
             bench.clock.advance(by: 8 * day)
             #expect(try await queue.remove(beyond: retention) == 2000)
-            #expect(try await bench.place.size() < before / 10)
+            #expect(try await bench.location.size() < before / 10)
             #expect(try await queue.audit().isRight)
         },
-        Self("theOldestThatEndedLeaveWhereThereIsNoRoom") { bench in
+        Self("theOldestEndedEventsAreRemovedBeyondTheBytes") { bench in
             let queue = try bench.open()
-            // More than one step of those that wait stands before those that may go.
+            // The waiting events before the removable ones fill more than one step.
             try await queue.append((0..<1100).map { bench.event($0, to: [DeliveryOrder(to: bench.inbox)]) })
             for start in stride(from: 0, to: 2000, by: 500) {
                 try await queue.append(
@@ -77,34 +77,34 @@ extension StoreConformance {
                     try await queue.settle(lease, .delivered(status: 200))
                 }
             }
-            let bytes = try await bench.place.size()
+            let bytes = try await bench.location.size()
             let limit = Retention(ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: bytes / 2)
             let removed = try await queue.remove(beyond: limit)
             #expect(removed > 0)
-            #expect(removed < 2000, "as many as need be")
-            #expect(try await bench.place.size() <= bytes / 2)
+            #expect(removed < 2000, "not more than necessary")
+            #expect(try await bench.location.size() <= bytes / 2)
             let left = try await queue.deliveries(DeliveryFilter(state: .delivered), limit: 2000).map(\.id)
             #expect(left.count == 2000 - removed)
             #expect(left.min() == (left.max() ?? 0) - Int64(left.count) + 1, "the newest are left")
             #expect(try await queue.counts()[bench.inbox] == [.waiting: 1100])
             #expect(try await queue.audit().isRight)
         },
-        Self("othersWriteBetweenTheStepsOfARemoval") { bench in
+        Self("otherWritesRunBetweenTheStepsOfARemoval") { bench in
             let queue = try bench.open()
             for number in 0..<2000 { try await queue.append([], of: bench.request("\(number)", body: 1)) }
             try await queue.append((0..<2000).map { bench.event($0, to: []) })
             bench.clock.advance(by: 8 * day)
             let steps = Steps()
             let removed = try await queue.remove(beyond: retention) {
-                // What fails here is missing below.
+                // The checks below would find a write that failed here.
                 _ = try? await queue.append([bench.event(steps.next(), to: [])])
             }
             #expect(removed == 2000)
-            #expect(steps.count >= 8, "neither events nor requests leave all at once")
+            #expect(steps.count >= 8, "events and requests are removed in steps")
             #expect(try await queue.eventCount() == steps.count)
         },
-        Self("requestsLeaveWithTheEventsOfTheirTimeWhereThereIsNoRoom", requestsWhereThereIsNoRoom),
-        Self("noRequestOfTheLastHourLeavesForWantOfRoom") { bench in
+        Self("requestsAreRemovedWithTheEventsOfTheirTimeBeyondTheBytes", requestsWhereThereIsNoRoom),
+        Self("requestsOfTheLastHourAreKeptBeyondTheBytes") { bench in
             let queue = try bench.open()
             for number in 0..<20 {
                 let request = bench.request("\(number)", body: 1, size: 5000)
@@ -118,7 +118,7 @@ extension StoreConformance {
             _ = try await queue.remove(beyond: .init(ended: .seconds(day), dead: .seconds(day), bytes: 0))
             try await expectKnown(false, "0", bench, queue)
         },
-        Self("purgeRemovesWhatTheFilterNames") { bench in
+        Self("purgeRemovesSelectedDeliveries") { bench in
             let queue = try bench.open()
             try await queue.append((0..<1200).map { bench.event($0) })
             let leases = try await queue.claim(from: bench.crm, upTo: 1200)
@@ -127,7 +127,7 @@ extension StoreConformance {
             }
             #expect(try await queue.purge(DeliveryFilter(state: .dead)) == 550)
             #expect(try await queue.counts()[bench.crm] == [.delivered: 550, .waiting: 100])
-            #expect(try await queue.purge(DeliveryFilter(state: .waiting)) == 0, "those are under way")
+            #expect(try await queue.purge(DeliveryFilter(state: .waiting)) == 0, "those are in progress")
             for lease in leases.suffix(100) { try await queue.settle(lease, .returned) }
             #expect(try await queue.purge(DeliveryFilter(ids: leases.suffix(3).map(\.delivery))) == 3)
             #expect(try await queue.purge(DeliveryFilter(state: .waiting)) == 97)
@@ -135,7 +135,7 @@ extension StoreConformance {
             #expect(try await queue.eventCount() == 550)
             #expect(try await queue.audit().isRight)
         },
-        Self("anEventStaysWithItsLastDelivery") { bench in
+        Self("anEventIsRemovedWithItsLastDelivery") { bench in
             let queue = try bench.open()
             try await queue.append([
                 bench.event(1, to: [DeliveryOrder(to: bench.crm), DeliveryOrder(to: bench.inbox)])
@@ -145,13 +145,13 @@ extension StoreConformance {
             #expect(try await queue.eventCount() == 1)
             #expect(try await queue.claim(from: bench.inbox, upTo: 5).map(\.number) == [1])
         },
-        Self("theAuditIsRightAfterEverythingAndSeesALoss") { bench in
+        Self("theAuditIsConsistentAndFindsALoss") { bench in
             let queue = try bench.open()
             try await queue.append((0..<20).map { bench.event($0) })
             #expect(try await queue.audit().isRight)
             let outcomes: [Outcome] = [
-                .delivered(status: 200), .refused, .expired, .returned, .failed(until: bench.clock.now),
-                .postponed(until: bench.clock.now, reason: "x"),
+                .delivered(status: 200), .refused, .expired, .returned, .failed(after: 0),
+                .postponed(for: .zero, reason: "x"),
             ]
             for (lease, outcome) in zip(try await queue.claim(from: bench.crm, upTo: 6), outcomes) {
                 try await queue.settle(lease, outcome)
@@ -163,7 +163,7 @@ extension StoreConformance {
         },
     ]
 
-    /// Half of the file is what requests were answered.
+    /// Stored answers of requests take half of the store.
     @Sendable private static func requestsWhereThereIsNoRoom(_ bench: StoreBench) async throws {
         let queue = try bench.open()
         for hour in 0..<20 {
@@ -174,17 +174,17 @@ extension StoreConformance {
             }
             bench.clock.advance(by: 3600)
         }
-        let bytes = try await bench.place.size()
+        let bytes = try await bench.location.size()
         let limit = Retention(ended: .seconds(7 * day), dead: .seconds(30 * day), bytes: bytes / 2)
         _ = try await queue.remove(beyond: limit)
-        #expect(try await bench.place.size() <= bytes / 2)
+        #expect(try await bench.location.size() <= bytes / 2)
         let events = try await queue.eventCount()
-        #expect((500..<1500).contains(events), "events did not make room for requests: \(events) are left")
+        #expect((500..<1500).contains(events), "\(events) events are left")
         try await expectKnown(false, "0-0", bench, queue)
         try await expectKnown(true, "19-99", bench, queue)
     }
 
-    /// Whether a request is remembered: then it is no use for another body.
+    /// Whether a request is remembered: then its key conflicts with another body.
     private static func expectKnown(
         _ isKnown: Bool, _ key: String, _ bench: StoreBench, _ queue: any Store
     ) async throws {
@@ -193,14 +193,14 @@ extension StoreConformance {
     }
 
     private static func backdoorLoss(_ bench: StoreBench, _ queue: any Store) async throws {
-        try await bench.place.loseDelivery(3)
+        try await bench.location.loseDelivery(3)
         let audit = try await queue.audit()
         #expect(!audit.isRight)
         #expect(audit.accounts.map(\.missing) == [1])
     }
 }
 
-/// Counts the steps of a removal. A class because the queue counts and the check reads.
+/// Counts the steps of a removal. A class because the store and the check share it.
 private final class Steps: Sendable {
     private let number = Mutex(0)
     var count: Int { number.withLock { $0 } }

@@ -6,17 +6,17 @@ import Testing
 
 extension StoreConformance {
     static let repeats = [
-        Self("aRepeatedRequestGetsItsAnswerAgain") { bench in
+        Self("aRepeatedRequestGetsTheFirstAnswer") { bench in
             let queue = try bench.open()
             let first = try await queue.append([bench.event(1)], of: bench.request("k", body: 1, answer: "first"))
             #expect(first == .appended(duplicates: [:]))
             let answer = AppendResult.repeated(StoredAnswer(status: 202, body: Array("first".utf8)))
             let repeated = bench.request("k", body: 1, answer: "second")
             #expect(try await queue.append([bench.event(1)], of: repeated) == answer)
-            #expect(try await bench.open().append([bench.event(1)], of: repeated) == answer, "after a restart, too")
+            #expect(try await bench.open().append([bench.event(1)], of: repeated) == answer, "also after a restart")
             #expect(try await queue.eventCount() == 1)
         },
-        Self("anEventWithALastingIDIsTakenOnce") { bench in
+        Self("anEventWithALastingIDIsAcceptedOnce") { bench in
             let queue = try bench.open()
             let first = bench.event(1, hasLastingID: true)
             let id = first.event.id.description
@@ -28,16 +28,16 @@ extension StoreConformance {
             #expect(try await bench.claimNumbers(bench.open()) == [1, 2, 3])
             #expect(try await queue.audit().accounts.map(\.accepted) == [3])
         },
-        Self("aKeyIsNotForAnotherBody") { bench in
+        Self("aKeyConflictsWithAnotherBody") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)], of: bench.request("k", body: 1))
             #expect(try await queue.append([bench.event(2)], of: bench.request("k", body: 2)) == .conflicting)
             #expect(
                 try await queue.append([bench.event(3)], of: bench.request("k", from: "other", body: 2))
-                    == .appended(duplicates: [:]), "keys are each source's own")
+                    == .appended(duplicates: [:]), "each source has its own keys")
             #expect(try await queue.eventCount() == 2)
         },
-        Self("aKeyIsForgottenAfterItsTime") { bench in
+        Self("aKeyIsForgottenAfterADay") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)], of: bench.request("k", body: 1))
             bench.clock.advance(by: StoreLimits.requestMemory / .seconds(1))
@@ -45,7 +45,7 @@ extension StoreConformance {
                 try await queue.append([bench.event(2)], of: bench.request("k", body: 2)) == .appended(duplicates: [:]))
             #expect(try await queue.append([bench.event(3)], of: bench.request("k", body: 1)) == .conflicting)
         },
-        Self("aRefusedRequestBurnsNoKey") { bench in
+        Self("aFailedRequestKeepsItsKeyFree") { bench in
             let queue = try bench.open()
             let first = bench.event(1)
             try await queue.append([first])
@@ -55,7 +55,7 @@ extension StoreConformance {
             #expect(
                 try await queue.append([bench.event(2)], of: bench.request("k", body: 1)) == .appended(duplicates: [:]))
         },
-        Self("ofManyEqualRequestsAtOnceOneIsTaken") { bench in
+        Self("oneOfManyConcurrentEqualRequestsIsAccepted") { bench in
             let queue = try bench.open()
             let results = try await withThrowingTaskGroup(of: AppendResult.self) { group in
                 for number in 0..<200 {
@@ -74,7 +74,7 @@ extension StoreConformance {
             #expect(try await queue.eventCount() == 1)
             #expect(try await queue.claim(from: bench.crm, upTo: 10).count == 1)
         },
-        Self("withinAWindowOnlyTheFirstIsTaken") { bench in
+        Self("acceptsOnlyTheFirstEventOfAWindow") { bench in
             let queue = try bench.open()
             let first = bench.event(1, repeating: "x")
             let result = try await queue.append([first, bench.event(2, repeating: "x"), bench.event(3, repeating: "y")])
@@ -87,7 +87,7 @@ extension StoreConformance {
             #expect(try await queue.append([bench.event(5, repeating: "x")]) == .appended(duplicates: [:]))
             #expect(try await queue.eventCount() == 3)
         },
-        Self("whatFollowsAnEventIsTakenWithItOrNotAtAll") { bench in
+        Self("followersAreAcceptedWithTheirEventOnly") { bench in
             let queue = try bench.open()
             let first = bench.event(1, repeating: "x", followedBy: [bench.event(2)])
             let again = bench.event(3, repeating: "x", followedBy: [bench.event(4)])
@@ -96,7 +96,7 @@ extension StoreConformance {
             #expect(try await bench.claimNumbers(queue) == [1, 2])
             #expect(try await queue.audit().isRight)
         },
-        Self("whatIsARepeatAmongAllIsSoWhoeverSendsIt") { bench in
+        Self("aDuplicateAmongAllSourcesIsFoundFromAnySource") { bench in
             let queue = try bench.open()
             let first = bench.event(1, repeating: "x", among: .all)
             try await queue.append([first, bench.event(2, repeating: "x")])
@@ -117,17 +117,16 @@ extension StoreConformance {
 }
 
 extension StoreBench {
-    /// A request with a key. `size`: of its answer, in bytes more.
+    /// A request with a key. `size`: additional bytes of its answer.
     func request(
-        _ key: String, from source: String = "default", body: UInt8, answer: String = "taken", size: Int = 0
+        _ key: String, from source: String = "default", body: UInt8, answer: String = "accepted", size: Int = 0
     ) -> IdempotentRequest {
-        let memory = StoreLimits.requestMemory / .seconds(1)
-        return IdempotentRequest(
-            from: SourceName(source), key: key, digest: [body], since: clock.now.addingTimeInterval(-memory)
-        ) { _ in StoredAnswer(status: 202, body: Array(answer.utf8) + Array(repeating: 32, count: size)) }
+        IdempotentRequest(from: SourceName(source), key: key, digest: [body]) { _ in
+            StoredAnswer(status: 202, body: Array(answer.utf8) + Array(repeating: 32, count: size))
+        }
     }
 
-    /// One that is a repeat of those with the same text in the minute before.
+    /// An event that repeats those with the same text within a minute.
     fileprivate func event(
         _ number: Int, repeating text: String, among scope: RoutedEvent.Dedupe.Scope = .source,
         from source: String = "default", followedBy followers: [RoutedEvent] = []

@@ -6,27 +6,27 @@ import Testing
 
 extension StoreConformance {
     static let appending = [
-        Self("whatWasAppendedIsThereForTheNextProcess") { bench in
+        Self("aNewProcessFindsAppendedEvents") { bench in
             try await bench.open().append((1...3).map { bench.event($0) })
             let queue = try bench.open()
             #expect(try await bench.claimNumbers(queue) == [1, 2, 3])
             #expect(try await queue.audit().isRight)
         },
-        Self("aRefusedAppendLeavesNoTrace") { bench in
+        Self("aFailedAppendWritesNothing") { bench in
             let queue = try bench.open()
             let first = bench.event(1)
             try await queue.append([first])
-            // The second of these has an id that is taken.
+            // The second event has an id that is in use.
             await #expect(throws: StoreError.self) { try await queue.append([bench.event(2), first, bench.event(3)]) }
             #expect(try await queue.eventCount() == 1)
             #expect(try await bench.claimNumbers(queue) == [1])
             #expect(try await queue.audit().accounts.map(\.accepted) == [1])
         },
-        Self("eachOfManyKeepsItsOwnDeliveries") { bench in
+        Self("eachOfManyEventsKeepsItsDeliveries") { bench in
             let queue = try bench.open()
             let numbers = Array(1...141)
             let events = numbers.map { number in
-                // Some larger than what is usual, some that might be there already, some that are not the same to all.
+                // Some are large, some have a lasting id, some have a variant.
                 let asWell = DeliveryOrder(to: bench.inbox)
                 var varied = DeliveryOrder(to: bench.inbox)
                 varied.variant = 0
@@ -36,13 +36,14 @@ extension StoreConformance {
                     number, to: orders, variants: number % 6 == 0 ? [Array("-\(number)".utf8)] : [],
                     hasLastingID: number % 10 == 0, size: number % 7 == 0 ? 30_000 : 0)
             }
-            // Whatever the count is.
-            var place = 0
+            // Appends batches of several sizes.
+            var position = 0
             for count in [1, 7, 8, 9, 31, 33, 52] {
-                #expect(try await queue.append(Array(events[place..<place + count])) == .appended(duplicates: [:]))
-                place += count
+                #expect(
+                    try await queue.append(Array(events[position..<position + count])) == .appended(duplicates: [:]))
+                position += count
             }
-            #expect(place == events.count)
+            #expect(position == events.count)
             let next = try bench.open()
             #expect(try await bench.claimNumbers(next, upTo: 200) == numbers)
             let others = try await next.claim(from: bench.inbox, upTo: 200)
@@ -50,16 +51,16 @@ extension StoreConformance {
             #expect(others.map(\.event) == numbers.filter { $0 % 3 == 0 }.map { events[$0 - 1].event.id.description })
             #expect(try await next.audit().isRight)
         },
-        Self("whatIsAppendedBesideOtherWritesIsThere") { bench in
+        Self("appendsShareCommitsWithOtherWrites") { bench in
             let queue = try bench.open()
             try await queue.append((0..<40).map { bench.event($0) })
             let leases = try await queue.claim(from: bench.crm, upTo: 40)
-            // They share commits: claims and outcomes among events that were appended just before.
+            // Claims and settlements run between appends.
             try await withThrowingTaskGroup { group in
                 for lease in leases {
-                    group.addTask { try await queue.settle(lease, .delivered(status: 200)) }
+                    group.addTask { _ = try await queue.settle(lease, .delivered(status: 200)) }
                     group.addTask {
-                        try await queue.append([bench.event(100 + lease.number, to: [.init(to: bench.inbox)])])
+                        _ = try await queue.append([bench.event(100 + lease.number, to: [.init(to: bench.inbox)])])
                     }
                     group.addTask { _ = try await queue.claim(from: bench.crm, upTo: 1) }
                 }
@@ -70,14 +71,14 @@ extension StoreConformance {
             #expect(found.sorted() == (100..<140).map { $0 })
             #expect(try await queue.audit().isRight)
         },
-        Self("anIDThatIsTakenRefusesAllThatCameWithIt") { bench in
+        Self("anIDInUseFailsTheWholeAppend") { bench in
             let queue = try bench.open()
             let first = bench.event(1)
             try await queue.append([first])
             let others = (2...60).map { bench.event($0) }
-            for place in [0, 30, 59] {
+            for position in [0, 30, 59] {
                 var events = others
-                events.insert(first, at: place)
+                events.insert(first, at: position)
                 await #expect(throws: StoreError.self) { try await queue.append(events) }
             }
             #expect(try await queue.eventCount() == 1)
@@ -85,7 +86,7 @@ extension StoreConformance {
             #expect(try await bench.claimNumbers(queue) == Array(1...60))
             #expect(try await queue.audit().isRight)
         },
-        Self("aDeliveryIsLeasedToOneAtATime") { bench in
+        Self("aDeliveryIsLeasedOnceAtATime") { bench in
             let queue = try bench.open()
             try await bench.fill(queue, from: 0, count: 3000)
             let claims = try await withThrowingTaskGroup(of: [Int64].self) { group in
@@ -97,7 +98,7 @@ extension StoreConformance {
             #expect(Set(claims).count == claims.count)
             #expect(!claims.isEmpty)
         },
-        Self("aDestinationGetsTheVariantOfAnEventThatIsMeantForIt") { bench in
+        Self("aDestinationReceivesItsOwnVariant") { bench in
             var orders = [DeliveryOrder(to: bench.crm), DeliveryOrder(to: bench.inbox)]
             orders[1].variant = 1
             let event = bench.event(1, to: orders, variants: [Array("2".utf8), Array("3".utf8)])
@@ -105,7 +106,7 @@ extension StoreConformance {
             try await first.append([event])
             #expect(try await first.claim(from: bench.crm, upTo: 1).map(\.number) == [1])
             #expect(try await first.claim(from: bench.inbox, upTo: 1).map(\.number) == [3])
-            // The next process finds it in the file.
+            // A new process reads it from the store.
             let queue = try bench.open()
             #expect(try await queue.claim(from: bench.crm, upTo: 1).map(\.number) == [1])
             let lease = try #require(try await queue.claim(from: bench.inbox, upTo: 1).first)
@@ -117,12 +118,12 @@ extension StoreConformance {
     ]
 
     static let settling = [
-        Self("eachOutcomeIsWrittenAsItIs") { bench in
+        Self("recordsEachOutcome") { bench in
             let queue = try bench.open()
-            let later = bench.clock.now.addingTimeInterval(30)
             let outcomes: [(Outcome, DeliveryRecord.State, attempts: Int)] = [
-                (.delivered(status: 204), .delivered, 1), (.failed(until: later), .waiting, 1), (.refused, .dead, 1),
-                (.expired, .expired, 0), (.postponed(until: later, reason: "x"), .waiting, 0), (.returned, .waiting, 0),
+                (.delivered(status: 204), .delivered, 1), (.failed(after: 30), .waiting, 1), (.refused, .dead, 1),
+                (.expired, .expired, 0), (.postponed(for: .seconds(30), reason: "x"), .waiting, 0),
+                (.returned, .waiting, 0),
             ]
             for (position, (outcome, state, attempts)) in outcomes.enumerated() {
                 try await queue.append([bench.event(position)])
@@ -137,7 +138,7 @@ extension StoreConformance {
             }
             #expect(try await queue.audit().isRight)
         },
-        Self("whatEndedIsNotGivenOutAgain") { bench in
+        Self("anEndedDeliveryIsNotLeasedAgain") { bench in
             let queue = try bench.open()
             for (position, outcome) in [Outcome.delivered(status: 200), .refused, .expired].enumerated() {
                 try await queue.append([bench.event(position)])
@@ -152,13 +153,13 @@ extension StoreConformance {
             let first = bench.event(1)
             try await queue.append([first])
             let lease = try await bench.claimOne(queue)
-            // An event whose id is taken cannot be written: then nothing is.
+            // The successor's id is in use, so that the whole settlement fails.
             await #expect(throws: StoreError.self) {
                 try await queue.settle(Settlement(lease, .refused, disabling: "gone", successor: first))
             }
             #expect(try await bench.only(queue).state == .waiting)
             #expect(try await queue.statuses().isEmpty)
-            #expect(try await bench.claimNumbers(queue).isEmpty, "it is still held")
+            #expect(try await bench.claimNumbers(queue).isEmpty, "it is still leased")
 
             let successor = bench.event(2, to: [DeliveryOrder(to: bench.inbox)])
             try await queue.settle(Settlement(lease, .refused, disabling: "gone", successor: successor))
@@ -167,11 +168,72 @@ extension StoreConformance {
             #expect(try await queue.claim(from: bench.inbox, upTo: 5).map(\.number) == [2])
             #expect(try await queue.audit().isRight)
         },
-        Self("retryGivesAFreshBudgetAndCountsOn") { bench in
+        Self("aSettlementByALostHolderWritesNothing") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1)])
+            let lease = try await bench.claimOne(queue)
+            let next = try bench.open()
+            let again = try await bench.claimOne(next)
+            let outcomes: [Outcome] = [
+                .delivered(status: 200), .failed(after: 0), .refused, .expired, .postponed(for: .zero, reason: "x"),
+                .returned,
+            ]
+            for outcome in outcomes {
+                let late = Settlement(lease, outcome, disabling: "gone", successor: bench.event(2))
+                #expect(try await queue.settle(late) == .lost, "\(outcome)")
+            }
+            #expect(try await bench.only(next).isInProgress)
+            #expect(try await next.attempts(of: lease.delivery).map(\.error) == ["interrupted"])
+            #expect(try await next.statuses().isEmpty)
+            #expect(try await next.settle(again, .delivered(status: 200)) == .recorded)
+            #expect(try await queue.settle(lease, .refused) == .lost, "it has ended")
+            #expect(try await bench.only(next).state == .delivered)
+            #expect(try await next.audit().isRight)
+        },
+        Self("aSettlementOfAnEarlierAttemptWritesNothing") { bench in
+            let queue = try bench.open(isOrdered: true)
+            try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, orderKey: "a")])])
+            let first = try await bench.claimOne(queue)
+            try await queue.settle(first, .failed(after: 0))
+            try await queue.tick()
+            let second = try await bench.claimOne(queue)
+            #expect(second.delivery == first.delivery && second.fence != first.fence)
+            for outcome in [Outcome.delivered(status: 200), .refused, .failed(after: 0), .returned] {
+                #expect(try await queue.settle(first, outcome) == .lost, "\(outcome)")
+            }
+            #expect(try await bench.claimNumbers(queue).isEmpty, "the second attempt is still leased")
+            #expect(try await queue.settle(second, .delivered(status: 200)) == .recorded)
+            #expect(try await queue.attempts(of: first.delivery).map(\.status) == [503, 200])
+        },
+        Self("aLeaseIsSettledOnce") { bench in
+            let queue = try bench.open()
+            for outcome in [Outcome.delivered(status: 200), .failed(after: 60)] {
+                try await queue.append([bench.event(1)])
+                let lease = try await bench.claimOne(queue)
+                #expect(try await queue.settle(lease, outcome) == .recorded)
+                #expect(try await queue.settle(lease, .refused) == .lost)
+            }
+            #expect(try await queue.counts()[bench.crm] == [.delivered: 1, .waiting: 1])
+        },
+        Self("aRetryIsMeasuredByTheStoresClock") { bench in
+            let queue = try bench.open()
+            try await queue.append([bench.event(1)])
+            let lease = try await bench.claimOne(queue)
+            // The clock of the sender is an hour behind, and the attempt took a minute.
+            let attempt = Attempt(startedAt: bench.clock.now.addingTimeInterval(-3600), duration: .seconds(60))
+            bench.clock.advance(by: 60)
+            try await queue.settle(Settlement(lease, .failed(after: 30), attempt: attempt))
+            #expect(try await bench.only(queue).due == bench.clock.now.addingTimeInterval(30))
+            bench.clock.advance(by: 29)
+            #expect(try await bench.claimNumbers(queue).isEmpty)
+            bench.clock.advance(by: 1)
+            #expect(try await bench.claimNumbers(queue) == [1])
+        },
+        Self("retryGivesAFreshBudgetAndKeepsAttempts") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
             for _ in 1...3 {
-                try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now))
+                try await queue.settle(bench.claimOne(queue), .failed(after: 0))
                 try await queue.tick()
             }
             try await queue.settle(bench.claimOne(queue), .refused)
@@ -186,7 +248,7 @@ extension StoreConformance {
             #expect(try await queue.attempts(of: id).map(\.status) == [503, 503, 503, 400, 200])
             #expect(try await queue.retry(DeliveryFilter(ids: [id])) == 0, "it was delivered")
         },
-        Self("retryOfOneUnderWayForgivesNoAttemptThatWasNotMade") { bench in
+        Self("retryDuringAnAttemptForgivesOnlyAttemptsMade") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
             let lease = try await bench.claimOne(queue)
@@ -195,14 +257,14 @@ extension StoreConformance {
             try await queue.tick()
             let again = try await bench.claimOne(queue)
             #expect(again.attempts == 0)
-            try await queue.settle(again, .failed(until: bench.clock.now))
+            try await queue.settle(again, .failed(after: 0))
             try await queue.tick()
             #expect(try await bench.claimOne(queue).attempts == 1)
         },
         Self("retryByAnotherProcessIsSeenAtTheNextTick") { bench in
             let queue = try bench.open()
             try await queue.append([bench.event(1)])
-            try await queue.settle(bench.claimOne(queue), .failed(until: bench.clock.now.addingTimeInterval(3600)))
+            try await queue.settle(bench.claimOne(queue), .failed(after: 3600))
             #expect(try await bench.claimNumbers(queue).isEmpty)
             #expect(try await bench.open().retry(DeliveryFilter(state: .waiting)) == 1)
             #expect(try await bench.claimNumbers(queue) == [1])

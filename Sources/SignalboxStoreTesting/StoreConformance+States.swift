@@ -5,42 +5,42 @@ import SignalboxTesting
 import Testing
 
 extension StoreConformance {
-    static let states = DestinationState.Word.allCases.flatMap { word in
+    static let states = DestinationState.allCases.flatMap { state in
         [
-            Self("aDestinationThatIs\(word.rawValue.capitalized)TakesNothingAndKeepsEverything") { bench in
+            Self("aDestinationThatIs\(state.rawValue.capitalized)KeepsItsDeliveriesWaiting") { bench in
                 let queue = try bench.open()
                 try await queue.append([bench.event(1)])
-                try await queue.set(DestinationState(word, reason: "x", since: bench.clock.now), of: bench.crm)
+                try await queue.set(state, of: bench.crm)
                 try await queue.append([bench.event(2), bench.event(3, to: [DeliveryOrder(to: bench.inbox)])])
                 #expect(try await bench.claimNumbers(queue).isEmpty)
-                #expect(try await bench.claimNumbers(bench.open()).isEmpty, "nor does another process give it any")
+                #expect(try await bench.claimNumbers(bench.open()).isEmpty, "in another process, too")
                 #expect(try await queue.claim(from: bench.inbox, upTo: 5).map(\.number) == [3])
                 #expect(try await bench.count(.waiting, in: queue) == 2)
                 try await queue.set(nil, of: bench.crm)
                 #expect(try await bench.claimNumbers(queue).sorted() == [1, 2])
             },
-            Self("aDestinationThatIs\(word.rawValue.capitalized)BeforeTheFirstTickIsSeenThen") { bench in
+            Self("aDestinationThatIs\(state.rawValue.capitalized)BeforeTheFirstTickIsSeenThen") { bench in
                 let queue = try bench.open()
-                try await bench.open().set(DestinationState(word, since: bench.clock.now), of: bench.crm)
+                try await bench.open().set(state, of: bench.crm)
                 try await queue.tick()
                 #expect(!queue.isActive(bench.crm))
             },
-            Self("aDestinationThatIs\(word.rawValue.capitalized)ByAnotherProcessIsSeenAtTheNextTick") { bench in
+            Self("aDestinationThatIs\(state.rawValue.capitalized)ByAnotherProcessIsSeenAtTheNextTick") { bench in
                 let queue = try bench.open()
                 let other = try bench.open()
                 try await queue.tick()
-                try await other.set(DestinationState(word, since: bench.clock.now), of: bench.crm)
+                try await other.set(state, of: bench.crm)
                 try await queue.append([bench.event(1)])
                 #expect(try await bench.claimNumbers(queue).isEmpty)
                 try await other.set(nil, of: bench.crm)
                 #expect(try await bench.claimNumbers(queue) == [1])
             },
-            Self("aDestinationThatIs\(word.rawValue.capitalized)BeginsNoAttempts") { bench in
+            Self("aDestinationThatIs\(state.rawValue.capitalized)BeginsNoAttempts") { bench in
                 let queue = try bench.open()
                 let over = bench.clock.now.addingTimeInterval(60)
-                // One before and one while nothing is taken.
+                // One is appended before the change, one after it.
                 try await queue.append([bench.event(1, to: [DeliveryOrder(to: bench.crm, notAfter: over)])])
-                try await queue.set(DestinationState(word, since: bench.clock.now), of: bench.crm)
+                try await queue.set(state, of: bench.crm)
                 try await queue.append([bench.event(2)])
                 try await queue.tick()
                 let next = try bench.open()
@@ -48,7 +48,7 @@ extension StoreConformance {
                 #expect(try await next.claim(from: bench.crm, upTo: 5).map(\.attempts) == [0, 0], "after a crash")
                 bench.clock.advance(by: 60)
                 try await queue.tick()
-                #expect(try await bench.count(.expired, in: queue) == 1, "nothing is held that is over")
+                #expect(try await bench.count(.expired, in: queue) == 1, "no lease keeps it waiting")
             },
         ]
     }

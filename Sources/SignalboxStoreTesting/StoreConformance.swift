@@ -18,25 +18,25 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
         appending + settling + attempts + schedules + orders + states + repeats + removal + categories + clock
         + downloads + settledMedia + held + released + mediaRemoval + mediaInspection
 
-    /// Checks the promise in a place of its own.
-    package func run<Place: StorePlace>(in place: Place.Type) async throws {
-        try await Place.withPlace { try await check(StoreBench(place: $0)) }
+    /// Checks the promise in a new, empty location.
+    package func run<Location: StoreLocation>(in location: Location.Type) async throws {
+        try await Location.withLocation { try await check(StoreBench(location: $0)) }
     }
 }
 
-/// Where the stores under test keep their content: a directory, or a schema of a database server. Each implementation
-/// of ``Store`` has one, and runs the suite in one line.
-package protocol StorePlace: Sendable {
-    /// Makes an empty place and removes it after `body`.
-    static func withPlace(_ body: (Self) async throws -> Void) async throws
+/// The location of the stores under test: a directory, or a schema of a database server. Each implementation of
+/// ``Store`` has one, and runs the suite in one line.
+package protocol StoreLocation: Sendable {
+    /// Makes an empty location and removes it after `body`.
+    static func withLocation(_ body: (Self) async throws -> Void) async throws
 
-    /// Opens a store as a new process does. The stores that were opened here before stay usable, as other processes do;
-    /// what they lease counts as abandoned, as after a crash.
+    /// Opens a store as a new process does. Stores that were opened here before stay usable, like other processes.
+    /// Their leases count as abandoned, as after a crash.
     func open(_ clock: ManualDate) throws(StoreError) -> any Store
 
     /// Deletes a delivery behind the store's back.
     func loseDelivery(_ id: Int64) async throws
 
-    /// The bytes that the content takes on disk, free space within it included.
+    /// The size of the content on disk in bytes, with its free space.
     func size() async throws -> Int64
 }

@@ -186,8 +186,7 @@ import Testing
         #expect(
             outcome
                 == .retry(
-                    at: Date(timeIntervalSince1970: 0), status: nil,
-                    reason: "no access token: the token server answered 500"))
+                    after: .zero, status: nil, reason: "no access token: the token server answered 500"))
     }
 
     private func loopback() throws -> AddressPolicy {

@@ -69,7 +69,7 @@ import Testing
             async let running: Void = dispatcher.runUntilDrained()
             try await queue.append((1...50).map { event($0) })
             await log.waitFor("Destination disabled")
-            while try await queue.destinationStates()[crm] == nil { await Task.yield() }
+            while try await queue.statuses()[crm] == nil { await Task.yield() }
             try await queue.append((51...60).map { event($0) })
             #expect(sender.attempts == 1)
             try await queue.set(nil, of: crm)
@@ -184,12 +184,12 @@ import Testing
 
     /// The wait for a lock is not under test.
     private func doNotWait(_ queue: SQLiteQueue) async throws {
-        try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
+        try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
     }
 
     /// Whether the last look at the file is over, and there was more.
     private func isFileLookedAt(_ queue: SQLiteQueue) -> Bool {
-        queue.lanes.withHandOff { [crm] in $0.lanes[crm]?.mayHaveMore ?? false }
+        queue.file.lanes.withHandOff { [crm] in $0.lanes[crm]?.mayHaveMore ?? false }
     }
 
     /// No other process writes the file from now on.

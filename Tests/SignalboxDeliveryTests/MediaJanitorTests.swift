@@ -213,7 +213,7 @@ import Testing
                         return .stored(
                             MediaFile(sha256: digest, bytes: 1000, contentType: "image/png"),
                             MediaFreshness(until: Self.start.addingTimeInterval(3600)), remarks: [])
-                    }), quota: quota, logger: logger, clock: clock, now: { Self.start })
+                    }), quota: quota, logger: logger, clock: clock)
             try await service.open()
             try await withThrowingTaskGroup { group in
                 group.addTask { await janitor.runUntilCancelled() }

@@ -17,28 +17,28 @@ import Testing
     private let crm = DestinationName("crm")
 
     private func end(_ outcome: MediaOutcome, number: Int, random: Double = 0.5) -> MediaSettlement.End {
-        MediaService.end(of: outcome, number: number, by: retry, now: Self.now, random: random)
+        MediaService.end(of: outcome, number: number, by: retry, random: random)
     }
 
     @Test func retriesTemporaryFailuresWithBackoff() {
         let failure = MediaFailure(.timeout, "slow")
         #expect(
-            end(.interrupted(failure, after: nil), number: 1) == .retry(at: Self.now.addingTimeInterval(1), failure))
+            end(.interrupted(failure, after: nil), number: 1) == .retry(after: .seconds(1), failure))
         #expect(
-            end(.interrupted(failure, after: nil), number: 2) == .retry(at: Self.now.addingTimeInterval(2), failure))
+            end(.interrupted(failure, after: nil), number: 2) == .retry(after: .seconds(2), failure))
         #expect(
             end(.interrupted(failure, after: .seconds(30)), number: 1)
-                == .retry(at: Self.now.addingTimeInterval(31), failure), "on top of what was asked for")
+                == .retry(after: .seconds(31), failure), "on top of what was asked for")
         #expect(
             end(.interrupted(failure, after: .seconds(1_000_000)), number: 1, random: 0)
-                == .retry(at: Self.now.addingTimeInterval(86_400), failure), "no longer than a day")
+                == .retry(after: .seconds(86_400), failure), "no longer than a day")
     }
 
     @Test func afterTheLastAttemptWhatIsThereCounts() {
         let failure = MediaFailure(.refused, "down")
         #expect(
             end(.interrupted(failure, after: nil), number: 3)
-                == .keptStale(failure, until: Self.now.addingTimeInterval(600)))
+                == .keptStale(failure, for: .seconds(600)))
     }
 
     @Test func doesNotRetryPermanentFailures() {
@@ -69,7 +69,7 @@ import Testing
             MediaService.Setup(
                 settings: GatewayConfig.Media(), href: { "/media/" + $0.sha256 },
                 shape: { event, route, _ in Array("\(route) of \(event.count > 0)".utf8) },
-                download: download), logger: logger, now: { Self.now })
+                download: download), logger: logger)
     }
 
     @Test func aDeliveryGoesWithItsFilesAndInTheShapeThatItsRouteGives() async throws {
@@ -129,7 +129,7 @@ import Testing
                         begin.yield()
                         for await _ in never {}
                         return .interrupted(MediaFailure(.reset, "stopped"), after: nil)
-                    }), cancel: { cancel.finish() }, logger: logger, now: { Self.now })
+                    }), cancel: { cancel.finish() }, logger: logger)
             try await service.open()
             try await queue.append([event(1, url: "https://a.example/i.png")])
             async let running: Void = service.runUntilDrained()

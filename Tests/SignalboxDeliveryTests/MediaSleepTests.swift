@@ -47,7 +47,7 @@ import Testing
                 queue,
                 MediaService.Setup(
                     settings: settings, href: { $0.sha256 }, shape: { event, _, _ in event }, download: download),
-                logger: logger, clock: clock, now: { start.addingTimeInterval(clock.elapsed / .seconds(1)) })
+                logger: logger, clock: clock)
         }
     }
 

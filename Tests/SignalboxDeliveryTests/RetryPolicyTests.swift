@@ -18,8 +18,7 @@ import Testing
     }
 
     @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599]) func triesAgainOnTemporaryStatuses(status: Int) {
-        let again = now.addingTimeInterval(2.5)
-        #expect(outcome(status) == .retry(at: again, status: status, reason: "answered \(status)"))
+        #expect(outcome(status) == .retry(after: .seconds(2.5), status: status, reason: "answered \(status)"))
     }
 
     @Test(arguments: [100, 400, 401, 403, 404, 409, 410, 413, 415, 422]) func givesUpOnOtherStatuses(status: Int) {
@@ -37,7 +36,7 @@ import Testing
         ]
         for error in passing {
             let outcome = policy.outcome(of: .failed(error), number: 1, now: now, random: 0)
-            #expect(outcome == .retry(at: now, status: nil, reason: "\(error)"))
+            #expect(outcome == .retry(after: .zero, status: nil, reason: "\(error)"))
         }
         for error in [TransportError.denied("x"), .unusable("x")] {
             let outcome = policy.outcome(of: .failed(error), number: 1, now: now, random: 0)
@@ -61,31 +60,34 @@ import Testing
     }
 
     @Test func jittersOverTheWholeWait() {
-        #expect(outcome(503, number: 3, random: 0) == .retry(at: now, status: 503, reason: "answered 503"))
-        let latest = now.addingTimeInterval(0.75 * 20)
-        #expect(outcome(503, number: 3, random: 0.75) == .retry(at: latest, status: 503, reason: "answered 503"))
+        #expect(outcome(503, number: 3, random: 0) == .retry(after: .zero, status: 503, reason: "answered 503"))
+        let longest = Duration.seconds(0.75 * 20)
+        #expect(outcome(503, number: 3, random: 0.75) == .retry(after: longest, status: 503, reason: "answered 503"))
     }
 
     @Test func waitsAsLongAsTheServerAsksAndThenNotAllAtOnce() {
         for (random, wait) in [(0.0, 30.0), (0.5, 32.5)] {
             #expect(
                 outcome(429, after: .seconds(30), random: random)
-                    == .retry(at: now.addingTimeInterval(wait), status: 429, reason: "answered 429"))
+                    == .retry(after: .seconds(wait), status: 429, reason: "answered 429"))
         }
-        let date = now.addingTimeInterval(90)
-        #expect(outcome(503, after: .date(date), random: 0) == .retry(at: date, status: 503, reason: "answered 503"))
+        let asked = RetryAfter.date(now.addingTimeInterval(90))
+        #expect(
+            outcome(503, after: asked, random: 0)
+                == .retry(after: .seconds(90), status: 503, reason: "answered 503"))
     }
 
     @Test func waitsNoLongerThanADayForAnyServer() {
-        let latest = now.addingTimeInterval(24 * 3600)
+        let longest = Duration.seconds(24 * 3600)
         #expect(
-            outcome(503, after: .seconds(.max), random: 0) == .retry(at: latest, status: 503, reason: "answered 503"))
+            outcome(503, after: .seconds(.max), random: 0)
+                == .retry(after: longest, status: 503, reason: "answered 503"))
     }
 
     @Test func ourOwnLackOfDescriptorsCostsNoAttempt() {
         let outcome = policy.outcome(of: .failed(.exhausted("x")), number: 4, now: now, random: 0.5)
         #expect(
-            outcome == .postponed(until: now.addingTimeInterval(1.5), reason: "no connection could be opened here: x"))
+            outcome == .postponed(for: .seconds(1.5), reason: "no connection could be opened here: x"))
     }
 
     // MARK: What an answer says of the destination

@@ -30,46 +30,46 @@ import Testing
         try #require(try FileManager.default.attributesOfItem(atPath: path)[.size] as? Int)
     }
 
-    @Test func oneIsMadeBesideTheWriterUntilTheLogIsLong() {
+    @Test func checkpointsRunAsideUntilTheLogIsLong() {
         var state = Checkpointer.State()
         #expect(state.step(after: 999) == .none)
         #expect(state.step(after: 1) == .aside)
         #expect(state.step(after: 300) == .none, "one at a time")
-        // While others write, the log does not begin anew, although all that was there when it began is carried over.
+        // The log does not start anew while others write, although the checkpoint copied all that it found.
         state.end((1000, 1000))
         #expect(state.step(after: 699) == .none)
         #expect(state.step(after: 1) == .aside)
         #expect(state.step(after: 1999) == .none)
         state.end(nil)
-        #expect(state.step(after: 1) == .here, "four thousand in all")
+        #expect(state.step(after: 1) == .here, "four thousand pages in all")
         state.end((4000, 4000))
-        #expect(state.step(after: 999) == .none, "it has begun anew")
+        #expect(state.step(after: 999) == .none, "the log has started anew")
         #expect(state.step(after: 1) == .aside)
     }
 
-    @Test func theWriterWaitsWhereItIsTooFarAhead() {
+    @Test func theWriterWaitsWhenTheLogIsTooLong() {
         var state = Checkpointer.State()
         #expect(state.step(after: 1000) == .aside)
         #expect(state.step(after: 6999) == .none)
         #expect(state.step(after: 1) == .afterTheOther)
         state.end((1000, 1000))
         state.begin()
-        // A reader holds some of it back.
+        // A reader keeps some pages from being copied.
         state.end((8000, 5000))
         #expect(state.step(after: 1) == .here)
     }
 
-    /// By itself SQLite would carry nothing over before the log has eight thousand pages.
-    @Test func whatWasWrittenIsCarriedIntoTheDatabase() async throws {
+    /// Without the checkpointer, SQLite copies pages only once the log has eight thousand.
+    @Test func copiesWrittenPagesIntoTheDatabase() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             try await append(pages: 1500, to: queue)
-            queue.checkpointer.waitUntilIdle()
+            queue.file.checkpointer.waitUntilIdle()
             #expect(try size(directory + "/queue.db") > 500 * Self.page)
         }
     }
 
-    @Test func theLogStaysShortHoweverMuchIsWritten() async throws {
+    @Test func theLogStaysShortDuringLongWrites() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             try await append(pages: 12_000, to: queue)

@@ -1,13 +1,14 @@
 import Foundation
 import GRDB
 import SignalboxNotification
+import SignalboxStoreTesting
 import SignalboxTesting
 import Testing
 
 @testable import SignalboxSQLite
 @testable import SignalboxStore
 
-/// Whatever the file contains, no call traps, every call ends, and missing deliveries are reported.
+/// Damages files in many ways. No call traps, every call ends, and missing deliveries are reported.
 @Suite(.timeLimit(.minutes(10))) struct DamageTests {
     enum Damage: String, CaseIterable {
         case zeroed, random, swapped, copied
@@ -18,7 +19,7 @@ import Testing
     private static let pageSize = 8192
 
     /// Damages each page of a small queue in turn.
-    @Test(arguments: 0..<(rounds ?? 1)) func aDamagedPageIsReportedAndNothingTraps(_ round: Int) async throws {
+    @Test(arguments: 0..<(rounds ?? 1)) func reportsADamagedPage(_ round: Int) async throws {
         try await withTemporaryDirectory { directory in
             let whole = DamagedFile(directory: directory)
             try await whole.fill(events: Self.rounds == nil ? 24 : 400)
@@ -44,16 +45,16 @@ import Testing
     ) -> Data {
         var damaged = bytes
         let other = Int.random(in: 0..<bytes.count / pageSize, using: &random)
-        func place(_ page: Int) -> Range<Int> { page * pageSize..<(page + 1) * pageSize }
+        func bounds(_ page: Int) -> Range<Int> { page * pageSize..<(page + 1) * pageSize }
         switch damage {
-        case .zeroed: damaged.replaceSubrange(place(page), with: Data(count: pageSize))
+        case .zeroed: damaged.replaceSubrange(bounds(page), with: Data(count: pageSize))
         case .random:
             let noise = (0..<pageSize).map { _ in UInt8.random(in: 0 ... .max, using: &random) }
-            damaged.replaceSubrange(place(page), with: noise)
-        case .copied: damaged.replaceSubrange(place(page), with: bytes[place(other)])
+            damaged.replaceSubrange(bounds(page), with: noise)
+        case .copied: damaged.replaceSubrange(bounds(page), with: bytes[bounds(other)])
         case .swapped:
-            damaged.replaceSubrange(place(page), with: bytes[place(other)])
-            damaged.replaceSubrange(place(other), with: bytes[place(page)])
+            damaged.replaceSubrange(bounds(page), with: bytes[bounds(other)])
+            damaged.replaceSubrange(bounds(other), with: bytes[bounds(page)])
         }
         return damaged
     }
@@ -62,7 +63,7 @@ import Testing
     private static let values = ["NULL", "9223372036854775807", "-1", "1.5", "'\u{1}nonsense'", "x'00ff'", "''"]
 
     /// Writes an invalid value into each column of each table.
-    @Test func aValueThatDoesNotBelongThereIsReportedAndNothingTraps() async throws {
+    @Test func survivesAnInvalidValueInEachColumn() async throws {
         try await withTemporaryDirectory { directory in
             let whole = DamagedFile(directory: directory)
             try await whole.fill(events: 8)
@@ -71,7 +72,7 @@ import Testing
             let columns = try whole.columns()
             #expect(columns.count > 60)
             for (position, (table, column)) in columns.enumerated() {
-                // All of them take a minute.
+                // Trying all values takes a minute.
                 let values = Self.rounds == nil ? [Self.values[position % Self.values.count]] : Self.values
                 for value in values {
                     let file = try whole.copy(bytes)
@@ -82,9 +83,9 @@ import Testing
         }
     }
 
-    /// One delivery of three cannot be read.
+    /// One event of three cannot be read.
     @Test(arguments: ["seq = -1", "accepted_at = NULL", "id = 'a' || char(10)", "body = NULL"])
-    func aDamagedDeliveryHoldsUpNoOther(_ change: String) async throws {
+    func aDamagedDeliveryDoesNotBlockOthers(_ change: String) async throws {
         try await withTemporaryDirectory { directory in
             let file = DamagedFile(directory: directory)
             try await file.fill(events: 3)
@@ -97,8 +98,8 @@ import Testing
         }
     }
 
-    /// New events would go into a file that a backup is about to replace.
-    @Test func acceptsNothingOnceDamageWasFound() async throws {
+    /// A backup is about to replace the file, and new events would be lost with it.
+    @Test func rejectsEventsOnceDamageWasFound() async throws {
         try await withTemporaryDirectory { directory in
             let file = DamagedFile(directory: directory)
             try await file.fill(events: 3)
@@ -111,7 +112,7 @@ import Testing
             }
             let damage = try #require(queue.health.damage)
             #expect(queue.health.takeUnreportedDamage() == damage)
-            #expect(queue.health.takeUnreportedDamage() == nil, "once")
+            #expect(queue.health.takeUnreportedDamage() == nil, "reported once")
             await #expect(throws: damage) { try await queue.probe() }
             let event = RoutedEvent(
                 event: Event(
@@ -124,20 +125,10 @@ import Testing
             #expect(throws: damage) { try answer.get() }
         }
     }
-
-    @Test func upkeepIsReportedOncePerTransition() {
-        let health = StoreHealth()
-        let reports = [nil, "x", "y", nil, nil, "x"].map { health.record(.retention, failure: $0) }
-        #expect(reports == [.none, .fails, .none, .recovers, .none, .fails])
-        #expect(health.failing == [.retention])
-        #expect(health.record(.media, failure: "x") == .fails)
-        #expect(health.failing == [.media, .retention])
-        #expect(health.damage == nil)
-    }
 }
 
 extension DamagedFile {
-    /// The same with other bytes, replacing an earlier copy.
+    /// A copy with other bytes. Replaces an earlier copy.
     fileprivate func copy(_ bytes: Data) throws -> DamagedFile {
         let copy = DamagedFile(directory: directory + "/copy")
         if FileManager.default.fileExists(atPath: copy.directory) {

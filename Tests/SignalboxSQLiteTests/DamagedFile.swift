@@ -25,28 +25,28 @@ struct DamagedFile {
         queue.openLane(Self.crm) {}
         queue.openLane(Self.line, isOrdered: true) {}
         for number in 0..<events { try await queue.append([event(number)], of: request(number)) }
-        try await queue.set(DestinationState(.paused, reason: "x", since: clock.now), of: DestinationName("paused"))
+        try await queue.set(.paused, of: DestinationName("paused"))
         try await queue.withhold("x", by: DestinationName("withheld"))
         for (number, lease) in try await queue.claim(from: Self.crm, upTo: events / 2).enumerated() {
             let outcomes: [Outcome] = [
                 .delivered(status: 200), .dead(status: 400, reason: "x"),
-                .retry(at: clock.now, status: 503, reason: "x"),
+                .retry(after: .zero, status: 503, reason: "x"),
             ]
             let attempt = Attempt(startedAt: clock.now, duration: .seconds(1), remote: "127.0.0.1:1", excerpt: [1])
             try await queue.settle(Settlement(lease, outcomes[number % 3], attempt: attempt))
         }
         for lease in try await queue.claim(from: Self.crm, upTo: 1) {
-            try await queue.settle(Settlement(lease, .retry(at: clock.now, status: 503, reason: "x")))
+            try await queue.settle(Settlement(lease, .retry(after: .zero, status: 503, reason: "x")))
         }
         for (number, job) in try await queue.dueMedia(upTo: 3, perHost: 3).enumerated() {
             let ends: [MediaSettlement.End] = [
                 .stored(file("b"), MediaFreshness(until: clock.now), remarks: [.contentType]),
-                .failed(MediaFailure(.dns, "x")), .retry(at: clock.now, MediaFailure(.dns, "x")),
+                .failed(MediaFailure(.dns, "x")), .retry(after: .zero, MediaFailure(.dns, "x")),
             ]
             try await queue.settle(media: MediaSettlement(job.id, ends[number]))
         }
         try await queue.checkpoint()
-        try queue.pool.close()
+        try queue.file.pool.close()
     }
 
     private func event(_ number: Int) -> RoutedEvent {
@@ -74,7 +74,7 @@ struct DamagedFile {
     }
 
     private func request(_ number: Int) -> IdempotentRequest {
-        IdempotentRequest(from: .default, key: "k\(number)", digest: [1], since: .distantPast) { _ in
+        IdempotentRequest(from: .default, key: "k\(number)", digest: [1]) { _ in
             StoredAnswer(status: 202, body: [1])
         }
     }
@@ -101,7 +101,7 @@ struct DamagedFile {
         }
         queue.openLane(Self.crm) {}
         queue.openLane(Self.line, isOrdered: true) {}
-        await look(at: queue)
+        await readAll(of: queue)
         try? await queue.openMedia {}
         clock.set(by: 100)
         clock.advance(by: 100)
@@ -116,21 +116,21 @@ struct DamagedFile {
             for lane in [Self.crm, Self.line] {
                 for lease in try await claimAll(lane, of: queue) {
                     result.claimed.insert(lease.delivery)
-                    try? await queue.settle(Settlement(lease, .delivered(status: 200)))
+                    _ = try? await queue.settle(Settlement(lease, .delivered(status: 200)))
                 }
             }
         }
         _ = try? await queue.append([event(1000)])
         _ = try? await queue.append([event(1001)], of: request(1))
         _ = try? await queue.retry(DeliveryFilter(state: .dead))
-        await look(at: queue)
+        await readAll(of: queue)
         await clean(queue)
         let isRight = try? await queue.audit().isRight
         let isDamaged = await queue.isProbedAsDamaged
         result.isReported = isDamaged || isRight != true
         try? await queue.closeLane(Self.crm)
         try? await queue.giveBackFresh()
-        try? queue.pool.close()
+        try? queue.file.pool.close()
         return result
     }
 
@@ -150,7 +150,7 @@ struct DamagedFile {
         return all
     }
 
-    private func look(at queue: SQLiteQueue) async {
+    private func readAll(of queue: SQLiteQueue) async {
         for record in (try? await queue.deliveries(DeliveryFilter(), limit: 1000)) ?? [] {
             _ = try? await queue.attempts(of: record.id)
             _ = try? await queue.event(record.event)

@@ -24,10 +24,10 @@ import Testing
     private func reason(
         _ record: DeliveryRecord, status: DestinationStatus? = nil, isKnown: Bool = true, hasRate: Bool = false
     ) -> DeliveryWait.Reason? {
-        DeliveryWait(of: record, in: .init(status: status, isKnown: isKnown, hasRate: hasRate), at: now)?.reason
+        DeliveryWait(of: record, status: status, isKnown: isKnown, hasRate: hasRate, at: now)?.reason
     }
 
-    @Test func saysWhatKeepsADeliveryWaiting() {
+    @Test func namesTheReasonOfAWait() {
         #expect(reason(record(state: .delivered)) == nil)
         #expect(reason(record()) == .queued)
         #expect(reason(record(), hasRate: true) == .rateLimit)
@@ -40,18 +40,18 @@ import Testing
     }
 
     /// The destination's status comes first, unless it ends before the delivery is due.
-    @Test func namesWhatHasToEndLast() {
-        let paused = DestinationStatus(word: "paused", reason: nil, since: now, wait: .paused)
+    @Test func namesTheReasonThatEndsLast() {
+        let paused = DestinationStatus(.paused, since: now)
         let failing = DestinationStatus(word: "failing", reason: "r", since: now, until: now + 30, wait: .breakerOpen)
         #expect(reason(record(attempts: 1, due: 60), status: paused) == .paused)
         #expect(reason(record(), status: failing) == .breakerOpen)
         #expect(reason(record(attempts: 1, due: 60), status: failing) == .retry)
         #expect(reason(record { $0.isInProgress = true }, status: paused) == .inProgress)
-        let wait = DeliveryWait(of: record(), in: .init(status: failing, isKnown: true, hasRate: false), at: now)
+        let wait = DeliveryWait(of: record(), status: failing, isKnown: true, hasRate: false, at: now)
         #expect(wait?.until == now + 30 && wait?.detail == "r")
     }
 
-    @Test func theQueueKnowsWhoGoesFirst() async throws {
+    @Test func findsThePredecessorOfADelivery() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let events = (0..<3).map { number in
@@ -84,7 +84,7 @@ import Testing
             #expect(seen.word == "failing" && seen.isDown, "until an attempt succeeds")
             try await queue.record(backoff(.breakerOpen), of: crm)
             seen = try #require(try await other.statuses()[crm])
-            #expect(seen.since == begun && seen.until == clock.now + 30, "it goes on")
+            #expect(seen.since == begun && seen.until == clock.now + 30, "the backoff was extended")
 
             try await queue.record(backoff(.retryAfter), of: crm)
             seen = try #require(try await other.statuses()[crm])

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import SignalboxNotification
+import SignalboxStoreTesting
 import SignalboxTesting
 import Synchronization
 import Testing
@@ -8,7 +9,7 @@ import Testing
 @testable import SignalboxSQLite
 @testable import SignalboxStore
 
-/// What goes wrong below the queue is said clearly, changes nothing, and is over when it is over.
+/// Faults of disk and file are reported, change no delivery, and end when their cause ends.
 @Suite(.timeLimit(.minutes(2))) struct FaultTests {
     private let crm = DestinationName("crm")
 
@@ -23,7 +24,7 @@ import Testing
     }
 
     private func limitPages(of queue: SQLiteQueue, to count: Int) async throws {
-        try await queue.pool.writeWithoutTransaction { db in
+        try await queue.file.pool.writeWithoutTransaction { db in
             _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")
         }
     }
@@ -34,8 +35,8 @@ import Testing
         return queue
     }
 
-    /// Every verb that writes is refused while there is no room, and each leaves what was there as it was.
-    @Test func onAFullDiskEveryVerbIsRefusedAndNothingIsLost() async throws {
+    /// Every verb that writes throws while the disk is full, and changes no row.
+    @Test func everyVerbThrowsWhileTheDiskIsFull() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             try await queue.append([event(1), event(2)])
@@ -62,12 +63,12 @@ import Testing
         }
     }
 
-    @Test func aLockedFileRefusesAndRecovers() async throws {
+    @Test func aLockedFileThrowsAndRecovers() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             try await queue.append([event(1)])
-            // How long to wait for a lock is not what is tested.
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
+            // This test does not wait for the lock.
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
             let other = try lock(directory)
             await #expect(throws: StoreError.unavailable(reason: "database is locked")) {
                 try await queue.append([event(2)])
@@ -82,18 +83,18 @@ import Testing
         }
     }
 
-    /// A write that waits for the lock of another process ends with a definite answer before its request is told that
-    /// the outcome is unknown, even when it first waits behind another such write, for example that of a probe.
-    @Test func twoWaitsForALockEndBeforeARequestGivesUp() async throws {
-        #expect(2 * SQLiteQueue.busyTime < StoreLimits.patience / .seconds(1))
+    /// A write that waits for the lock of another process ends with a definite result before its request times out,
+    /// even when it first waits behind another such write, for example that of a probe.
+    @Test func twoWaitsForALockEndBeforeARequestTimesOut() async throws {
+        #expect(2 * SQLiteFile.busyTime < StoreLimits.patience / .seconds(1))
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
-            let milliseconds = try await queue.pool.writeWithoutTransaction { db in
+            let milliseconds = try await queue.file.pool.writeWithoutTransaction { db in
                 try Double.fetchOne(db, sql: "PRAGMA busy_timeout")
             }
-            #expect(milliseconds == SQLiteQueue.busyTime * 1000, "the limit applies to the connection that writes")
+            #expect(milliseconds == SQLiteFile.busyTime * 1000, "the limit applies to the connection that writes")
 
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 20") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 20") }
             let other = try lock(directory)
             let locked = StoreError.unavailable(reason: "database is locked")
             await withTaskGroup(of: Void.self) { group in
@@ -111,12 +112,12 @@ import Testing
     @Test func aSplitGroupReleasesAGiveBackOnce() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
-            try await refuseEvents(7, in: queue)
+            try await rejectEvents(7, in: queue)
             try await queue.append([event(1)])
-            let fresh = queue.lanes.withHandOff { $0.takeFresh() }
+            let fresh = queue.file.lanes.withHandOff { $0.takeFresh(of: [crm]) }
             #expect(fresh.map(\.body) == [[1]])
             let disk = DispatchSemaphore(value: 0)
-            queue.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
+            queue.file.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
             // The first group waits for the disk; the next three writes become one group.
             queue.commits.submit(.giveBack([])) { _ in }
             while queue.commits.commitTime == nil { await Task.yield() }
@@ -132,34 +133,34 @@ import Testing
             disk.signal()
             await queue.finish()
             #expect(refusals.withLock(\.self) == [.unavailable(reason: "bad")])
-            queue.lookAgain()
+            queue.wakeAll()
             for _ in 0..<2 {
                 let more = try await queue.claim(from: crm, upTo: 5).map(\.body)
                 claimed.withLock { $0 += more }
-                queue.lookAgain()
+                queue.wakeAll()
             }
             #expect(claimed.withLock(\.self) == [[1]])
         }
     }
 
     /// The file still says that the attempt began, so it counts as interrupted.
-    @Test func aGiveBackThatFailsForGoodReleasesItsLeases() async throws {
+    @Test func aFailedGiveBackReleasesItsLeases() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
             try await queue.append([event(1)])
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
             await #expect(throws: StoreError.self) { try await queue.giveBackFresh() }
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
-            queue.lookAgain()
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+            queue.wakeAll()
             let leases = try await queue.claim(from: crm, upTo: 5)
             #expect(leases.map(\.body) == [[1]])
             #expect(leases.map(\.attempts) == [1])
         }
     }
 
-    /// Makes the file refuse events with this body.
-    private func refuseEvents(_ body: UInt8, in queue: SQLiteQueue) async throws {
-        try await queue.pool.write { db in
+    /// Makes the file reject events with this body.
+    private func rejectEvents(_ body: UInt8, in queue: SQLiteQueue) async throws {
+        try await queue.file.pool.write { db in
             try db.execute(
                 sql: """
                     CREATE TRIGGER bad BEFORE INSERT ON events WHEN NEW.body = x'0\(body)'
@@ -170,7 +171,7 @@ import Testing
 
     /// The file has a backlog, and another process locks it when the clock is set, so the claim cannot follow the
     /// clock.
-    @Test(arguments: [3600, -3600] as [TimeInterval]) func aLaneClaimsAgainAfterAClaimThatFailed(
+    @Test(arguments: [3600, -3600] as [TimeInterval]) func aLaneClaimsAgainAfterAFailedClaim(
         by jump: TimeInterval
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -179,7 +180,7 @@ import Testing
             let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
             queue.openLane(crm) {}
             try await queue.tick()
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA busy_timeout = 0") }
             let other = try lock(directory)
             clock.set(by: jump)
             for _ in 0..<3 {
@@ -201,8 +202,8 @@ import Testing
         return other
     }
 
-    /// Whoever may write anywhere, as root may, meets no such thing.
-    @Test(.enabled(if: getuid() != 0)) func aReadOnlyDirectoryIsNamedAndTakenOnceItIsWritable() async throws {
+    /// Does not apply to root, which may write to any directory.
+    @Test(.enabled(if: getuid() != 0)) func aReadOnlyDirectoryIsReportedUntilItIsWritable() async throws {
         try await withTemporaryDirectory { directory in
             try await open(directory).append([event(1)])
             try #require(chmod(directory + "/queue.db", 0o400) == 0)
@@ -228,7 +229,7 @@ import Testing
     @Test func anEventThatCannotBeWrittenFailsAlone() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
-            try await refuseEvents(7, in: queue)
+            try await rejectEvents(7, in: queue)
             let failed = try await withThrowingTaskGroup(of: UInt8?.self) { group in
                 for number in 0..<UInt8(200) {
                     group.addTask {
@@ -260,7 +261,7 @@ import Testing
                 delayed: DelayedCall { timer.schedule(after: $0, $1) })
             queue.openLane(crm) {}
             let disk = DispatchSemaphore(value: 0)
-            queue.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
+            queue.file.pool.asyncWriteWithoutTransaction { _ in disk.wait() }
             let request = Task { try await queue.append([event(1)]) }
             while queue.commits.commitTime == nil { await Task.yield() }
             timer.pass(.seconds(5))
@@ -279,101 +280,21 @@ import Testing
         }
     }
 
-    @Test func saysThatTheFileOrTheFileSystemIsReadOnly() async throws {
+    @Test func reportsAReadOnlyFile() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try open(directory)
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
             let reason = "the file system or the file is read-only"
             await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.append([event(1)]) }
             await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.probe() }
-            try await queue.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
             try await queue.append([event(2)])
             #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2]])
         }
     }
 
-    /// Pages overwritten from outside: refused or found by the audit, never a crash and never taken for whole.
-    @Test func aDamagedFileIsFound() async throws {
-        try await withTemporaryDirectory { directory in
-            try await open(directory).append((0..<200).map { event($0, size: 3000) })
-            let path = directory + "/queue.db"
-            try DatabaseQueue(path: path).inDatabase { _ = try $0.checkpoint(.truncate) }
-            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
-            let file = try #require(FileHandle(forWritingAtPath: path))
-            for page in 20..<120 {
-                try file.seek(toOffset: UInt64(page * 4096))
-                try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
-            }
-            try file.close()
-            do throws(StoreError) {
-                let audit = try await SQLiteQueue(in: directory).audit()
-                #expect(!audit.isRight)
-                #expect(!audit.damage.isEmpty)
-            } catch {
-                guard case .damaged(path, _) = error else { throw error }
-            }
-            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
-            try whole.write(to: URL(fileURLWithPath: path))
-            let restored = try open(directory)
-            #expect(try await restored.audit().isRight)
-            #expect(try await restored.claim(from: crm, upTo: 500).count == 200)
-        }
-    }
-
-    /// A power cut that tears what was being written: whole commits are there or not at all, from the first on.
-    @Test func aTornTailOfTheLogCostsWholeCommitsOnly() async throws {
-        var random = SeededGenerator(seed: 20_261_121)
-        try await withTemporaryDirectory { directory in
-            let queue = try open(directory)
-            for number in 0..<20 {
-                let first = UInt8(number * 3)
-                try await queue.append([event(first), event(first + 1, size: 3000), event(first + 2)])
-            }
-            let (file, log) = ("/queue.db", "/queue.db-wal")
-            let whole = try Data(contentsOf: URL(fileURLWithPath: directory + log))
-            for _ in 0..<40 {
-                let length = Int.random(in: 0...whole.count, using: &random)
-                // What stands behind the tear is what was there before.
-                let isGarbled = Bool.random(using: &random)
-                let rest = Data(repeating: 0xA5, count: isGarbled ? whole.count - length : 0)
-                try await withTemporaryDirectory { copy in
-                    try FileManager.default.copyItem(atPath: directory + file, toPath: copy + file)
-                    try (whole.prefix(length) + rest).write(to: URL(fileURLWithPath: copy + log))
-                    let torn = try open(copy)
-                    #expect(try await torn.audit().isRight, "\(length) of \(whole.count)")
-                    let count = try await torn.eventCount()
-                    #expect(count.isMultiple(of: 3), "\(length) of \(whole.count)")
-                    let found = try await torn.claim(from: crm, upTo: 100).compactMap(\.body.first)
-                    #expect(found == (0..<count).map { UInt8($0) })
-                    try await torn.append([event(99)])
-                    #expect(try await torn.claim(from: crm, upTo: 1).map(\.body) == [[99]])
-                }
-            }
-        }
-    }
-
-    /// A file that an earlier version made cannot give pages back: removing from it must end all the same.
-    @Test func aFileThatCannotShrinkIsCleanedToo() async throws {
-        try await withTemporaryDirectory { directory in
-            let old = try DatabaseQueue(path: directory + "/queue.db")
-            try old.inDatabase { db in
-                try db.execute(sql: "PRAGMA auto_vacuum = NONE")
-                try db.execute(sql: "CREATE TABLE older (id INTEGER PRIMARY KEY)")
-            }
-            try old.close()
-            let queue = try open(directory)
-            try await queue.append((0..<200).map { event($0, size: 5000) })
-            for lease in try await queue.claim(from: crm, upTo: 200) {
-                try await queue.settle(lease, .delivered(status: 200))
-            }
-            let before = try await queue.fileBytes()
-            #expect(try await queue.purge(DeliveryFilter(state: .delivered)) == 200)
-            #expect(try await queue.fileBytes() < before)
-        }
-    }
-
-    /// The disk fills up while waits are moved along with a clock that was set: each is moved once all the same.
-    @Test(arguments: [3600, -3600] as [TimeInterval]) func aMoveOfWaitsThatFailsHalfWayIsFinishedLater(
+    /// The disk is full while the store moves waits along with the clock. Each wait is still moved once.
+    @Test(arguments: [3600, -3600] as [TimeInterval]) func waitsAreMovedOnceAfterAFailedMove(
         by jump: TimeInterval
     ) async throws {
         try await withTemporaryDirectory { directory in
@@ -381,7 +302,7 @@ import Testing
             let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
             try await queue.append((0..<2500).map { event(UInt8($0 % 256)) })
             let due = clock.now.milliseconds + 600_000
-            try await queue.pool.write { db in
+            try await queue.file.pool.write { db in
                 try db.execute(sql: "UPDATE deliveries SET attempts = 1, begun = 1, due = ?", arguments: [due])
                 try db.execute(
                     sql: """
@@ -392,10 +313,10 @@ import Testing
             try await queue.tick()
             clock.set(by: jump)
             await #expect(throws: StoreError.unavailable(reason: "full")) { try await queue.tick() }
-            try await queue.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
+            try await queue.file.pool.write { try $0.execute(sql: "DROP TRIGGER full") }
             try await queue.tick()
             try await queue.tick()
-            let dues = try await queue.pool.read { try Int64.fetchSet($0, sql: "SELECT due FROM deliveries") }
+            let dues = try await queue.file.pool.read { try Int64.fetchSet($0, sql: "SELECT due FROM deliveries") }
             #expect(dues == [due + Int64(jump * 1000)])
         }
     }

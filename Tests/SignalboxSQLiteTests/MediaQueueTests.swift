@@ -8,7 +8,7 @@ import Testing
 @testable import SignalboxSQLite
 @testable import SignalboxStore
 
-/// What only somebody can check of downloads and waits who knows the tables.
+/// Checks of downloads and waits that need the tables.
 @Suite(.timeLimit(.minutes(2))) struct MediaQueueTests {
     private let crm = DestinationName("crm")
     private let inbox = DestinationName("inbox")
@@ -30,18 +30,18 @@ import Testing
     }
 
     private func variants(of queue: SQLiteQueue) async throws -> [[UInt8]] {
-        try await queue.pool.read { try Data.fetchAll($0, sql: "SELECT body FROM variants ORDER BY id") }.map {
+        try await queue.file.pool.read { try Data.fetchAll($0, sql: "SELECT body FROM variants ORDER BY id") }.map {
             Array($0)
         }
     }
 
-    @Test func deliveriesOfOneEventShareABodyAndAnOldOneLeaves() async throws {
+    @Test func deliveriesOfOneEventShareABody() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             try await queue.append([event(1, waitingFor: [], until: Date(), variants: [[2], [3]])])
             let held = try await queue.heldDeliveries(upTo: 5)
             #expect(held.map(\.body) == [[2], [3]])
-            // One after the other, as happens where they wait for different times.
+            // One after the other, as when their waits end at different times.
             try await queue.release([MediaRelease(held[0], body: [9], files: [])])
             #expect(try await variants(of: queue) == [[3], [9]])
             try await queue.release([MediaRelease(held[1], body: [9], files: [])])
@@ -50,17 +50,17 @@ import Testing
             try await queue.append([event(1, waitingFor: [], until: Date())])
             let others = try await queue.heldDeliveries(upTo: 5)
             try await queue.release(others.map { MediaRelease($0, body: [1], files: []) })
-            #expect(try await variants(of: queue) == [[9]], "the event has this body itself")
+            #expect(try await variants(of: queue) == [[9]], "the event itself has this body")
         }
     }
 
-    @Test func aReleaseThatFailsChangesNothing() async throws {
+    @Test func aFailedReleaseChangesNoRow() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             queue.openLane(crm) {}
             try await queue.append((0..<3).map { event($0, waitingFor: [], until: Date()) })
             let held = try await queue.heldDeliveries(upTo: 10)
-            try await queue.pool.writeWithoutTransaction { db in
+            try await queue.file.pool.writeWithoutTransaction { db in
                 _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = 1")
             }
             let large = Array(repeating: UInt8(7), count: 300_000)
@@ -70,7 +70,7 @@ import Testing
             #expect(try await queue.heldDeliveries(upTo: 10) == held)
             #expect(try await variants(of: queue).isEmpty)
             let next = try SQLiteQueue(in: directory)
-            #expect(try await next.heldDeliveries(upTo: 10) == held, "nor does another process see any of it")
+            #expect(try await next.heldDeliveries(upTo: 10) == held, "in another process, too")
             #expect(try await next.audit().isRight)
         }
     }
@@ -82,13 +82,13 @@ import Testing
         "SELECT id FROM media WHERE state = 'resting' AND due <= ? ORDER BY due LIMIT ?",
         "SELECT id FROM media WHERE state = 'failed' AND checked_at < ? ORDER BY checked_at LIMIT 500",
         "SELECT id FROM media WHERE state = 'stored' AND checked_at < ? ORDER BY checked_at LIMIT 500",
-        SQLiteWriter.becomeReady, SQLiteWriter.becomeDone, SQLiteWriter.endEvent,
+        WriteTransaction.becomeReady, WriteTransaction.becomeDone, Database.endEvent,
         "SELECT id FROM media m WHERE sha256 = ?", "DELETE FROM event_files WHERE event = ?",
     ])
-    func readsByIndexAndSortsNothing(_ statement: String) async throws {
+    func readsByIndexWithoutSorting(_ statement: String) async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
-            let plan = try await queue.pool.write { db in
+            let plan = try await queue.file.pool.write { db in
                 let prepared = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + statement)
                 let names = statement.matches(of: /:([a-z]+)/).map { String($0.1) }
                 let count = statement.count { $0 == "?" }
@@ -110,12 +110,12 @@ import Testing
         }
     }
 
-    @Test func eventsWithoutMediaWriteNothingOfIt() async throws {
+    @Test func eventsWithoutMediaWriteNoMediaRows() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let statements = Statements()
-            try await queue.pool.writeWithoutTransaction { db in
-                db.trace { statements.note("\($0)") }
+            try await queue.file.pool.writeWithoutTransaction { db in
+                db.trace { statements.append("\($0)") }
             }
             try await queue.append([event(1, waitingFor: nil, until: Date())])
             #expect(!statements.all.isEmpty)
@@ -130,14 +130,14 @@ import Testing
         ("HTTPS://[2001:DB8::1]:443/", "https://[2001:db8::1]"), ("https:///x", "?"), ("a.example/x", "?"), ("", "?"),
         ("https://a.example\\@b.example/", "https://a.example"),
     ])
-    func hostsAreToldApart(_ url: String, host: String) {
+    func readsTheHostOfAURL(_ url: String, host: String) {
         #expect(MediaJob.host(of: url) == host)
     }
 }
 
-/// What SQLite was asked. A class because the queue writes and the test reads.
+/// Statements that SQLite ran. A class because the queue and the test share it.
 private final class Statements: Sendable {
     private let texts = Mutex<[String]>([])
     var all: [String] { texts.withLock { $0 } }
-    func note(_ text: String) { texts.withLock { $0.append(text) } }
+    func append(_ text: String) { texts.withLock { $0.append(text) } }
 }

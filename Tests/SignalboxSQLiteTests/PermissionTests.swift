@@ -5,11 +5,11 @@ import SignalboxStore
 import SignalboxTesting
 import Testing
 
-/// What the queue keeps of destinations that do not permit deliveries.
+/// Records of destinations that have not given permission.
 @Suite(.timeLimit(.minutes(1))) struct PermissionTests {
     private let crm = DestinationName("crm")
 
-    @Test func theLastReasonAndTheFirstTimeAreKept() async throws {
+    @Test func keepsTheLastReasonAndTheFirstTime() async throws {
         try await withTemporaryDirectory { directory in
             let date = ManualDate()
             let start = date.now
@@ -18,8 +18,8 @@ import Testing
             date.advance(by: 60)
             try await queue.withhold("second", by: crm)
             let other = try SQLiteQueue(in: directory)
-            let kept = try #require(try await other.withheldPermissions()[crm])
-            #expect(kept.reason == "second")
+            let kept = try #require(try await other.statuses()[crm])
+            #expect(kept.word == "withheld" && kept.reason == "second")
             #expect(abs(kept.since.timeIntervalSince(start)) < 0.001)
             #expect(other.isWithheld(by: crm), "a new process knows it")
             try await queue.permit(by: crm)
@@ -28,16 +28,16 @@ import Testing
         }
     }
 
-    @Test func pausingSaysMoreThanWithholdingAndResumingEndsBoth() async throws {
+    @Test func aPausePrecedesAMissingPermissionAndResumingEndsBoth() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let other = try SQLiteQueue(in: directory)
             try await queue.tick()
             try await queue.withhold("x", by: crm)
-            try await other.set(DestinationState(.paused, since: Date()), of: crm)
+            try await other.set(.paused, of: crm)
             #expect(try await queue.statuses()[crm]?.word == "paused")
             try await queue.permit(by: crm)
-            #expect(try await queue.statuses()[crm]?.word == "paused", "that is the operator's")
+            #expect(try await queue.statuses()[crm]?.word == "paused", "the operator paused it")
             try await queue.withhold("x", by: crm)
             try await other.set(nil, of: crm)
             try await queue.tick()

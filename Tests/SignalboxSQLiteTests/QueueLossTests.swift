@@ -1,13 +1,14 @@
 import Foundation
 import GRDB
 import SignalboxNotification
+import SignalboxStoreTesting
 import SignalboxTesting
 import Testing
 
 @testable import SignalboxSQLite
 @testable import SignalboxStore
 
-/// A data directory whose queue is gone, emptied or older than what was accepted is not treated as a new one.
+/// A data directory whose queue is missing, empty or lacks accepted events is not treated as a new one.
 @Suite(.timeLimit(.minutes(1))) struct QueueLossTests {
     private let crm = DestinationName("crm")
 
@@ -57,7 +58,7 @@ import Testing
             try await withTemporaryDirectory { other in
                 let pool = try DatabasePool(path: other + "/queue.db")
                 if let sql { try await pool.write { try $0.execute(sql: sql) } }
-                // Copies of open files are what a killed process leaves.
+                // A killed process leaves the same files as a copy of open ones.
                 for name in ["queue.db", "queue.db-wal"] {
                     try FileManager.default.copyItem(atPath: other + "/" + name, toPath: path + "/" + name)
                 }
@@ -69,7 +70,7 @@ import Testing
     }
 
     @Test(arguments: [["queue.id"], ["queue.id", "token.key"], ["queue.db-wal"], ["token.key", "queue.db-wal"]])
-    func refusesAMissingQueueBesideASign(_ signs: [String]) async throws {
+    func rejectsAMissingQueueIfAnotherFileIsThere(_ signs: [String]) async throws {
         try await withTemporaryDirectory { path in
             try await removeQueue(in: path, leaving: signs)
             try expectLoss(of: path, naming: signs[0])
@@ -105,7 +106,7 @@ import Testing
         for name in names { try Data("something".utf8).write(to: URL(fileURLWithPath: path + "/" + name)) }
     }
 
-    @Test func refusesAnEmptiedQueue() async throws {
+    @Test func rejectsAnEmptiedQueue() async throws {
         try await withTemporaryDirectory { path in
             try await append(1, in: path)
             try remove("queue.db-wal", "queue.db-shm", in: path)
@@ -114,8 +115,8 @@ import Testing
         }
     }
 
-    /// State left by an earlier version: all that it wrote may have been in the log.
-    @Test func refusesAQueueWithoutTablesWhereAKeyIs() async throws {
+    /// An earlier version may have left all its writes in the log.
+    @Test func rejectsAQueueWithoutTablesIfAKeyIsThere() async throws {
         try await withTemporaryDirectory { path in
             try await append(1, in: path)
             try remove("queue.db", "queue.db-wal", "queue.db-shm", "queue.id", in: path)
@@ -125,7 +126,7 @@ import Testing
         }
     }
 
-    @Test func refusesAQueueWhoseLogWasRemoved() async throws {
+    @Test func rejectsAQueueWhoseLogWasRemoved() async throws {
         try await withTemporaryDirectory { path in
             try await append(1, in: path)
             try await append(2, in: path) { queue throws in
@@ -143,7 +144,7 @@ import Testing
         }
     }
 
-    @Test func refusesAnotherQueue() async throws {
+    @Test func rejectsAnotherQueue() async throws {
         try await withTemporaryDirectory { path in
             try await append(1, in: path + "/a")
             try await append(1, in: path + "/b")
@@ -155,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func aPurgeIsNoLoss() async throws {
+    @Test func aPurgeIsNotALoss() async throws {
         try await withTemporaryDirectory { path in
             try await append(1, in: path)
             try await append(2, in: path) { queue throws in
@@ -166,7 +167,7 @@ import Testing
     }
 
     @Test(arguments: ["", "nonsense", "a b c", String(repeating: "0", count: 32) + " -1 0"])
-    func aRecordThatIsNotWholeCountsAsNone(_ text: String) async throws {
+    func anIncompleteRecordIsIgnored(_ text: String) async throws {
         try await withTemporaryDirectory { path in
             try await append(1, in: path)
             try Data(text.utf8).write(to: URL(fileURLWithPath: path + "/queue.id"))
@@ -176,7 +177,7 @@ import Testing
         }
     }
 
-    @Test func carriesAllCommitsIntoTheFile() async throws {
+    @Test func copiesAllCommitsIntoTheFile() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             try await queue.append([event(1)])
@@ -189,7 +190,7 @@ import Testing
         }
     }
 
-    @Test func aDirectoryOfAnEarlierVersionIsOpened() async throws {
+    @Test func opensADirectoryOfAnEarlierVersion() async throws {
         try await withTemporaryDirectory { path in
             try await append(1, in: path)
             try remove("queue.id", in: path)

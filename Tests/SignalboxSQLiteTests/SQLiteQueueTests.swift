@@ -13,13 +13,13 @@ import Testing
     private let crm = DestinationName("crm")
 
     @Test(arguments: StoreConformance.all) func conforms(_ promise: StoreConformance) async throws {
-        try await promise.run(in: SQLitePlace.self)
+        try await promise.run(in: SQLiteLocation.self)
     }
 
     @Test func isDurableAtEachCommit() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
-            let (journal, synchronous) = try await queue.pool.writeWithoutTransaction { db in
+            let (journal, synchronous) = try await queue.file.pool.writeWithoutTransaction { db in
                 (
                     try String.fetchOne(db, sql: "PRAGMA journal_mode"),
                     try Int.fetchOne(db, sql: "PRAGMA synchronous")
@@ -30,7 +30,7 @@ import Testing
         }
     }
 
-    @Test func givesOutWhatWasAppendedOnceForEachDestination() async throws {
+    @Test func leasesAnEventOnceToEachDestination() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             queue.openLane(inbox) {}
@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    @Test func aNewProcessFindsWhatTheOldOneLeft() async throws {
+    @Test func aNewProcessFindsUnfinishedDeliveries() async throws {
         try await withTemporaryDirectory { directory in
             do {
                 let queue = try SQLiteQueue(in: directory)
@@ -60,7 +60,7 @@ import Testing
         }
     }
 
-    @Test func spillsOverIntoTheFileAndBack() async throws {
+    @Test func leasesDeliveriesBeyondTheWindow() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             queue.openLane(crm) {}
@@ -80,26 +80,7 @@ import Testing
         }
     }
 
-    @Test func waitsUntilARetryIsDue() async throws {
-        try await withTemporaryDirectory { directory in
-            let clock = ManualDate()
-            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
-            queue.openLane(crm) {}
-            try await queue.append([event(1, to: [crm], at: clock.now)])
-            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
-            let due = clock.now.addingTimeInterval(60)
-            try await queue.settle(lease, .retry(at: due, status: 503, reason: "answered 503"))
-            try await queue.tick()
-            #expect(try await queue.claim(from: crm, upTo: 1).isEmpty)
-            clock.advance(by: 61)
-            try await queue.tick()
-            let again = try #require(try await queue.claim(from: crm, upTo: 1).first)
-            #expect(again.attempts == 1)
-            #expect(again.event == lease.event)
-        }
-    }
-
-    @Test func keepsDeadOnesUntilTheyAreRetried() async throws {
+    @Test func keepsDeadDeliveriesUntilTheyAreRetried() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             queue.openLane(crm) {}
@@ -111,24 +92,13 @@ import Testing
             #expect(dead.attempts == 1)
             try await queue.tick()
 
-            // Another process, such as `deliveries retry`, makes it due again.
+            // Another process, such as `deliveries retry`, requeues it.
             let other = try SQLiteQueue.existing(in: directory)
             #expect(try await other.retry(DeliveryFilter(ids: [dead.id])) == 1)
             try await queue.tick()
             let again = try #require(try await queue.claim(from: crm, upTo: 1).first)
             #expect(again.delivery == dead.id)
             #expect(again.attempts == 0)
-        }
-    }
-
-    @Test func retryLeavesDeliveredOnesAlone() async throws {
-        try await withTemporaryDirectory { directory in
-            let queue = try SQLiteQueue(in: directory)
-            queue.openLane(crm) {}
-            try await queue.append([event(1, to: [crm])])
-            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
-            try await queue.settle(lease, .delivered(status: 200))
-            #expect(try await queue.retry(DeliveryFilter(ids: [lease.delivery])) == 0)
         }
     }
 
@@ -145,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func aFullDiskRefusesAndLosesNothing() async throws {
+    @Test func aFullDiskRejectsEventsUntilThereIsRoom() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             queue.openLane(crm) {}
@@ -165,12 +135,12 @@ import Testing
 
     /// Exceptions: the ledger, the queue's identity, and destinations that are paused, disabled, withheld or backing
     /// off.
-    @Test func noTableGrowsForEver() async throws {
+    @Test func everyTableIsEmptiedByRetention() async throws {
         try await withTemporaryDirectory { directory in
             let clock = ManualDate()
             let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
             queue.openLane(crm) {}
-            let request = IdempotentRequest(from: .default, key: "k", digest: [1], since: .distantPast) { _ in
+            let request = IdempotentRequest(from: .default, key: "k", digest: [1]) { _ in
                 StoredAnswer(status: 202, body: [])
             }
             var order = DeliveryOrder(to: crm)
@@ -184,7 +154,7 @@ import Testing
                 event: event, routes: [], deliveries: [order], variants: [[2]], files: [file],
                 dedupe: RoutedEvent.Dedupe(key: "d", since: .distantPast))
             try await queue.append([first], of: request)
-            for outcome in [Outcome.retry(at: clock.now, status: 503, reason: "x"), .delivered(status: 204)] {
+            for outcome in [Outcome.retry(after: .zero, status: 503, reason: "x"), .delivered(status: 204)] {
                 try await queue.tick()
                 let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
                 let attempt = Attempt(startedAt: clock.now, duration: .zero)
@@ -196,7 +166,7 @@ import Testing
             }
             let filled = try await rows(of: queue)
             let empty = filled.filter { $0.value == 0 }.keys.sorted()
-            #expect(empty == ["backoffs", "destinations", "withheld"], "each of the others has something to lose")
+            #expect(empty == ["backoffs", "destinations", "withheld"], "every other table has rows")
             clock.advance(by: 100 * 86_400)
             try await queue.tick()
             _ = try await queue.remove(
@@ -207,7 +177,7 @@ import Testing
         }
     }
 
-    /// An event with a delivery that waits for a file, and is over soon after.
+    /// An event with a delivery that waits for a file and expires soon after.
     private func waiting(until: Date) -> RoutedEvent {
         var order = DeliveryOrder(to: crm, notAfter: until.addingTimeInterval(1))
         order.mediaUntil = until
@@ -217,7 +187,7 @@ import Testing
     }
 
     private func rows(of queue: SQLiteQueue) async throws -> [String: Int] {
-        try await queue.pool.read { db in
+        try await queue.file.pool.read { db in
             let tables = try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE type = 'table'")
             return try tables.reduce(into: [:]) { counts, table in
                 counts[table] = try Int.fetchOne(db, sql: "SELECT count(*) FROM \(table)")
@@ -226,28 +196,28 @@ import Testing
     }
 
     private func limitPages(of queue: SQLiteQueue, to count: Int) async throws {
-        try await queue.pool.writeWithoutTransaction { db in
+        try await queue.file.pool.writeWithoutTransaction { db in
             _ = try Int.fetchOne(db, sql: "PRAGMA max_page_count = \(count)")
         }
     }
 
     /// By the time of the write, a number found earlier may name another delivery.
-    @Test func expiresOnlyWhatIsOver() async throws {
+    @Test func expiresOnlyOverdueDeliveries() async throws {
         try await withTemporaryDirectory { directory in
             let clock = ManualDate()
             let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
             let orders = [nil, clock.now.addingTimeInterval(1), clock.now].map { DeliveryOrder(to: crm, notAfter: $0) }
             try await queue.append(
                 orders.map { RoutedEvent(event: makeEvent([1], at: clock.now), routes: [], deliveries: [$0]) })
-            try await queue.commit(.expire((1...4).map { SQLiteWriter.Overdue(delivery: $0, destination: crm) }))
+            try await queue.commit(.expire((1...4).map { SQLiteWrite.Overdue(delivery: $0, destination: crm) }))
             let expired = try await queue.deliveries(DeliveryFilter(state: .expired), limit: 10)
             #expect(expired.map(\.id) == [3])
         }
     }
 
-    @Test func saysThatAFileIsNoDatabase() async throws {
+    @Test func reportsAFileThatIsNotADatabase() async throws {
         try await withTemporaryDirectory { directory in
-            try Data("this is no database, however long it is made".utf8)
+            try Data("this file is not a database, although it is long".utf8)
                 .write(to: URL(fileURLWithPath: directory + "/queue.db"))
             #expect {
                 _ = try SQLiteQueue(in: directory)
@@ -257,7 +227,7 @@ import Testing
         }
     }
 
-    @Test func saysThatThereIsNoQueue() async throws {
+    @Test func reportsAMissingQueue() async throws {
         try await withTemporaryDirectory { directory in
             _ = #expect(throws: StoreError.missing(path: directory)) { _ = try SQLiteQueue.existing(in: directory) }
         }
@@ -276,12 +246,12 @@ import Testing
     }
 }
 
-/// A data directory of its own.
-private struct SQLitePlace: StorePlace {
+/// A temporary data directory.
+private struct SQLiteLocation: StoreLocation {
     let directory: String
 
-    static func withPlace(_ body: (SQLitePlace) async throws -> Void) async throws {
-        try await withTemporaryDirectory { try await body(SQLitePlace(directory: $0)) }
+    static func withLocation(_ body: (SQLiteLocation) async throws -> Void) async throws {
+        try await withTemporaryDirectory { try await body(SQLiteLocation(directory: $0)) }
     }
 
     func open(_ clock: ManualDate) throws(StoreError) -> any Store {
@@ -289,13 +259,13 @@ private struct SQLitePlace: StorePlace {
     }
 
     func loseDelivery(_ id: Int64) async throws {
-        try await SQLiteQueue(in: directory).pool.write {
+        try await SQLiteQueue(in: directory).file.pool.write {
             try $0.execute(sql: "DELETE FROM deliveries WHERE id = ?", arguments: [id])
         }
     }
 
     func size() async throws -> Int64 {
-        try await SQLiteQueue(in: directory).pool.read { db in
+        try await SQLiteQueue(in: directory).file.pool.read { db in
             let pages = try Int64.fetchOne(db, sql: "PRAGMA page_count") ?? 0
             return pages * (try Int64.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
         }

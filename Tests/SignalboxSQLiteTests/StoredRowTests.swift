@@ -32,7 +32,7 @@ import Testing
         ("x'ff00'", ["bytes", "optionalBytes"]),
         ("cast(x'ff' AS TEXT)", ["text", "bytes", "optionalText", "optionalBytes"]),
     ])
-    func readsValuesOfItsTypeAndRefusesAllOthers(_ value: String, _ taken: [String]) throws {
+    func readsValuesOfItsTypeOnly(_ value: String, _ taken: [String]) throws {
         let row = try #require(
             try DatabaseQueue().read { try StoredRow.fetchOne($0, sql: "SELECT \(value) AS a") })
         for (name, read) in Self.reads {
@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func noDateIsTooLargeForTheFile() {
+    @Test func storesDatesThatAreTooLarge() {
         let dates = [
             Date.distantPast, .distantFuture, Date(timeIntervalSince1970: .infinity), Date(milliseconds: .max),
         ]

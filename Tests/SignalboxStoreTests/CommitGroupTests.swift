@@ -80,7 +80,7 @@ import Testing
 
     // MARK: Deadlines
 
-    @Test func saysThatTheOutcomeIsUnknownWhenACommitDoesNotEnd() {
+    @Test func reportsAnUnknownOutcomeWhenACommitDoesNotEnd() {
         let group = bench.group()
         bench.submit(0, to: group, hasDeadline: true)
         bench.entered.wait()
@@ -94,10 +94,10 @@ import Testing
         bench.submit(2, to: group)
         bench.release.signal()
         bench.wait(for: 3)
-        #expect(bench.numbers == [0, 2], "what was withdrawn is not performed")
+        #expect(bench.numbers == [0, 2], "withdrawn writes are not performed")
     }
 
-    @Test func refusesRequestsAtOnceWhileACommitHangs() {
+    @Test func rejectsRequestsAtOnceWhileACommitHangs() {
         let group = bench.group()
         bench.submit(0, to: group)
         bench.entered.wait()
@@ -112,7 +112,7 @@ import Testing
         #expect(bench.failure(of: 0) == nil)
     }
 
-    @Test func schedulesOneCheckHoweverManyRequestsThereAre() {
+    @Test func schedulesOneCheckForManyRequests() {
         let group = bench.group()
         bench.submit(0, to: group, hasDeadline: true)
         bench.entered.wait()
@@ -121,7 +121,7 @@ import Testing
         bench.release.signal()
         bench.wait(for: 101)
         bench.timer.pass(.seconds(15))
-        #expect(bench.timer.count == 0, "nobody waits any more")
+        #expect(bench.timer.count == 0, "no request waits any longer")
     }
 
     // MARK: Failures
@@ -143,7 +143,7 @@ import Testing
         bench.isFull.withLock { $0 = true }
         bench.release.signal()
         bench.wait(for: 513)
-        #expect(bench.count == 1, "of the group of 512")
+        #expect(bench.count == 1, "one commit of the group of 512")
         #expect((1...512).allSatisfy { bench.failure(of: $0) == .unavailable(reason: "the disk is full") })
     }
 
@@ -154,7 +154,7 @@ import Testing
         #expect(bench.count <= 1 + 2 * CommitParts.mostSplits)
     }
 
-    /// For any set of bad writes: every part is decided once, in order, and few bad writes do not fail good ones.
+    /// Tries random sets of bad writes. Every part is decided once, in order, and few bad writes fail no good ones.
     @Test(arguments: [1, 2, 3, 20_261_122] as [UInt64]) func everyWriteIsDecidedOnceAndInOrder(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         for _ in 0..<200 {

@@ -18,8 +18,8 @@ import Testing
         }
     }
 
-    /// Other code opens files meanwhile, and gets the numbers of closed descriptors.
-    @Test func closesNoDescriptorOfOthersWhenItIsInUse() async throws {
+    /// Other code opens files meanwhile. The system gives it the numbers of closed descriptors.
+    @Test func closesOnlyItsOwnDescriptorWhenItIsInUse() async throws {
         try await withTemporaryDirectory { path in
             let owner = try DataDirectory(path: path)
             let isOver = Mutex(false)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func saysWhyADirectoryCannotBeMade() async throws {
+    @Test func namesTheReasonWhenADirectoryCannotBeMade() async throws {
         try await withTemporaryDirectory { path in
             try Data().write(to: URL(fileURLWithPath: path + "/file"))
             #expect {

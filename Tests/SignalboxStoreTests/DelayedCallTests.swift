@@ -4,7 +4,7 @@ import Testing
 @testable import SignalboxStore
 
 @Suite(.timeLimit(.minutes(1))) struct DelayedCallTests {
-    @Test func awaitsWorkNoLongerThanAskedTo() async {
+    @Test func awaitsWorkNoLongerThanTheLimit() async {
         let timer = ManualTimer()
         let delayed = DelayedCall { timer.schedule(after: $0, $1) }
         let (hold, end) = AsyncStream<Void>.makeStream()

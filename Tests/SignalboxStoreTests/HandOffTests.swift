@@ -12,7 +12,7 @@ import Testing
         Lease(delivery: number, event: "e\(number)", destination: inbox, attempts: 0, body: [])
     }
 
-    private struct NothingGiven: Error {}
+    private struct UnexpectedClaim: Error {}
 
     @Test func handsFreshDeliveriesOverOnce() throws {
         var handOff = HandOff()
@@ -22,13 +22,13 @@ import Testing
             #expect(room)
             handOff.deliver(lease(Int64(number)))
         }
-        guard case .leases(let first) = handOff.claim(from: inbox, upTo: 2) else { throw NothingGiven() }
-        guard case .leases(let second) = handOff.claim(from: inbox, upTo: 2) else { throw NothingGiven() }
+        guard case .leases(let first) = handOff.claim(from: inbox, upTo: 2) else { throw UnexpectedClaim() }
+        guard case .leases(let second) = handOff.claim(from: inbox, upTo: 2) else { throw UnexpectedClaim() }
         #expect(first.map(\.delivery) == [1, 2])
         #expect(second.map(\.delivery) == [3])
     }
 
-    @Test func leavesWhatFindsNoRoomToTheFile() {
+    @Test func leavesDeliveriesBeyondTheWindowToTheStore() {
         var handOff = HandOff()
         handOff.open(inbox)
         for number in 0..<HandOff.window {
@@ -39,7 +39,7 @@ import Testing
         #expect(!room)
     }
 
-    @Test func holdsNoMoreBytesThanItsWindowHowLongItRuns() {
+    @Test func aLaneReservesAtMostItsBytes() {
         var handOff = HandOff()
         handOff.open(inbox)
         let body = [UInt8](repeating: 7, count: HandOff.windowBytes / 4 - HandOff.overhead)
@@ -53,8 +53,8 @@ import Testing
         }
     }
 
-    /// A thousand slow destinations: the bound covers all together, and each newcomer still finds room.
-    @Test func allLanesTogetherHoldNoMoreThanTheBudget() {
+    /// A thousand slow destinations share the budget, and the first of them leave room for others.
+    @Test func allLanesTogetherReserveAtMostTheBudget() {
         var handOff = HandOff(totalBytes: 8 * 1024 * 1024)
         let body = [UInt8](repeating: 7, count: 64 * 1024)
         let names = (0..<1000).map { DestinationName("d\($0)") }
@@ -74,37 +74,37 @@ import Testing
         }
         let held = handOff.lanes.values.reduce(0) { $0 + $1.fresh.reduce(0) { $0 + $1.bytes + HandOff.overhead } }
         #expect(handOff.reserved == held)
-        for name in names { _ = handOff.takeFresh(of: name) }
+        for name in names { _ = handOff.takeFresh(of: [name]) }
         #expect(handOff.reserved == 0)
     }
 
-    /// Includes deliveries with small bodies, because a delivery takes memory in addition to its event.
-    @Test func smallDeliveriesCountToo() {
+    /// A delivery takes memory in addition to its event.
+    @Test func reservesTheOverheadOfSmallDeliveries() {
         var handOff = HandOff(totalBytes: 100 * HandOff.overhead)
         handOff.open(inbox)
         let reserved = (0..<200).count { handOff.reserveIfRoom(lease(Int64($0))) }
-        #expect(reserved == 50, "as much as it leaves")
+        #expect(reserved == 50, "a lane gets as many bytes as it leaves free")
         handOff.close(inbox)
         #expect(handOff.reserved == 0)
     }
 
-    private func read(_ handOff: inout HandOff) throws -> HandOff.Reading {
-        guard case .read(let reading) = handOff.claim(from: inbox, upTo: 1) else { throw NothingGiven() }
-        return reading
+    private func read(_ handOff: inout HandOff) throws -> Int {
+        guard case .read(let number) = handOff.claim(from: inbox, upTo: 1) else { throw UnexpectedClaim() }
+        return number
     }
 
-    @Test func aReadingThatFailsLetsTheNextOneBegin() throws {
+    @Test func anUnfinishedReadingAllowsTheNextOne() throws {
         var handOff = HandOff()
         handOff.open(inbox)
         let first = try read(&handOff)
-        guard case .leases = handOff.claim(from: inbox, upTo: 1) else { throw NothingGiven() }
-        handOff.end(first)
-        #expect(handOff.readingNumber(of: inbox) == nil)
+        guard case .leases = handOff.claim(from: inbox, upTo: 1) else { throw UnexpectedClaim() }
+        handOff.end(first, of: inbox)
+        #expect(handOff.lanes[inbox]?.reading == nil)
         let second = try read(&handOff)
-        handOff.end(first)
-        #expect(handOff.readingNumber(of: inbox) != nil, "the first has ended already")
-        handOff.finishReading([], of: inbox, isWhole: true, nextDue: nil)
-        handOff.end(second)
+        handOff.end(first, of: inbox)
+        #expect(handOff.lanes[inbox]?.reading != nil, "the first has ended already")
+        handOff.finishReading([], of: inbox)
+        handOff.end(second, of: inbox)
         #expect(handOff.lanes[inbox]?.mayHaveMore == false, "it was finished")
     }
 
@@ -112,42 +112,55 @@ import Testing
         var handOff = HandOff()
         handOff.open(inbox)
         _ = try read(&handOff)
-        handOff.finishReading([], of: inbox, isWhole: false, nextDue: nil, unreadable: [7])
-        #expect(handOff.held(of: inbox) == [7])
+        handOff.finishReading([], of: inbox, isComplete: false, unreadable: [7])
+        #expect(handOff.isHeld(7, of: inbox))
     }
 
-    /// However fast new ones come, what waits in the file gets its turn.
-    @Test func looksAtTheFileAlthoughThereIsAlwaysSomethingFresh() {
+    /// Deliveries in the store are read even if fresh ones arrive all the time.
+    @Test func readsTheStoreAfterSomeClaimsFromMemory() {
         var handOff = HandOff()
         handOff.open(inbox)
         var reads = 0
         for number in 0..<100 {
             if handOff.reserveIfRoom(lease(Int64(number))) { handOff.deliver(lease(Int64(number))) }
-            handOff.leaveToFile(inbox)
+            handOff.leaveToStore(inbox)
             if case .read = handOff.claim(from: inbox, upTo: 1) {
                 reads += 1
-                handOff.finishReading([], of: inbox, isWhole: true, nextDue: nil)
+                handOff.finishReading([], of: inbox)
             }
         }
         #expect(reads >= 100 / (HandOff.freshClaims + 1))
     }
 
-    /// In order, only the file knows who is first; and whoever ends makes room for the next.
-    @Test func handsNothingOverInMemoryWhereThereIsAnOrder() throws {
+    /// Only the store knows the first delivery of a key. The end of a lease lets the lane read it again.
+    @Test func anOrderedLaneReadsTheStoreOnly() throws {
         var handOff = HandOff()
         handOff.open(inbox, isOrdered: true)
         let room = handOff.reserveIfRoom(lease(1))
         #expect(!room)
-        guard case .read = handOff.claim(from: inbox, upTo: 5) else { throw NothingGiven() }
-        handOff.finishReading([lease(1)], of: inbox, isWhole: true, nextDue: nil)
+        guard case .read = handOff.claim(from: inbox, upTo: 5) else { throw UnexpectedClaim() }
+        handOff.finishReading([lease(1)], of: inbox)
         #expect(handOff.isHeld(1, of: inbox))
-        guard case .leases(let none) = handOff.claim(from: inbox, upTo: 5) else { throw NothingGiven() }
+        guard case .leases(let none) = handOff.claim(from: inbox, upTo: 5) else { throw UnexpectedClaim() }
         #expect(none.isEmpty)
         handOff.release(lease(1), due: nil)
-        guard case .read = handOff.claim(from: inbox, upTo: 5) else { throw NothingGiven() }
+        guard case .read = handOff.claim(from: inbox, upTo: 5) else { throw UnexpectedClaim() }
     }
 
-    @Test func aRollbackLeavesNoTrace() {
+    @Test func aStaleReleaseKeepsALaterLease() {
+        var handOff = HandOff()
+        handOff.open(inbox, isOrdered: true)
+        func lease(_ earlier: Int) -> Lease {
+            Lease(delivery: 1, event: "e", destination: inbox, attempts: 0, earlier: earlier, body: [], orderKey: "a")
+        }
+        handOff.finishReading([lease(1)], of: inbox)
+        handOff.release(lease(0), due: nil)
+        #expect(handOff.isHeld(1, of: inbox) && handOff.lanes[inbox]?.heldKeys == ["a"])
+        handOff.release(lease(1), due: nil)
+        #expect(!handOff.isHeld(1, of: inbox) && handOff.lanes[inbox]?.heldKeys == [])
+    }
+
+    @Test func aRollbackRemovesItsReservations() {
         var handOff = HandOff()
         handOff.open(inbox)
         let room = handOff.reserveIfRoom(lease(1))
@@ -157,9 +170,9 @@ import Testing
         #expect(handOff.lanes[inbox]?.fresh.isEmpty == true)
     }
 
-    /// Plays writer, reader and sender in random order against a table that stands for the file: every delivery is given
-    /// out, none twice at the same time, none after it was delivered.
-    @Test(arguments: [1, 2, 3, 20_261_120] as [UInt64]) func losesAndDoublesNothing(seed: UInt64) {
+    /// Runs writer, reader and sender in random order against a table that stands for the store. Every delivery is
+    /// leased, never twice at the same time, and never after it was delivered.
+    @Test(arguments: [1, 2, 3, 20_261_120] as [UInt64]) func leasesEveryDeliveryOnceAtATime(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
         var play = Play(handOff: HandOff(), inbox: inbox)
         play.handOff.open(inbox)
@@ -177,7 +190,7 @@ import Testing
         var leased: Set<Int64> = []
         var delivered: Set<Int64> = []
         var doubled = 0
-        /// How many the claim that has yet to read the file is for.
+        /// The limit of the claim that has yet to read the store.
         var reading: Int?
 
         mutating func step(using random: inout SeededGenerator) {
@@ -195,7 +208,7 @@ import Testing
                 appended += 1
                 let id = Int64(appended)
                 waiting.insert(id)
-                if handOff.reserveIfRoom(lease(id)) { handOff.deliver(lease(id)) } else { handOff.leaveToFile(inbox) }
+                if handOff.reserveIfRoom(lease(id)) { handOff.deliver(lease(id)) } else { handOff.leaveToStore(inbox) }
             }
         }
 
@@ -210,8 +223,8 @@ import Testing
         mutating func finishRead() {
             guard let limit = reading else { return }
             reading = nil
-            let found = waiting.subtracting(handOff.held(of: inbox)).sorted().prefix(limit).map(lease)
-            handOff.finishReading(found, of: inbox, isWhole: false, nextDue: nil)
+            let found = waiting.filter { !handOff.isHeld($0, of: inbox) }.sorted().prefix(limit).map(lease)
+            handOff.finishReading(found, of: inbox, isComplete: false)
             take(found)
         }
 
@@ -226,7 +239,7 @@ import Testing
                 leased.remove(id)
                 if again, id.isMultiple(of: 7) {
                     handOff.release(lease(id), due: Date())
-                    handOff.leaveToFile(inbox)
+                    handOff.leaveToStore(inbox)
                 } else {
                     waiting.remove(id)
                     delivered.insert(id)
@@ -238,7 +251,7 @@ import Testing
         mutating func finish() {
             finishRead()
             while delivered.count < appended {
-                handOff.leaveToFile(inbox)
+                handOff.leaveToStore(inbox)
                 let before = delivered.count
                 claim(100)
                 finishRead()
@@ -256,7 +269,34 @@ import Testing
 extension HandOff {
     fileprivate mutating func reserveIfRoom(_ lease: Lease) -> Bool {
         guard hasRoom(for: lease.bytes, to: lease.destination) else { return false }
-        reserve(lease)
+        withLane(lease.destination) { $0.reserve(lease) }
         return true
+    }
+
+    fileprivate mutating func deliver(_ lease: Lease) { withLane(lease.destination) { $0.deliver(lease) } }
+    fileprivate mutating func forget(_ lease: Lease) { withLane(lease.destination) { $0.forget(lease) } }
+    fileprivate mutating func leaveToStore(_ destination: DestinationName) {
+        withLane(destination) { $0.leaveToStore() }
+    }
+
+    fileprivate mutating func release(_ lease: Lease, due: Date?) {
+        withLane(lease.destination) { $0.release(lease, due: due) }
+    }
+
+    fileprivate mutating func claim(from destination: DestinationName, upTo limit: Int) -> Lane.Claim {
+        withLane(destination) { $0.claim(upTo: limit) } ?? .leases([])
+    }
+
+    fileprivate mutating func end(_ reading: Int, of destination: DestinationName) {
+        withLane(destination) { $0.endReading(reading) }
+    }
+
+    fileprivate mutating func finishReading(
+        _ leases: [Lease], of destination: DestinationName, isComplete: Bool = true, unreadable: [Int64] = []
+    ) {
+        var search = DueSearch(of: destination, limit: leases.count, Lanes())
+        for lease in leases { search.add(.init(id: lease.delivery, key: lease.orderKey)) }
+        (search.isComplete, search.unreadable) = (isComplete, unreadable)
+        withLane(destination) { $0.finishReading(leases, of: search) }
     }
 }

@@ -142,10 +142,9 @@ package struct Intake: Sendable {
     private func request(
         _ repeatable: Repeatable, _ body: [UInt8], _ source: SourceName, _ read: Report
     ) -> IdempotentRequest {
-        IdempotentRequest(
-            from: source, key: repeatable.key, digest: sha256(body),
-            since: now().addingTimeInterval(-(StoreLimits.requestMemory / .seconds(1)))
-        ) { repeatable.answer(Self.completed(read, $0)) }
+        IdempotentRequest(from: source, key: repeatable.key, digest: sha256(body)) {
+            repeatable.answer(Self.completed(read, $0))
+        }
     }
 
     // MARK: Reading

@@ -48,9 +48,9 @@ extension DestinationLane {
         }
         switch settlement.outcome {
         case .delivered: logger.debug("Delivered.", metadata: metadata)
-        case .retry(let at, _, let reason):
+        case .retry(let wait, _, let reason):
             metadata["reason"] = "\(reason)"
-            metadata["next"] = "\(Timestamp(at).text)"
+            metadata["next"] = "\(Timestamp(queue.now.addingTimeInterval(wait / .seconds(1))).text)"
             logger.info("Delivery failed; retry scheduled.", metadata: metadata)
         case .postponed(_, let reason):
             metadata["reason"] = "\(reason)"
@@ -63,5 +63,14 @@ extension DestinationLane {
         case .expired: logger.info("Delivery expired before it was sent.", metadata: metadata)
         case .returned: logger.debug("Delivery returned to the queue.", metadata: metadata)
         }
+    }
+
+    /// Logs an outcome that was not recorded, because the lane no longer held the lease.
+    func reportLost(_ lease: Lease) {
+        logger.warning(
+            "Outcome not recorded: the lease was lost.",
+            metadata: [
+                "event": "\(lease.event)", "destination": "\(lease.destination)", "attempt": "\(lease.fence.attempt)",
+            ])
     }
 }

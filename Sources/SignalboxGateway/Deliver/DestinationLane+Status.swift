@@ -22,11 +22,11 @@ extension DestinationLane {
                     metadata: ["destination": "\(name)", "reason": "\(reason)"])
             }
             await record { () throws(StoreError) in try await queue.withhold(reason, by: name) }
-            let now = Date()
+            let now = queue.now
             let asked = min(retryAfter?.delay(from: now) ?? 0, RetryPolicy.longestRetryAfter)
             gate.recordWithheld(at: elapsed(), asked: .seconds(asked))
             // Due now: it stays the first in order. The gate decides when permission is requested again.
-            return .postponed(until: now, reason: reason)
+            return .postponed(for: .zero, reason: reason)
         case .given(let perMinute):
             gate.recordGiven(perMinute: perMinute, at: elapsed())
             if queue.isWithheld(by: name) {
@@ -70,7 +70,7 @@ extension DestinationLane {
                 "circuit breaker open after \(destination.breaker.failures) failures in a row, the last: \(answer.text)"
             case .retryAfter: "the destination asked for a pause: \(answer.text)"
             }
-        let now = Date()
+        let now = queue.now
         return DestinationBackoff(
             backoff.kind, reason: reason, since: now,
             until: now.addingTimeInterval((backoff.until - elapsed()) / .seconds(1)))

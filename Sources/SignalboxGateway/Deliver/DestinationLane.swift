@@ -172,7 +172,8 @@ struct DestinationLane: Sendable {
             if asks { gate.abandonQuestion() }
             return await leave(batch.map { Settlement($0, .returned) })
         }
-        let isOver = batch.map { $0.notAfter.map { $0 <= Date() } ?? false }
+        let begun = queue.now
+        let isOver = batch.map { $0.notAfter.map { $0 <= begun } ?? false }
         let live = zip(batch, isOver).filter { !$1 }.map(\.0)
         let expired = zip(batch, isOver).filter(\.1).map { Settlement($0.0, .expired) }
         guard !live.isEmpty else {
@@ -183,7 +184,7 @@ struct DestinationLane: Sendable {
             return await leave(live.map { Settlement($0, outcome) } + expired)
         }
         let result = await sender.send(live)
-        let now = Date()
+        let now = queue.now
         // Before the place is free: the answer must influence the attempt that takes it.
         record(result.answer, of: live[0], now: now)
         let isDisabling = RetryPolicy.disabling(result.answer) != nil
@@ -238,7 +239,7 @@ struct DestinationLane: Sendable {
     private func settle(_ settlement: Settlement) async {
         while true {
             do throws(StoreError) {
-                try await queue.settle(settlement)
+                if try await queue.settle(settlement) == .lost { reportLost(settlement.lease) }
                 _ = settling.ends()
                 return
             } catch {

@@ -159,12 +159,12 @@ extension Dispatcher {
             return
         }
         for lane in roster.lanes where !lane.isOrdered {
-            let overdue = gauges[lane.name]?.oldestDue.map { Date().timeIntervalSince($0) }
+            let overdue = gauges[lane.name]?.oldestDue.map { queue.now.timeIntervalSince($0) }
             guard watchdog.isStalled(lane.name, overdue: overdue, isIdle: lane.isIdle) else { continue }
             logger.critical(
                 "Bug: deliveries are overdue but none was attempted.",
                 metadata: ["destination": "\(lane.name)", "overdue": "\(Int(overdue ?? 0)) s"])
-            queue.lookAgain()
+            queue.wakeAll()
             lane.wake()
         }
     }

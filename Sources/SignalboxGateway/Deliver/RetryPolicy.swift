@@ -36,7 +36,7 @@ package struct RetryPolicy: Sendable {
         case .failed(.stopped): return .returned
         case .failed(.exhausted(let reason)):
             return .postponed(
-                until: now.addingTimeInterval(1 + random()), reason: TransportError.exhausted(reason).description)
+                for: .seconds(1 + random()), reason: TransportError.exhausted(reason).description)
         case .failed(let error):
             guard error.isTemporary else { return .dead(status: nil, reason: error.description) }
             return again(number, now, random(), status: nil, reason: error.description, retryAfter: nil)
@@ -56,7 +56,7 @@ package struct RetryPolicy: Sendable {
         }
         // In addition to the requested time, so that senders with the same `Retry-After` do not return at once.
         let asked = min(retryAfter?.delay(from: now) ?? 0, Self.longestRetryAfter)
-        return .retry(at: now.addingTimeInterval(asked + backoff(number) * random), status: status, reason: reason)
+        return .retry(after: .seconds(asked + backoff(number) * random), status: status, reason: reason)
     }
 
     /// The pause that the destination requests for all its deliveries, in seconds.

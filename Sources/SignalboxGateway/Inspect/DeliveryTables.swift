@@ -18,11 +18,8 @@ package struct DeliveryWaits: Sendable {
     package func wait(of record: DeliveryRecord, now: Date = Date()) -> DeliveryWait? {
         let destination = destinations[record.destination]
         return DeliveryWait(
-            of: record,
-            in: DeliveryWait.Circumstances(
-                status: statuses[record.destination], isKnown: destination != nil,
-                hasRate: destination?.perSecond != nil),
-            at: now)
+            of: record, status: statuses[record.destination], isKnown: destination != nil,
+            hasRate: destination?.perSecond != nil, at: now)
     }
 
     /// The heading of ``row(_:now:)``.

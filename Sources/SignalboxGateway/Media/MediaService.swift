@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 package import Logging
 import ServiceLifecycle
 package import SignalboxConfig
@@ -40,7 +40,6 @@ package struct MediaService: Service {
     private let cancel: @Sendable () -> Void
     private let logger: Logger
     private let clock: any Clock<Duration>
-    private let now: @Sendable () -> Date
     private let gate = MediaGate()
     private let wakeUp = WakeUp()
     private let outage = Outage()
@@ -49,18 +48,16 @@ package struct MediaService: Service {
     private static let sleep: ClosedRange<Duration> = .milliseconds(10)...(.seconds(30))
     /// Pause after a failure of the queue.
     private static let pause: Duration = .seconds(1)
-    /// How long an older file is used before the next request to its server, in seconds.
-    private static let stale: TimeInterval = 600
+    /// How long an older file is used before the next request to its server.
+    private static let stale: Duration = .seconds(600)
     /// Maximum number of deliveries released by one transaction.
     private static let step = 256
 
     /// `quota`: receives the size of every file and pauses downloads while it is exceeded. `cancel`: cancels every
-    /// download in flight, whichever setup it started with. `clock` and `now` show the same time; `now` is the
-    /// queue's.
+    /// download in flight, whichever setup it started with. `clock` runs as fast as the queue's.
     package init(
         _ queue: any DownloadStore, _ setup: Setup, quota: MediaQuota = MediaQuota(limit: { .max }),
-        cancel: @escaping @Sendable () -> Void = {}, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Date = { Date() }
+        cancel: @escaping @Sendable () -> Void = {}, logger: Logger, clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.queue = queue
         self.setup = Replaceable(setup)
@@ -68,7 +65,6 @@ package struct MediaService: Service {
         self.cancel = cancel
         self.logger = logger
         self.clock = clock
-        self.now = now
         quota.whenFree { [wakeUp] in wakeUp.wake() }
     }
 
@@ -123,7 +119,8 @@ package struct MediaService: Service {
 
     private func pause(until date: Date) -> Duration {
         // In the queue's units: milliseconds, with the present rounded down.
-        let time = (date.timeIntervalSince1970 * 1000).rounded() - (now().timeIntervalSince1970 * 1000).rounded(.down)
+        let now = (queue.now.timeIntervalSince1970 * 1000).rounded(.down)
+        let time = (date.timeIntervalSince1970 * 1000).rounded() - now
         return min(max(.milliseconds(time), Self.sleep.lowerBound), Self.sleep.upperBound)
     }
 
@@ -154,7 +151,7 @@ package struct MediaService: Service {
                 logger.error("Cannot read the download queue.", metadata: ["error": "\(error)"])
             }
             do { try await clock.sleep(for: Self.pause) } catch { return Pass() }
-            return Pass(next: now())
+            return Pass(next: queue.now)
         }
     }
 
@@ -227,13 +224,12 @@ package struct MediaService: Service {
     ) -> MediaSettlement {
         MediaSettlement(
             job.id,
-            Self.end(
-                of: outcome, number: job.attempts + 1, by: retry, now: now(), random: Double.random(in: 0..<1)))
+            Self.end(of: outcome, number: job.attempts + 1, by: retry, random: Double.random(in: 0..<1)))
     }
 
     /// The settlement of an outcome. `number`: of this attempt, from 1. `random`: in 0..<1.
     package static func end(
-        of outcome: MediaOutcome, number: Int, by retry: Destination.Retry, now: Date, random: Double
+        of outcome: MediaOutcome, number: Int, by retry: Destination.Retry, random: Double
     ) -> MediaSettlement.End {
         switch outcome {
         case .stored(let file, let freshness, let remarks): return .stored(file, freshness, remarks: remarks)
@@ -242,12 +238,12 @@ package struct MediaService: Service {
         case .interrupted(let failure, let after):
             // A server that is down must not take a stored file away from events.
             guard number < retry.attempts else {
-                return .keptStale(failure, until: now.addingTimeInterval(Self.stale))
+                return .keptStale(failure, for: Self.stale)
             }
             // As with deliveries: a random time in addition to the requested one.
             let asked = min(after.map { $0 / .seconds(1) } ?? 0, RetryPolicy.longestRetryAfter)
             let wait = asked + RetryPolicy(retry).backoff(number) * random
-            return .retry(at: now.addingTimeInterval(wait), failure)
+            return .retry(after: .seconds(wait), failure)
         }
     }
 

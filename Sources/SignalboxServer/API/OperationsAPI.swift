@@ -66,10 +66,8 @@ package struct OperationsAPI: Sendable {
     private func wait(of record: DeliveryRecord, _ statuses: [DestinationName: DestinationStatus]) -> DeliveryWait? {
         let name = record.destination
         return DeliveryWait(
-            of: record,
-            in: DeliveryWait.Circumstances(
-                status: statuses[name], isKnown: destinations.contains(name), hasRate: limited.contains(name)),
-            at: Date())
+            of: record, status: statuses[name], isKnown: destinations.contains(name),
+            hasRate: limited.contains(name), at: queue.now)
     }
 
     private func record(_ call: Call) async throws(Problem) -> DeliveryRecord {
@@ -121,14 +119,13 @@ package struct OperationsAPI: Sendable {
         }
     }
 
-    /// `word`: nil resumes the destination.
-    func set(_ word: DestinationState.Word?, _ call: Call) async throws -> Response {
+    /// `state`: nil resumes the destination.
+    func set(_ state: DestinationState?, _ call: Call) async throws -> Response {
         let name = try destination(call)
-        let state = word.map { DestinationState($0, since: Date()) }
         try await reply { () throws(StoreError) in try await queue.set(state, of: name) }
         return .json { json in
             json.member("name", name.name)
-            json.member("state", word?.rawValue ?? "active")
+            json.member("state", state?.rawValue ?? "active")
         }
     }
 
@@ -155,7 +152,7 @@ package struct OperationsAPI: Sendable {
         }
         return MetricValues(
             destinations: Set(destinations).union(gauges.keys).sorted(), statuses: statuses, gauges: gauges,
-            media: media, routes: routes.counters, config: routes.status, now: Date())
+            media: media, routes: routes.counters, config: routes.status, now: queue.now)
     }
 
     /// Waits for the queue as long as senders do, and no longer.

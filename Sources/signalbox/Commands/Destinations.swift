@@ -44,7 +44,7 @@ struct Destinations: AsyncParsableCommand {
 
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
-            try await options.existingQueue(config).set(DestinationState(.paused, since: Date()), of: destination.name)
+            try await options.existingQueue(config).set(.paused, of: destination.name)
             print("\(name) is paused; its deliveries wait")
         }
     }

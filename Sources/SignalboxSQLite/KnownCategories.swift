@@ -1,0 +1,31 @@
+import Foundation
+import Synchronization
+
+/// Remembers which categories were recorded within the hour, so that events with them cost no read and no write. A
+/// class because the writer fills it and the removal of categories empties it.
+final class KnownCategories: Sendable {
+    private let hours = Mutex<[String: Int]>([:])
+    private static let limit = 4096
+
+    func contains(_ identifier: String, at now: Date) -> Bool {
+        hours.withLock { $0[identifier] == Self.hour(now) }
+    }
+
+    func insert(_ identifier: String, at now: Date) {
+        hours.withLock { hours in
+            if hours.count >= Self.limit { hours.removeAll() }
+            hours[identifier] = Self.hour(now)
+        }
+    }
+
+    /// Forgets categories whose transaction was not committed.
+    func remove(_ identifiers: [String]) {
+        hours.withLock { hours in
+            for identifier in identifiers { hours[identifier] = nil }
+        }
+    }
+
+    func removeAll() { hours.withLock { $0.removeAll() } }
+
+    private static func hour(_ date: Date) -> Int { Int((date.timeIntervalSince1970 / 3600).rounded(.down)) }
+}

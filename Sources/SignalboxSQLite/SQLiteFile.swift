@@ -1,0 +1,109 @@
+internal import CSQLite
+import Foundation
+import GRDB
+import SignalboxNotification
+import SignalboxStore
+import Synchronization
+
+/// The file of a queue, with the state that its readers and its writer share. WAL mode, `synchronous=FULL`, one
+/// connection that writes. A class because it owns the connections.
+final class SQLiteFile: Sendable {
+    let pool: DatabasePool
+    let path: String
+    let clock: StoreClock
+    let lanes = Lanes()
+    let health = StoreHealth()
+    let record = QueueRecordKeeper()
+    let categories = KnownCategories()
+    let checkpointer: Checkpointer
+    /// Names this process in the leases that it gives out.
+    let holder = UInt64.random(in: 1 ... .max)
+
+    /// Seconds that SQLite waits for the lock of another process. A commit may wait behind one other write that waits
+    /// for that lock; both together end before ``StoreLimits/patience``.
+    static let busyTime: TimeInterval = 7
+
+    /// Opens or creates the file. `mustExist`: throws for a file without a queue instead of creating one.
+    init(in directory: String, mustExist: Bool, clock: StoreClock) throws(StoreError) {
+        path = directory + "/queue.db"
+        self.clock = clock
+        checkpointer = Checkpointer(path: path)
+        do { pool = try Self.open(path, mustExist: mustExist) } catch { throw StoreError(error, path: path) }
+    }
+
+    /// The data directory of the file.
+    var directory: String { Self.directory(of: path) }
+
+    private static func directory(of path: String) -> String { String(path.dropLast("/queue.db".count)) }
+
+    /// Must run before SQLite is used. When another component has used it, SQLite keeps counting its memory.
+    private static let countsNoMemory: Void = { _ = sb_sqlite_count_no_memory() }()
+
+    private static func open(_ path: String, mustExist: Bool) throws -> DatabasePool {
+        countsNoMemory
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(busyTime)
+        configuration.label = "signalbox"
+        configuration.maximumReaderCount = 3
+        // Foreign-key checks slow down every insert and force a statement journal on bulk inserts.
+        configuration.foreignKeysEnabled = false
+        // Both take effect only before the first table is made. Free pages go back to the file system. A page of twice
+        // the usual size holds half a dozen events, so a commit writes fewer pages.
+        configuration.prepareDatabase { db in
+            guard !db.configuration.readonly else { return }
+            try db.execute(sql: "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL")
+        }
+        let pool = try DatabasePool(path: path, configuration: configuration)
+        if mustExist, try pool.read({ try SQLiteSchema.migrator.appliedIdentifiers($0) }).isEmpty {
+            throw QueueLoss.emptied.error(in: directory(of: path))
+        }
+        // GRDB sets NORMAL, under which a power cut can lose the last commits. SQLite's own checkpoints are for writes
+        // that the checkpointer does not see.
+        try pool.writeWithoutTransaction { db in
+            try db.execute(
+                sql: """
+                    PRAGMA synchronous = FULL;
+                    PRAGMA wal_autocheckpoint = \(2 * Checkpointer.longestLog);
+                    PRAGMA journal_size_limit = \(Checkpointer.keptLog)
+                    """)
+        }
+        try SQLiteSchema.migrator.migrate(pool)
+        return pool
+    }
+
+    // MARK: Transactions
+
+    func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
+        do { return try await pool.read(body) } catch { throw failure(error) }
+    }
+
+    /// Performs a write transaction on the writer's connection. `body` receives its time. Before `body`, all waits
+    /// follow a clock that was set, so that no transaction mixes times of two clocks.
+    func transaction<T>(in db: Database, _ body: (Date) throws -> T) throws -> T {
+        let time = clock.read()
+        var result: T?
+        do {
+            try db.inTransaction(.immediate) {
+                if let jump = time.jump { try Waits.move(by: jump, at: time.now, in: db) }
+                result = try body(time.now)
+                return .commit
+            }
+        } catch {
+            // Waits that cannot be read stay as they are; otherwise no transaction would ever succeed again.
+            if case .damaged = StoreError(error, path: path) { clock.follow(time) }
+            throw error
+        }
+        clock.follow(time)
+        checkpointer.committed(by: db)
+        if time.jump != nil { lanes.wakeAll(at: time.now) }
+        guard let result else { preconditionFailure("A committed transaction has no result.") }
+        return result
+    }
+
+    /// Converts an error of SQLite. Remembers damage.
+    func failure(_ error: any Error) -> StoreError {
+        let reason = StoreError(error, path: path)
+        health.recordDamage(reason)
+        return reason
+    }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import GRDB
+import SignalboxNotification
+import SignalboxStore
+
+extension WriteTransaction {
+    mutating func append(_ events: [RoutedEvent], _ request: IdempotentRequest?) throws -> AppendResult {
+        if let request, let earlier = try answer(to: request) { return earlier }
+        var duplicates: [Int: String] = [:]
+        for (position, event) in events.enumerated() {
+            if let earlier = try duplicate(event) {
+                duplicates[position] = earlier
+            } else if try insert(event) {
+                for follower in event.followers { try insert(follower) }
+            } else {
+                duplicates[position] = event.event.id.description
+            }
+        }
+        if let request { try remember(request, request.answer(duplicates)) }
+        return .appended(duplicates: duplicates)
+    }
+
+    /// False for an event with a lasting id that is stored already: then nothing is written.
+    @discardableResult
+    mutating func insert(_ routed: RoutedEvent) throws -> Bool {
+        let sequence = try rows.nextEvent(in: db)
+        guard try rows.add(NewEvent(sequence: sequence, routed: routed), in: db) else { return false }
+        if let category = routed.event.category { try see(category) }
+        if !routed.files.isEmpty { try use(routed.files, by: sequence) }
+        var isReady: Bool?
+        if let media = routed.media {
+            let isHeld = routed.deliveries.contains { $0.mediaUntil != nil }
+            isReady = try request(media.urls, for: sequence, isHeld: isHeld)
+        }
+        guard !routed.deliveries.isEmpty else { return true }
+        let variants = try routed.variants.map { try insert(variant: $0, of: sequence) }
+        for position in routed.deliveries.indices {
+            try insert(position, of: routed, sequence, variants: variants, isReady: isReady)
+        }
+        return true
+    }
+
+    /// `position`: of the order among those of the event. `isReady`: whether all files of the event are settled; nil
+    /// when it has none.
+    private mutating func insert(
+        _ position: Int, of routed: RoutedEvent, _ sequence: Int64, variants: [Int64], isReady: Bool?
+    ) throws {
+        let order = routed.deliveries[position]
+        let destination = order.destination
+        let body = order.variant.map { routed.variants[$0] } ?? routed.event.body
+        let until = isReady == nil ? nil : order.mediaUntil
+        // An event that was accepted before the clock was set back is due at once.
+        var due = order.notBefore.map { max($0, routed.event.acceptedAt) } ?? min(routed.event.acceptedAt, now)
+        if let until {
+            let grace = TimeInterval(Waits.releaseGrace) / 1000
+            due = max(due, until + grace, now + grace)
+        }
+        // Only the writer takes room, so there still is some afterwards. An idle destination begins no attempts.
+        let isIdle = accept(destination)
+        let isFresh =
+            !isIdle && until == nil && order.notBefore.map { $0 <= now } ?? true
+            && file.lanes.withHandOff {
+                $0.hasRoom(for: body.count + (routed.payload?.count ?? 0), to: destination)
+            }
+        let delivery = try rows.nextDelivery(in: db)
+        try rows.add(
+            NewDelivery(
+                id: delivery, event: sequence, order: order, due: due, isBegun: isFresh,
+                variant: order.variant.map { variants[$0] }), in: db)
+        if let until, let isReady {
+            try hold(delivery, of: sequence, until: until, isReady: isReady, shape: order.shape)
+            effects.expected[destination] = min(effects.expected[destination] ?? due, due)
+        } else if isFresh {
+            let lease = Lease(
+                delivery: delivery, event: routed.event.id.description, destination: destination, attempts: 0,
+                body: body, payload: routed.payload, notAfter: order.notAfter, holder: file.holder)
+            file.lanes.withHandOff { handOff in _ = handOff.withLane(destination) { $0.reserve(lease) } }
+            effects.fresh.append(lease)
+        } else {
+            effects.spilled.insert(destination)
+        }
+    }
+
+    private func insert(variant: [UInt8], of event: Int64) throws -> Int64 {
+        try RowStatement(db, sql: "INSERT INTO variants (event, body) VALUES (?, ?)").run { row in
+            row.bind(event)
+            row.bind(variant)
+        }
+        return db.lastInsertedRowID
+    }
+
+    // MARK: Repeats
+
+    private func answer(to request: IdempotentRequest) throws -> AppendResult? {
+        let row = try db.row(
+            "SELECT digest, status, answer FROM requests WHERE source = ? AND key = ? AND at > ?",
+            [request.source.name, request.key, (now - StoreLimits.requestMemory).milliseconds])
+        guard let row else { return nil }
+        guard try row.bytes(0) == request.digest else { return .conflicting }
+        return .repeated(StoredAnswer(status: try row.httpStatus(1), body: try row.bytes(2)))
+    }
+
+    private func remember(_ request: IdempotentRequest, _ answer: StoredAnswer) throws {
+        try db.run(
+            "INSERT OR REPLACE INTO requests (source, key, digest, answer, status, at) VALUES (?, ?, ?, ?, ?, ?)",
+            [
+                request.source.name, request.key, Data(request.digest), Data(answer.body), answer.status,
+                now.milliseconds,
+            ])
+    }
+
+    /// The id of the event that this one repeats. Records the event as the first when it repeats none.
+    private func duplicate(_ routed: RoutedEvent) throws -> String? {
+        guard let dedupe = routed.dedupe else { return nil }
+        // No source is named "*".
+        let source = dedupe.scope == .all ? "*" : routed.event.source.name
+        let earlier = try db.row(
+            "SELECT event FROM duplicates WHERE source = ? AND key = ? AND at > ?",
+            [source, dedupe.key, dedupe.since.milliseconds])
+        if let earlier { return try earlier.text(0) }
+        try db.run(
+            "INSERT OR REPLACE INTO duplicates (source, key, event, at) VALUES (?, ?, ?, ?)",
+            [source, dedupe.key, routed.event.id.description, routed.event.acceptedAt.milliseconds])
+        return nil
+    }
+
+    // MARK: Categories
+
+    /// How exactly it is known when a category was last seen, in milliseconds. More often it is not written.
+    private static let seenEvery: Int64 = 3_600_000
+
+    /// Records that an event has these buttons. A known category that was seen within the hour costs no write, and no
+    /// read either when its name identifies its definition. A new definition replaces the old one.
+    private mutating func see(_ category: DefinedCategory) throws {
+        if category.isNamedByDefinition, file.categories.contains(category.identifier, at: now) { return }
+        guard let record = category.record else { return }
+        // The absolute value, so that not every event is a write when the clock was set back.
+        try db.run(
+            """
+            INSERT INTO categories (identifier, definition, first_seen, last_seen) VALUES (?1, ?2, ?3, ?3)
+            ON CONFLICT (identifier) DO UPDATE SET definition = excluded.definition, last_seen = excluded.last_seen
+                WHERE definition != excluded.definition OR abs(last_seen - excluded.last_seen) >= \(Self.seenEvery)
+            """, [record.identifier, Data(record.definition), now.milliseconds])
+        file.categories.insert(record.identifier, at: now)
+        effects.categories.append(record.identifier)
+    }
+}

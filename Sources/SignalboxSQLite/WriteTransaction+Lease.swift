@@ -1,0 +1,181 @@
+import Foundation
+import GRDB
+import SignalboxNotification
+import SignalboxStore
+
+/// Leases from their beginning to their end.
+extension WriteTransaction {
+    // MARK: Claiming
+
+    /// Leases due deliveries, oldest first, and records that their attempts have begun: after a crash, those attempts
+    /// may have been made. `found`: the result of a search outside of this transaction; nil searches here. Skips a
+    /// delivery with unreadable values, so that it does not block the others.
+    mutating func claim(from destination: DestinationName, upTo limit: Int, of found: DueSearch?) throws -> [Lease] {
+        var search = found ?? DueSearch(of: destination, limit: limit, file.lanes)
+        if found == nil { try search.run(by: now, in: db) }
+        var leases: [Lease] = []
+        for due in search.found where !file.lanes.withHandOff({ $0.isHeld(due.id, of: destination) }) {
+            do {
+                if let lease = try begin(DueDelivery(due.id, destination, by: now, in: db)) { leases.append(lease) }
+            } catch let error as DamagedValue {
+                // A delivery that was intact when it was found has changed since.
+                if found != nil { continue }
+                file.health.recordDamage(StoreError(error, path: file.path))
+                search.unreadable.append(due.id)
+            }
+        }
+        effects.claimed.append((search, leases))
+        return leases
+    }
+
+    /// Begins an attempt; nil when the delivery cannot be sent now.
+    private func begin(_ due: DueDelivery) throws -> Lease? {
+        if let notAfter = due.notAfter, notAfter <= now {
+            try expire(due.id)
+            return nil
+        }
+        if due.awaitsItsShape {
+            // A route is yet to transform the event, and its stored form may contain data that must not be sent.
+            try db.run(
+                "UPDATE deliveries SET due = ? WHERE id = ?", [now.milliseconds + Waits.releaseGrace, due.id])
+            return nil
+        }
+        // An attempt that was begun without a lease belongs to a process that ended.
+        let attempts = max(due.attempts, due.begun)
+        if due.begun > due.attempts { try recordInterrupted(due.id, number: due.begun) }
+        try db.run(
+            "UPDATE deliveries SET begun = ?, attempts = ? WHERE id = ?", [attempts + 1, attempts, due.id])
+        return due.lease(after: attempts, holder: file.holder)
+    }
+
+    // MARK: Settling
+
+    /// A lease is current while the attempt that it is for is the last one begun, and has not ended.
+    private static let currentLease = "id = ? AND state = 'waiting' AND begun = ? AND attempts < begun"
+
+    mutating func settle(_ settlement: Settlement) throws -> SettlementResult {
+        let lease = settlement.lease
+        var due: Date?
+        let isRecorded: Bool
+        switch settlement.outcome {
+        case .delivered(let status): isRecorded = try record(settlement, .delivered, status: status)
+        case .dead(let status, let reason): isRecorded = try record(settlement, .dead, status: status, reason: reason)
+        case .retry(let wait, let status, let reason):
+            due = now + wait
+            isRecorded = try record(settlement, .waiting, due: due, status: status, reason: reason)
+        case .postponed(let wait, let reason):
+            due = now + wait
+            isRecorded = try giveBack(lease)
+            // An attempt that was made keeps its own reason.
+            if isRecorded {
+                try db.run(
+                    "UPDATE deliveries SET due = ?, reason = iif(attempts = 0, ?, reason) WHERE id = ?",
+                    [due?.milliseconds, reason, lease.delivery])
+            }
+        case .expired:
+            isRecorded = try giveBack(lease)
+            if isRecorded { try end(lease.delivery) }
+        case .returned:
+            due = now
+            isRecorded = try giveBack(lease)
+        }
+        effects.released.append((lease, isRecorded ? due : nil))
+        guard isRecorded else { return .lost }
+        if let reason = settlement.disabling {
+            try db.set(.disabled, reason: reason, since: now, of: lease.destination)
+            effects.disabled.insert(lease.destination)
+        }
+        if let successor = settlement.successor { try insert(successor) }
+        return .recorded
+    }
+
+    /// Records an attempt that was made; false when the lease is not current.
+    private mutating func record(
+        _ settlement: Settlement, _ state: DeliveryRecord.State, due: Date? = nil, status: Int?, reason: String? = nil
+    ) throws -> Bool {
+        let lease = settlement.lease
+        guard lease.fence.holder == file.holder else { return false }
+        if lease.earlier > 0 {
+            guard try isCurrent(lease) else { return false }
+            try keepLastAttempt(of: lease.delivery)
+        }
+        let update =
+            try self.update
+            ?? RowStatement(
+                db,
+                sql: """
+                    UPDATE deliveries SET state = ?, due = coalesce(?, due), attempts = begun, status = ?, reason = ?,
+                        started_at = ?, duration = ?, error = ?, remote = ?, excerpt = ?
+                    WHERE \(Self.currentLease)
+                    """)
+        self.update = update
+        let attempt = settlement.attempt
+        try update.run { row in
+            row.bind(state.rawValue)
+            row.bind(due?.milliseconds)
+            row.bind(status)
+            row.bind(reason)
+            row.bind(attempt?.startedAt.milliseconds)
+            row.bind(attempt.map { Int64($0.duration / .milliseconds(1)) })
+            row.bind(attempt?.error)
+            row.bind(attempt?.remote)
+            row.bind(attempt.flatMap { $0.excerpt.isEmpty ? nil : $0.excerpt })
+            row.bind(lease.delivery)
+            row.bind(lease.fence.attempt)
+        }
+        return update.changes > 0
+    }
+
+    /// Records that the attempt of a lease was not made; false when the lease is not current. It cannot have been
+    /// forgiven either.
+    func giveBack(_ lease: Lease) throws -> Bool {
+        guard lease.fence.holder == file.holder else { return false }
+        let changed = try db.run(
+            "UPDATE deliveries SET begun = attempts, forgiven = min(forgiven, attempts) WHERE \(Self.currentLease)",
+            [lease.delivery, lease.fence.attempt])
+        return changed > 0
+    }
+
+    private func isCurrent(_ lease: Lease) throws -> Bool {
+        try db.flag(
+            "SELECT 1 FROM deliveries WHERE \(Self.currentLease)", [lease.delivery, lease.fence.attempt])
+    }
+
+    // MARK: Ends without an attempt
+
+    /// Ends a delivery if it has expired. It may have changed since it was found.
+    func expire(_ delivery: Int64) throws {
+        let isOver = try db.flag(
+            "SELECT 1 FROM deliveries WHERE id = ? AND state = 'waiting' AND not_after <= ?",
+            [delivery, now.milliseconds])
+        if isOver { try end(delivery) }
+    }
+
+    private func end(_ delivery: Int64) throws {
+        let begun = try db.number(
+            "SELECT begun FROM deliveries WHERE id = ? AND state = 'waiting' AND begun > attempts", [delivery])
+        if let begun { try recordInterrupted(delivery, number: Int(begun)) }
+        try db.run("UPDATE deliveries SET state = 'expired' WHERE id = ? AND state = 'waiting'", [delivery])
+    }
+
+    /// Records an attempt of a process that ended during it.
+    private func recordInterrupted(_ delivery: Int64, number: Int) throws {
+        try keepLastAttempt(of: delivery)
+        try db.run(
+            """
+            UPDATE deliveries SET started_at = NULL, duration = NULL, status = NULL, error = 'interrupted',
+                reason = 'the gateway ended before it was known how this attempt went', remote = NULL, excerpt = NULL,
+                attempts = ?
+            WHERE id = ?
+            """, [number, delivery])
+    }
+
+    /// Moves the last attempt, which is stored with its delivery, to the other attempts.
+    private func keepLastAttempt(of delivery: Int64) throws {
+        try db.run(
+            """
+            INSERT OR IGNORE INTO attempts (delivery, number, \(AttemptRecord.columns))
+            SELECT id, attempts, \(AttemptRecord.columns) FROM deliveries WHERE id = ? AND attempts > 0
+            """, [delivery])
+    }
+}

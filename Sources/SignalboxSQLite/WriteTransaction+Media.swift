@@ -1,0 +1,237 @@
+import Foundation
+import GRDB
+import SignalboxNotification
+import SignalboxStore
+
+/// A URL that was looked up.
+struct KnownURL {
+    let id: Int64
+    /// Whether its file, or its failure, counts without another download.
+    let isSettled: Bool
+}
+
+/// Media of events that are appended. Events without any do not come here.
+extension WriteTransaction {
+    /// For how long a failed download is not requested again, in milliseconds.
+    private static let failureMemory: Int64 = 60_000
+    /// How exactly it is known when a file was last used, in milliseconds. More often it is not written.
+    private static let usedEvery: Int64 = 3_600_000
+
+    /// Requests the files that an event waits for: those that are unknown, stale, or failed a while ago. `isHeld`:
+    /// whether any delivery of the event waits. True when all of them are settled.
+    mutating func request(_ list: [String], for event: Int64, isHeld: Bool) throws -> Bool {
+        var isReady = true
+        for url in list {
+            let known = try urls[url] ?? request(url)
+            urls[url] = known
+            isReady = isReady && known.isSettled
+            guard isHeld else { continue }
+            try db.run(
+                "INSERT OR IGNORE INTO media_events (event, media, done) VALUES (?, ?, ?)",
+                [event, known.id, known.isSettled])
+        }
+        effects.wakesDownloads = true
+        return isReady
+    }
+
+    private func request(_ url: String) throws -> KnownURL {
+        let now = now.milliseconds
+        let row = try db.row("SELECT id, state, checked_at, fresh_until FROM media WHERE url = ?", [url])
+        guard let row else {
+            try db.run(
+                "INSERT INTO media (url, host, due, wanted_at) VALUES (?, ?, ?, ?)",
+                [url, MediaJob.host(of: url), now, now])
+            return KnownURL(id: db.lastInsertedRowID, isSettled: false)
+        }
+        let (id, state) = (try row.number(0), try row.word(1, as: MediaURLRecord.State.self))
+        let (checked, freshUntil) = (try row.optionalNumber(2) ?? 0, try row.optionalNumber(3) ?? 0)
+        let isSettled =
+            switch state {
+            case .wanted, .resting: false
+            // A file that was checked by a clock that was ahead would stay fresh for as long as that.
+            case .stored: freshUntil > now && checked <= now + Self.failureMemory
+            case .failed: abs(now - checked) < Self.failureMemory
+            }
+        if !isSettled, state == .stored || state == .failed {
+            try db.run(
+                "UPDATE media SET state = 'wanted', due = :now, attempts = 0, wanted_at = :now WHERE id = :id",
+                ["now": now, "id": id])
+        }
+        return KnownURL(id: id, isSettled: isSettled)
+    }
+
+    /// Records that a delivery is held.
+    func hold(_ delivery: Int64, of event: Int64, until: Date, isReady: Bool, shape: String?) throws {
+        try db.run(
+            "INSERT INTO media_waits (delivery, event, until, ready, shape) VALUES (?, ?, ?, ?, ?)",
+            [delivery, event, until.milliseconds, isReady, shape])
+    }
+
+    /// Records stored files that an event points to.
+    func use(_ files: [MediaFile], by event: Int64) throws {
+        for file in files {
+            try keep(file)
+            try use(file.sha256, by: event)
+        }
+    }
+
+    /// Records that a file is stored and used.
+    private func keep(_ file: MediaFile) throws {
+        // The absolute value, so that not every use is a write when the clock was set back.
+        try db.run(
+            """
+            INSERT INTO files (sha256, bytes, type, width, height, duration, kept_at, used_at)
+            VALUES (:sha256, :bytes, :type, :width, :height, :duration, :now, :now)
+            ON CONFLICT (sha256) DO UPDATE SET type = excluded.type, width = excluded.width,
+                height = excluded.height, duration = excluded.duration, used_at = excluded.used_at
+            WHERE abs(used_at - excluded.used_at) >= \(Self.usedEvery) OR type <> excluded.type
+                OR width IS NOT excluded.width OR height IS NOT excluded.height
+                OR duration IS NOT excluded.duration
+            """,
+            [
+                "sha256": file.sha256, "bytes": file.bytes, "type": file.contentType, "width": file.width,
+                "height": file.height, "duration": file.milliseconds, "now": now.milliseconds,
+            ])
+    }
+
+    private func use(_ sha256: String, by event: Int64) throws {
+        try db.run(
+            "INSERT OR IGNORE INTO event_files (event, file) SELECT ?, id FROM files WHERE sha256 = ?", [event, sha256])
+    }
+}
+
+/// Ends of downloads.
+extension WriteTransaction {
+    /// The longest explanation that is stored.
+    private static let longestWords = 1000
+
+    mutating func settle(_ settlement: MediaSettlement) throws {
+        urls = [:]
+        let job = settlement.job
+        let row = try db.row(
+            "SELECT EXISTS (SELECT 1 FROM files f WHERE f.sha256 = m.sha256) FROM media m WHERE m.id = ?", [job])
+        // A URL that was forgotten meanwhile is not waited for.
+        guard let row else { return }
+        let isKept = try row.flag(0)
+        let now = now.milliseconds
+        switch settlement.end {
+        case .stored(let file, let freshness, let remarks):
+            try keep(file)
+            let codes = remarks.map(\.rawValue).joined(separator: " ")
+            try set(
+                "state = 'stored', checked_at = ?, fresh_until = ?, etag = ?, last_modified = ?, sha256 = ?, "
+                    + "reason = NULL, words = NULL, remarks = ?", of: job,
+                [
+                    now, freshness.until.milliseconds, freshness.validators.etag, freshness.validators.lastModified,
+                    file.sha256, codes.isEmpty ? nil : codes,
+                ])
+        case .unchanged where !isKept:
+            // The file that it is unchanged from was removed meanwhile.
+            effects.wakesDownloads = true
+            return try set(
+                "state = 'wanted', due = ?, etag = NULL, last_modified = NULL, sha256 = NULL", of: job, [now])
+        case .unchanged(let freshness):
+            // A 304 response leaves out what stays as it was (RFC 9111, 4.3.4).
+            try set(
+                "state = 'stored', checked_at = ?, fresh_until = ?, etag = coalesce(?, etag), "
+                    + "last_modified = coalesce(?, last_modified), reason = NULL, words = NULL", of: job,
+                [now, freshness.until.milliseconds, freshness.validators.etag, freshness.validators.lastModified])
+        case .retry(let wait, let failure):
+            return try set(
+                "state = 'resting', due = ?, attempts = attempts + 1, reason = ?, words = ?", of: job,
+                [(self.now + wait).milliseconds] + Self.columns(failure))
+        case .keptStale(let failure, let time) where isKept:
+            try set(
+                "state = 'stored', checked_at = ?, fresh_until = ?, reason = ?, words = ?", of: job,
+                [now, (self.now + time).milliseconds] + Self.columns(failure))
+        case .failed(let failure), .keptStale(let failure, _):
+            try set(
+                "state = 'failed', checked_at = ?, fresh_until = NULL, etag = NULL, last_modified = NULL, "
+                    + "sha256 = NULL, remarks = NULL, reason = ?, words = ?", of: job, [now] + Self.columns(failure))
+        }
+        if try db.run(Self.becomeReady, ["job": job]) > 0 { effects.wakesDownloads = true }
+        try db.run(Self.becomeDone, [job])
+    }
+
+    private func set(_ columns: String, of job: Int64, _ arguments: StatementArguments) throws {
+        try db.run("UPDATE media SET \(columns) WHERE id = ?", arguments + [job])
+    }
+
+    private static func columns(_ failure: MediaFailure) -> StatementArguments {
+        [failure.code.rawValue, String(failure.words.prefix(longestWords))]
+    }
+
+    /// Marks the held deliveries of events that wait for this download and no other.
+    static let becomeReady = """
+        UPDATE media_waits SET ready = 1
+        WHERE ready = 0 AND event IN (SELECT event FROM media_events WHERE media = :job AND done = 0)
+            AND NOT EXISTS (SELECT 1 FROM media_events o
+                WHERE o.event = media_waits.event AND o.done = 0 AND o.media <> :job)
+        """
+    static let becomeDone = "UPDATE media_events SET done = 1 WHERE media = ? AND done = 0"
+}
+
+/// Releases of held deliveries.
+extension WriteTransaction {
+    /// Releases a delivery with its final body. One that is no longer held only loses its wait.
+    mutating func release(_ release: MediaRelease) throws {
+        let delivery = release.held.delivery
+        let row = try db.row(
+            """
+            SELECT d.event, d.destination, d.state = 'waiting' AND d.begun = 0, d.variant, coalesce(v.plain, 1),
+                d.not_before
+            FROM media_waits w JOIN deliveries d ON d.id = w.delivery LEFT JOIN variants v ON v.id = d.variant
+            WHERE w.delivery = ?
+            """, [delivery])
+        guard let row else { return }
+        let event = try row.number(0)
+        if try row.flag(2) {
+            let former = try row.optionalNumber(3)
+            var variant = former
+            if let body = release.body { variant = try self.variant(Data(body), of: event, isPlain: row.flag(4)) }
+            let due = max(now.milliseconds, try row.optionalNumber(5) ?? .min)
+            try db.run("UPDATE deliveries SET due = ?, variant = ? WHERE id = ?", [due, variant, delivery])
+            if let former, former != variant {
+                try db.run(
+                    """
+                    DELETE FROM variants
+                    WHERE id = :id AND NOT EXISTS (SELECT 1 FROM deliveries WHERE event = :event AND variant = :id)
+                    """, ["id": former, "event": event])
+            }
+            for file in release.files {
+                try db.run(
+                    """
+                    UPDATE files SET used_at = :now
+                    WHERE sha256 = :file AND abs(used_at - :now) >= \(Self.usedEvery)
+                    """, ["now": now.milliseconds, "file": file])
+                try use(file, by: event)
+            }
+            effects.spilled.insert(DestinationName(try row.text(1)))
+        }
+        try db.endWait(of: delivery, event: event)
+    }
+
+    /// The row of the body that a delivery carries: nil for the event's own, one that another delivery has, or a new
+    /// one. `isPlain`: whether it is the stored event except for its media.
+    private func variant(_ body: Data, of event: Int64, isPlain: Bool) throws -> Int64? {
+        if try db.flag("SELECT body = ? FROM events WHERE seq = ?", [body, event]) { return nil }
+        let same = try db.number(
+            "SELECT id FROM variants WHERE event = ? AND plain = ? AND body = ?", [event, isPlain, body])
+        if let same { return same }
+        try db.run("INSERT INTO variants (event, body, plain) VALUES (?, ?, ?)", [event, body, isPlain])
+        return db.lastInsertedRowID
+    }
+}
+
+extension Database {
+    /// Removes the wait of a delivery, and with the last one of its event what the event waits for.
+    func endWait(of delivery: Int64, event: Int64) throws {
+        try run("DELETE FROM media_waits WHERE delivery = ?", [delivery])
+        try run(Self.endEvent, ["event": event])
+    }
+
+    static let endEvent = """
+        DELETE FROM media_events
+        WHERE event = :event AND NOT EXISTS (SELECT 1 FROM media_waits WHERE event = :event)
+        """
+}

@@ -1,0 +1,162 @@
+import Foundation
+import GRDB
+import SignalboxNotification
+import SignalboxStore
+
+/// A write that shares its commit with others.
+enum SQLiteWrite: Sendable {
+    case append([RoutedEvent], IdempotentRequest?)
+    case settle(Settlement)
+    /// `of`: the result of an earlier search.
+    case claim(DestinationName, upTo: Int, of: DueSearch?)
+    /// Ends deliveries whose time is over.
+    case expire([Overdue])
+    /// Returns leases whose attempts were never begun.
+    case giveBack([Lease])
+    case settleMedia(MediaSettlement)
+    case release([MediaRelease])
+
+    struct Overdue: Sendable {
+        let delivery: Int64
+        let destination: DestinationName
+    }
+
+    enum Output: Sendable {
+        case done
+        case appended(AppendResult)
+        case settled(SettlementResult)
+        case claimed([Lease])
+    }
+}
+
+extension SQLiteFile {
+    /// Performs a group of writes in one transaction, and tells the lanes once it is durable.
+    func commit(_ writes: [SQLiteWrite]) throws(CommitFailure) -> [SQLiteWrite.Output] {
+        var effects = WriteTransaction.Effects()
+        let outputs: [SQLiteWrite.Output]
+        do {
+            outputs = try pool.writeWithoutTransaction { db in
+                try self.transaction(in: db) { now in
+                    var transaction = WriteTransaction(file: self, db: db, now: now)
+                    defer { effects = transaction.effects }
+                    let outputs = try writes.map { try transaction.perform($0) }
+                    try transaction.finish()
+                    return outputs
+                }
+            }
+        } catch {
+            effects.undo(in: self)
+            let failure = CommitFailure(error, path: path)
+            health.commitFailed(failure)
+            throw failure
+        }
+        health.commitSucceeded()
+        effects.apply(in: self)
+        return outputs
+    }
+}
+
+/// One transaction of the writer. The leases that it sees do not change until it has ended, because only the writer
+/// begins and ends leases.
+struct WriteTransaction {
+    let file: SQLiteFile
+    let db: Database
+    let now: Date
+    var rows = AppendedRows()
+    var effects = Effects()
+    /// The statement that records attempts, looked up once.
+    var update: RowStatement?
+    /// URLs that were looked up. Many events of one campaign name the same.
+    var urls: [String: KnownURL] = [:]
+    /// Destinations of new deliveries.
+    private(set) var accepting: [DestinationName: (isIdle: Bool, count: Int)] = [:]
+
+    /// Counts a new delivery. Returns whether its destination accepts nothing for now.
+    mutating func accept(_ destination: DestinationName) -> Bool {
+        let isIdle = accepting[destination]?.isIdle ?? !file.lanes.isActive(destination)
+        accepting[destination, default: (isIdle, 0)].count += 1
+        return isIdle
+    }
+
+    mutating func perform(_ write: SQLiteWrite) throws -> SQLiteWrite.Output {
+        if case .append(let events, let request) = write { return .appended(try append(events, request)) }
+        // All other writes read rows that may have been appended before.
+        try rows.flush(in: db)
+        switch write {
+        case .append: break
+        case .settle(let settlement): return .settled(try settle(settlement))
+        case .claim(let destination, let limit, let search):
+            return .claimed(try claim(from: destination, upTo: limit, of: search))
+        case .expire(let deliveries):
+            // A leased delivery ends with its attempt.
+            let free = file.lanes.withHandOff { handOff in
+                deliveries.filter { !handOff.isHeld($0.delivery, of: $0.destination) }
+            }
+            for overdue in free { try expire(overdue.delivery) }
+        case .giveBack(let leases):
+            for lease in leases { _ = try giveBack(lease) }
+            effects.released += leases.map { ($0, now) }
+        case .settleMedia(let settlement): try settle(settlement)
+        case .release(let releases): for release in releases { try self.release(release) }
+        }
+        return .done
+    }
+
+    /// Writes what was gathered. Counts new deliveries in the ledger, so that an audit can tell how many there must be.
+    mutating func finish() throws {
+        try rows.flush(in: db)
+        effects.lastEvent = rows.lastEvent
+        effects.lastDelivery = rows.lastDelivery
+        for (destination, new) in accepting {
+            try db.run(
+                """
+                INSERT INTO ledger (destination, accepted) VALUES (?, ?)
+                ON CONFLICT (destination) DO UPDATE SET accepted = accepted + excluded.accepted
+                """, [destination.name, new.count])
+        }
+    }
+
+    // MARK: Memory
+
+    /// Changes in memory that follow the commit.
+    struct Effects {
+        var fresh: [Lease] = []
+        /// Destinations with new deliveries that are in the file only.
+        var spilled: Set<DestinationName> = []
+        /// When held deliveries are sent although they were not released.
+        var expected: [DestinationName: Date] = [:]
+        var released: [(lease: Lease, due: Date?)] = []
+        var claimed: [(search: DueSearch, leases: [Lease])] = []
+        var disabled: Set<DestinationName> = []
+        /// Categories that count as known already.
+        var categories: [String] = []
+        /// Whether there may be something to download or to release.
+        var wakesDownloads = false
+        /// The last numbers that were assigned; nil for none.
+        var lastEvent: Int64?
+        var lastDelivery: Int64?
+
+        func apply(in file: SQLiteFile) {
+            file.record.advance(event: lastEvent, delivery: lastDelivery)
+            file.lanes.withHandOff { handOff in
+                for lease in fresh { handOff.withLane(lease.destination) { $0.deliver(lease) } }
+                for destination in spilled { handOff.withLane(destination) { $0.leaveToStore() } }
+                for (destination, due) in expected { handOff.withLane(destination) { $0.expect(due) } }
+                for (lease, due) in released { handOff.withLane(lease.destination) { $0.release(lease, due: due) } }
+                for (search, leases) in claimed {
+                    handOff.withLane(search.destination) { $0.finishReading(leases, of: search) }
+                }
+            }
+            for destination in disabled { file.lanes.deactivate(destination) }
+            file.lanes.wake(spilled.union(fresh.map(\.destination)))
+            if wakesDownloads { file.lanes.wakeDownloads() }
+        }
+
+        func undo(in file: SQLiteFile) {
+            file.categories.remove(categories)
+            file.lanes.withHandOff { handOff in
+                for lease in fresh { handOff.withLane(lease.destination) { $0.forget(lease) } }
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package import Foundation
+package import SignalboxNotification
+
+/// Collects the due deliveries of one destination that can be leased. Pure: a store offers it rows, oldest first.
+package struct DueSearch: Sendable {
+    /// A due delivery and its order key.
+    package struct Due: Sendable {
+        package let id: Int64
+        package let key: String?
+
+        package init(id: Int64, key: String?) {
+            self.id = id
+            self.key = key
+        }
+    }
+
+    package let destination: DestinationName
+    package let isOrdered: Bool
+    /// The order key served last: the search starts after it, so that keys take turns.
+    package let lastKey: String?
+    private let limit: Int
+    private let held: [Int64: Int]
+    private let heldKeys: Set<String>
+    /// One delivery more than requested, if there are more.
+    private var candidates: [Due] = []
+    /// When the next delivery that is not due yet becomes due.
+    package var nextDue: Date?
+    /// Due deliveries that are damaged.
+    package var unreadable: [Int64] = []
+    /// Set when the store has offered every due delivery.
+    package var isComplete = false
+
+    package init(of destination: DestinationName, limit: Int, _ lanes: Lanes) {
+        self.destination = destination
+        self.limit = limit
+        (held, heldKeys, isOrdered, lastKey) = lanes.withHandOff { handOff in
+            guard let lane = handOff.lanes[destination] else { return ([:], [], false, nil) }
+            return (lane.held, lane.heldKeys, lane.isOrdered, lane.lastKey)
+        }
+    }
+
+    /// Whether further rows are needed.
+    package var wantsMore: Bool { candidates.count <= limit }
+
+    /// Whether a due delivery can be leased. The first delivery of a key cannot while another one with this key is
+    /// leased: after a retry it would overtake its successor.
+    package func accepts(_ due: Due) -> Bool {
+        if let key = due.key, heldKeys.contains(key) { return false }
+        return held[due.id] == nil
+    }
+
+    package mutating func add(_ due: Due) { candidates.append(due) }
+
+    /// The deliveries to lease, at most as many as requested.
+    package var found: ArraySlice<Due> { candidates.prefix(limit) }
+
+    /// The order key that was served last; nil when none was.
+    package var servedKey: String? { found.last { $0.key != nil }?.key }
+
+    /// Whether `found` is all that is due.
+    package var isWhole: Bool { isComplete && candidates.count <= limit }
+
+    package var isEmpty: Bool { candidates.isEmpty && unreadable.isEmpty }
+}

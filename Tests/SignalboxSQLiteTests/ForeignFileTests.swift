@@ -1,0 +1,111 @@
+import Foundation
+import GRDB
+import SignalboxNotification
+import SignalboxStoreTesting
+import SignalboxTesting
+import Synchronization
+import Testing
+
+@testable import SignalboxSQLite
+@testable import SignalboxStore
+
+/// Files that another program damaged, a power cut tore, or an earlier version made.
+@Suite(.timeLimit(.minutes(2))) struct ForeignFileTests {
+    private let crm = DestinationName("crm")
+
+    private func event(_ number: UInt8, size: Int = 1) -> RoutedEvent {
+        let now = Date()
+        return RoutedEvent(
+            event: Event(
+                id: EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
+                acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [],
+                body: Array(repeating: number, count: size)),
+            routes: [], deliveries: [DeliveryOrder(to: crm)])
+    }
+
+    private func open(_ directory: String) throws -> SQLiteQueue {
+        let queue = try SQLiteQueue(in: directory)
+        queue.openLane(crm) {}
+        return queue
+    }
+
+    /// Another program overwrote pages. The queue does not open, or its audit finds the damage.
+    @Test func aDamagedFileIsFound() async throws {
+        try await withTemporaryDirectory { directory in
+            try await open(directory).append((0..<200).map { event($0, size: 3000) })
+            let path = directory + "/queue.db"
+            try DatabaseQueue(path: path).inDatabase { _ = try $0.checkpoint(.truncate) }
+            let whole = try Data(contentsOf: URL(fileURLWithPath: path))
+            let file = try #require(FileHandle(forWritingAtPath: path))
+            for page in 20..<120 {
+                try file.seek(toOffset: UInt64(page * 4096))
+                try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+            }
+            try file.close()
+            do throws(StoreError) {
+                let audit = try await SQLiteQueue(in: directory).audit()
+                #expect(!audit.isRight)
+                #expect(!audit.damage.isEmpty)
+            } catch {
+                guard case .damaged(path, _) = error else { throw error }
+            }
+            for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+            try whole.write(to: URL(fileURLWithPath: path))
+            let restored = try open(directory)
+            #expect(try await restored.audit().isRight)
+            #expect(try await restored.claim(from: crm, upTo: 500).count == 200)
+        }
+    }
+
+    /// A power cut tears the end of the log. The file then has the first commits, each of them whole.
+    @Test func aTornLogLosesWholeCommitsOnly() async throws {
+        var random = SeededGenerator(seed: 20_261_121)
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            for number in 0..<20 {
+                let first = UInt8(number * 3)
+                try await queue.append([event(first), event(first + 1, size: 3000), event(first + 2)])
+            }
+            let (file, log) = ("/queue.db", "/queue.db-wal")
+            let whole = try Data(contentsOf: URL(fileURLWithPath: directory + log))
+            for _ in 0..<40 {
+                let length = Int.random(in: 0...whole.count, using: &random)
+                // Behind the tear, the log ends or has older bytes.
+                let isGarbled = Bool.random(using: &random)
+                let rest = Data(repeating: 0xA5, count: isGarbled ? whole.count - length : 0)
+                try await withTemporaryDirectory { copy in
+                    try FileManager.default.copyItem(atPath: directory + file, toPath: copy + file)
+                    try (whole.prefix(length) + rest).write(to: URL(fileURLWithPath: copy + log))
+                    let torn = try open(copy)
+                    #expect(try await torn.audit().isRight, "\(length) of \(whole.count)")
+                    let count = try await torn.eventCount()
+                    #expect(count.isMultiple(of: 3), "\(length) of \(whole.count)")
+                    let found = try await torn.claim(from: crm, upTo: 100).compactMap(\.body.first)
+                    #expect(found == (0..<count).map { UInt8($0) })
+                    try await torn.append([event(99)])
+                    #expect(try await torn.claim(from: crm, upTo: 1).map(\.body) == [[99]])
+                }
+            }
+        }
+    }
+
+    /// A file that an earlier version made cannot return pages to the file system. A removal from it must still end.
+    @Test func removesFromAFileThatCannotShrink() async throws {
+        try await withTemporaryDirectory { directory in
+            let old = try DatabaseQueue(path: directory + "/queue.db")
+            try old.inDatabase { db in
+                try db.execute(sql: "PRAGMA auto_vacuum = NONE")
+                try db.execute(sql: "CREATE TABLE older (id INTEGER PRIMARY KEY)")
+            }
+            try old.close()
+            let queue = try open(directory)
+            try await queue.append((0..<200).map { event($0, size: 5000) })
+            for lease in try await queue.claim(from: crm, upTo: 200) {
+                try await queue.settle(lease, .delivered(status: 200))
+            }
+            let before = try await queue.fileBytes()
+            #expect(try await queue.purge(DeliveryFilter(state: .delivered)) == 200)
+            #expect(try await queue.fileBytes() < before)
+        }
+    }
+}
