@@ -32,6 +32,9 @@ extension GatewayOptions {
         try SQLiteQueue.existing(in: dataDirectory(file: config.gateway.dataDirectory))
     }
 
+    /// The queue that the options name, next to a running gateway.
+    func queue() throws -> any Store { try existingQueue(try optionalConfig()) }
+
     /// Opens the data directory and puts a gateway together. The directory holds the lock while it is alive.
     func open(
         _ config: GatewayConfig, acceptsLoss: Bool = false, logger: Logger

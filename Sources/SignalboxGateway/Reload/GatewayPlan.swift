@@ -10,8 +10,11 @@ package struct GatewayPlan: Sendable {
     package let config: GatewayConfig
     package let status: ActiveConfigStatus
     package let normalizer: Normalizer
+    /// Accepts payloads.
     package let intake: Intake
+    /// Accepts reports of taps.
     package let interactions: InteractionIntake
+    /// Makes and checks links to stored files.
     package let links: MediaLinks
     let clients: ClientPool
     let destinations: [(destination: Destination, sender: any Sender)]
@@ -70,6 +73,7 @@ package struct GatewayPlan: Sendable {
         downloads = Self.downloads(config, resources, links, mediaClient, variants.shaper)
     }
 
+    /// The sender of each destination of the config.
     package var senders: [DestinationName: any Sender] {
         Dictionary(uniqueKeysWithValues: destinations.map { ($0.destination.name, $0.sender) })
     }
