@@ -77,7 +77,7 @@ import Testing
     @Test func readOneLeavesCostlyRoutesToATask() async throws {
         try await withTemporaryDirectory { directory in
             let routes = try (0..<300).map { number in
-                let pattern = #"{"data":{"content":{"body":[{"wildcard":"*a*b\#(number)*"}]}}}"#
+                let pattern = #"{"data":{"content":{"body":[{"wildcard":"*a*\#(number)*b*"}]}}}"#
                 return Route(
                     name: "r\(number)", match: try Pattern(text: Array(pattern.utf8)),
                     destinations: [DestinationName("crm")])
@@ -85,7 +85,8 @@ import Testing
             let intake = Intake(
                 normalizer: TestPipeline().normalizer, routes: RouteTable(routes: routes),
                 queue: try SQLiteQueue(in: directory))
-            let costly = #"{"aps":{"alert":"\#(String(repeating: "a", count: 15_000))"}}"#
+            let text = String(repeating: "a" + (0..<300).map { "\($0)" }.joined(), count: 18)
+            let costly = #"{"aps":{"alert":"\#(text)"}}"#
             #expect(readOne(good, by: intake) != nil)
             #expect(readOne(costly, by: intake) == nil)
             #expect(try await accept(costly, by: intake).items.compactMap { try? $0.get() }.count == 1)
