@@ -6,9 +6,9 @@ import Foundation
 /// The splitter finds where texts end; the parser decides whether they are valid. It guarantees:
 ///
 /// - A valid text is one piece, however it is laid out.
-/// - A damaged text ends before the next line that begins with `{` and is indented no deeper than the text, at the
-///   latest. In an array, elements also end at a comma. Outside arrays, bytes that begin no text are a piece up to the
-///   end of their line.
+/// - Objects and arrays end at their closing bracket, also if the separator behind them is missing. A damaged one ends
+///   at the latest before the next line that begins with `{` and is indented no deeper than the text.
+/// - Other bytes are a piece up to the end of their line; in an array, up to the next comma or bracket.
 /// - The pieces do not depend on the chunks in which the input was appended, except for ``Piece/isLine``.
 /// - Memory is bounded by the limit, not by the input, and no byte is read more than twice.
 ///
@@ -38,15 +38,13 @@ package struct JSONSplitter {
 
     private enum Layout { case unknown, sequence, array, afterArray }
 
-    /// The meaning of the bytes from `start` on; `line` is a line on which no text begins.
-    private enum Stretch { case between, text, line }
+    /// The meaning of the bytes from `start` on: `text` begins with a bracket, `other` does not.
+    private enum Stretch { case between, text, other }
 
     private let limit: Int
     private let takesLines: Bool
-    /// Position of the input in a larger one.
-    private let origin: Int
     private var buffer: [UInt8] = []
-    /// Position of `buffer[0]` in the input.
+    /// Position of `buffer[0]` in the input, or in the larger one that it is part of.
     private var base: Int
     /// Index in the buffer of the first byte that belongs to no piece yet.
     private var start = 0
@@ -57,6 +55,8 @@ package struct JSONSplitter {
     private var lineStart: Int
     private var layout = Layout.unknown
     private var stretch = Stretch.between
+    /// An element of the array has ended, and no comma behind it was read.
+    private var isBehindElement = false
     /// The beginning of the stretch was a piece (``Fault/tooLong``); the rest is dropped.
     private var isDropping = false
     private var scan = BracketScan(at: 0, indentation: 0)
@@ -66,28 +66,17 @@ package struct JSONSplitter {
     private var isFinished = false
 
     /// `limit`: the longest text in bytes. `takesLines`: whether to take lines unread; see ``Piece/isLine``. `line` and
-    /// `offset`: position of the input in a larger one. `isWithin`: the input begins at a ``restart`` of the larger
-    /// one.
-    package init(limit: Int, takesLines: Bool = true, line: Int = 1, offset: Int = 0, isWithin: Bool = false) {
+    /// `offset`: position of the input in a larger one.
+    package init(limit: Int, takesLines: Bool = true, line: Int = 1, offset: Int = 0) {
         self.limit = limit
         self.takesLines = takesLines
         self.line = line
-        origin = offset
         lineStart = offset
         base = offset
-        if isWithin { layout = .sequence }
     }
 
     /// True when the input begins with an array.
     package var isArray: Bool { layout == .array || layout == .afterArray }
-
-    /// A position behind all pieces so far at which another splitter would continue with the same pieces; nil when the
-    /// pieces to come depend on bytes before it.
-    package var restart: (line: Int, offset: Int)? {
-        let position = base + start
-        guard layout == .sequence, !isDropping, strictUntil <= position, lineStart == position else { return nil }
-        return (line, position)
-    }
 
     /// Appends a chunk of the input, cut anywhere.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -123,17 +112,11 @@ package struct JSONSplitter {
                 add(to: start + 1, to: &pieces)
                 start += 1
             case UInt8(ascii: "{"), UInt8(ascii: "["): stretch = .text
-            default: stretch = layout == .array ? .text : .line
+            default: stretch = .other
             }
             return true
         case .text: return stepText(&pieces)
-        case .line:
-            let end = lineEnd(from: scan.position)
-            scan.position = buffer.count
-            if !isDropping, (end ?? buffer.count) - start > limit { addTooLong(to: &pieces) }
-            if let end { return endStretch(at: end, &pieces) }
-            if isDropping { advance(to: buffer.count) }
-            return false
+        case .other: return stepOther(&pieces)
         }
     }
 
@@ -141,7 +124,7 @@ package struct JSONSplitter {
 
     /// Skips white space, a byte order mark and the brackets of an array; nil at the end of the buffer.
     private mutating func skipToText() -> UInt8? {
-        if base + start == origin, buffer[start...].first == 0xEF {
+        if base + start == 0, buffer[start...].first == 0xEF {
             guard buffer.count - start >= 3 || isFinished else { return nil }
             if buffer[start...].starts(with: [0xEF, 0xBB, 0xBF]) {
                 start += 3
@@ -155,7 +138,8 @@ package struct JSONSplitter {
                 lineStart = base + start + 1
             case UInt8(ascii: " "), UInt8(ascii: "\t"), UInt8(ascii: "\r"): break
             case UInt8(ascii: "[") where layout == .unknown || layout == .afterArray: layout = .array
-            case UInt8(ascii: "]") where layout == .array: layout = .afterArray
+            case UInt8(ascii: "]") where layout == .array: (layout, isBehindElement) = (.afterArray, false)
+            case UInt8(ascii: ",") where isBehindElement: isBehindElement = false
             case let byte:
                 if layout == .unknown { layout = .sequence }
                 return byte
@@ -199,15 +183,15 @@ package struct JSONSplitter {
     // MARK: Texts
 
     private mutating func stepText(_ pieces: inout [Piece]) -> Bool {
-        // An element of an array ends at the byte behind it.
-        let longest = isDropping ? Int.max : start + limit + (layout == .array ? 1 : 0)
+        let longest = isDropping ? Int.max : start + limit
         let stop = buffer.withUnsafeBufferPointer {
             scan.run(
                 over: $0, until: min($0.count, longest), inArray: layout == .array,
                 strictUntil: isDropping ? .max : strictUntil - base)
         }
         switch stop {
-        case .end(let end): return endStretch(at: end, fault: scan.isOpen ? .truncated : nil, &pieces)
+        case .complete(let end): return endStretch(at: end, &pieces)
+        case .truncated(let end): return endStretch(at: end, fault: .truncated, &pieces)
         case .damaged(let position): return endDamaged(at: openingLine(before: position + 1) ?? position, &pieces)
         case nil: break
         }
@@ -221,11 +205,20 @@ package struct JSONSplitter {
             if isDropping { advance(to: max(start, buffer.count - 1 - scan.indentation)) }
             return false
         }
-        guard scan.isOpen else { return endStretch(at: buffer.count, &pieces) }
         if let line = openingLine(before: buffer.count) { return endDamaged(at: line, &pieces) }
-        // The array ends with its last element, and is not reported in addition.
-        if layout == .array { layout = .afterArray }
-        return endStretch(at: buffer.count, fault: .truncated, &pieces)
+        return endTruncated(&pieces)
+    }
+
+    private mutating func stepOther(_ pieces: inout [Piece]) -> Bool {
+        let end =
+            layout == .array
+            ? buffer.withUnsafeBufferPointer { scan.endOfScalar(in: $0) } : lineEnd(from: scan.position)
+        if end == nil { scan.position = max(scan.position, buffer.count) }
+        if !isDropping, (end ?? buffer.count) - start > limit { addTooLong(to: &pieces) }
+        if let end { return endStretch(at: end, &pieces) }
+        if isFinished { return scan.inString ? endTruncated(&pieces) : endStretch(at: buffer.count, &pieces) }
+        if isDropping { advance(to: buffer.count) }
+        return false
     }
 
     /// The first line within the stretch that may begin another text.
@@ -244,13 +237,17 @@ package struct JSONSplitter {
         return endStretch(at: end, fault: .truncated, &pieces)
     }
 
+    /// Ends the stretch at the end of the input. An array ends with it, and is not reported in addition.
+    private mutating func endTruncated(_ pieces: inout [Piece]) -> Bool {
+        if layout == .array { layout = .afterArray }
+        return endStretch(at: buffer.count, fault: .truncated, &pieces)
+    }
+
     /// Ends the stretch, with a piece unless its rest was being dropped. Returns true.
     private mutating func endStretch(at end: Int, fault: Fault? = nil, _ pieces: inout [Piece]) -> Bool {
         if !isDropping { add(to: endWithoutBlanks(before: end), fault: fault, to: &pieces) }
         advance(to: end)
-        if layout == .array, start < buffer.count, buffer[start] == UInt8(ascii: ",") { start += 1 }
-        stretch = .between
-        isDropping = false
+        (stretch, isDropping, isBehindElement) = (.between, false, layout == .array)
         return true
     }
 
@@ -277,115 +274,4 @@ package struct JSONSplitter {
         }
         start = end
     }
-}
-
-/// Follows brackets and strings from the first byte of a text to its end.
-private struct BracketScan {
-    enum Stop {
-        /// The text ends before this index.
-        case end(Int)
-        /// The text is damaged, and a line at this index or before begins another text.
-        case damaged(Int)
-    }
-
-    var position: Int
-    private var first: Int
-    /// Bytes before the text on its line, at most 256.
-    let indentation: Int
-    private var depth = 0
-    /// A bit for each open bracket, the innermost in the lowest place, set for `[`.
-    private var kinds: UInt128 = 0
-    /// Deeper than `kinds` can tell; brackets are only counted.
-    private var isDeep = false
-    private var inString = false
-    /// A line that may begin another text is where a value of this one may be.
-    private var hasOpeningLine = false
-
-    init(at first: Int, indentation: Int) {
-        self.first = first
-        self.indentation = min(indentation, 256)
-        position = first
-    }
-
-    /// True while the text is not complete.
-    var isOpen: Bool { depth > 0 || inString }
-
-    /// Adapts to a buffer that lost its first bytes.
-    mutating func move(by count: Int) {
-        first -= count
-        position -= count
-    }
-
-    /// Continues up to `end`; nil when the text does not end before. Before `strictUntil`, every line that may begin
-    /// another text does.
-    mutating func run(
-        over bytes: UnsafeBufferPointer<UInt8>, until end: Int, inArray: Bool, strictUntil: Int
-    ) -> Stop? {
-        while position < end {
-            let byte = bytes[position]
-            if byte == UInt8(ascii: "{"), opensLine(bytes) {
-                if !isOpen { return .end(position) }
-                guard position >= strictUntil, mayOpen(bytes) else { return .damaged(position) }
-                hasOpeningLine = true
-            }
-            position += 1
-            if inString {
-                if byte == UInt8(ascii: "\\") { position += 1 } else if byte == UInt8(ascii: "\"") { inString = false }
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): inString = true
-            case UInt8(ascii: "{"), UInt8(ascii: "["): open(byte)
-            case UInt8(ascii: "}"), UInt8(ascii: "]"):
-                let levels = levels(closedBy: byte)
-                if levels > 1, depth > 0, hasOpeningLine { return .damaged(position - 1) }
-                if levels <= depth {
-                    depth -= levels
-                    kinds = depth == 0 ? 0 : kinds >> UInt128(levels)
-                    if depth == 0, !inArray { return .end(position) }
-                } else if inArray, byte == UInt8(ascii: "]") {
-                    position -= 1
-                    return .end(position)
-                }
-            case UInt8(ascii: ",") where depth == 0:
-                position -= 1
-                return .end(position)
-            default: break
-            }
-        }
-        return nil
-    }
-
-    private mutating func open(_ bracket: UInt8) {
-        isDeep = isDeep || depth == UInt128.bitWidth
-        kinds = kinds << 1 | (bracket == UInt8(ascii: "[") ? 1 : 0)
-        depth += 1
-    }
-
-    /// How many levels a bracket closes: up to the innermost of its kind, one in valid texts; more than are open when
-    /// none is of its kind.
-    private func levels(closedBy bracket: UInt8) -> Int {
-        isDeep ? 1 : 1 + (bracket == UInt8(ascii: "]") ? kinds : ~kinds).trailingZeroBitCount
-    }
-
-    /// Whether a line begins here that is indented no deeper than the text.
-    private func opensLine(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        var before = position - 1
-        while before > first, before >= position - indentation, bytes[before] == 0x20 || bytes[before] == 0x09 {
-            before -= 1
-        }
-        return before >= first && bytes[before] == UInt8(ascii: "\n")
-    }
-
-    /// Whether a value may begin here: after a colon, an opening bracket, or a comma of an array.
-    private func mayOpen(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        switch bytes[..<position].last(where: { !Self.isBlank($0) }) {
-        case _ where inString: false
-        case UInt8(ascii: ":"), UInt8(ascii: "["): true
-        case UInt8(ascii: ","): isDeep || kinds & 1 == 1
-        default: false
-        }
-    }
-
-    static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 }

@@ -34,6 +34,7 @@ package struct GatewayServer: Service {
         active = Replaceable(ActiveAPI(surface, alarm: alarm, budget: budget, readiness: readiness))
     }
 
+    /// Serves until a graceful shutdown, and returns after the commits of all requests. Throws ``ListenError``.
     package func run() async throws {
         let direct = DirectResponder { [active] in active.value.notifications.directHandler(for: $0) }
         let result: Result<Void, any Error>

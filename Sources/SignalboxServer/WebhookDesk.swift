@@ -6,6 +6,7 @@ import Synchronization
 ///
 /// A class because all connections share the counts.
 package final class WebhookDesk: Sendable {
+    /// The output for each webhook: none, a summary, or the body.
     package enum Form: Sendable { case none, lines, json }
 
     private struct Counts {
@@ -34,6 +35,7 @@ package final class WebhookDesk: Sendable {
         self.print = print
     }
 
+    /// The counts so far, as one line without its line end.
     package var summary: String {
         counts.withLock {
             "\($0.received) received, \($0.distinct.count) distinct ids, \($0.unverified) with a bad signature"

@@ -10,6 +10,7 @@ package struct WebhookReceiver: Service {
     /// A request of a sender.
     package struct Message: Sendable {
         package let path: String
+        /// `webhook-id`, and below it the other headers of the Standard Webhooks specification.
         package var id: String? { header("webhook-id") }
         package var timestamp: String? { header("webhook-timestamp") }
         package var signature: String? { header("webhook-signature") }
@@ -36,6 +37,7 @@ package struct WebhookReceiver: Service {
         http = HTTPService(address: address, logger: logger, budget: budget, onListening: onListening)
     }
 
+    /// Serves until a graceful shutdown. Throws ``ListenError`` when the address is not available.
     package func run() async throws {
         let router = Router(context: GatewayRequestContext.self)
         router.add(middleware: ProblemMiddleware())

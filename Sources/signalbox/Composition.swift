@@ -33,6 +33,9 @@ extension GatewayOptions {
         try SQLiteQueue.existing(in: dataDirectory(file: config.gateway.dataDirectory))
     }
 
+    /// The queue that the options name, next to a running gateway.
+    func queue() throws -> any Store { try existingQueue(try optionalConfig().config) }
+
     /// Opens the data directory and puts a gateway together. The directory holds the lock while it is alive.
     func open(
         _ loaded: RoutedConfig, acceptsLoss: Bool = false, logger: Logger

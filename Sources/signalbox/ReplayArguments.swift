@@ -62,7 +62,11 @@ struct SelectionOptions: ParsableArguments {
     var limit: Int?
 
     func validate() throws {
-        if let sentence = request.objection(now: Date()) { throw ValidationError(sentence) }
+        do throws(ReplayError) {
+            _ = try request.selection(now: Date())
+        } catch .refused(let sentence) {
+            throw ValidationError(sentence)
+        }
     }
 
     var request: SelectionRequest {

@@ -33,7 +33,7 @@ import Testing
         try Data(text.utf8).write(to: URL(fileURLWithPath: path), options: .atomic)
     }
 
-    /// The lines that it says up to and with one that has these words.
+    /// The log lines up to and including one with this text.
     private static func log(of gateway: Gateway, until words: String) async -> [String] {
         var lines: [String] = []
         for await line in gateway.process.errors.stream {
@@ -46,7 +46,7 @@ import Testing
     private static let inForce = "Config reloaded."
     private static let refused = "Config rejected; the previous one stays active."
 
-    /// In thousandths.
+    /// In milliseconds.
     private static func figure(_ name: String, of gateway: Gateway) async throws -> Int? {
         let page = try await gateway.get("/metrics", keeping: 65536).text
         return page.split(separator: "\n").first { $0.hasPrefix(name + " ") }.flatMap { line in
@@ -62,7 +62,7 @@ import Testing
 
     // MARK: Which config is in force
 
-    @Test func theDigestIsThatOfTheFilesOneBehindTheOther() async throws {
+    @Test func theDigestCoversTheConcatenatedFiles() async throws {
         try await Gateway.run { gateway, _, directory in
             let first = try await Standing(of: gateway)
             #expect(first.digest == (try await Self.digest(of: ["routes.json"], in: directory)))
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func aRefusedConfigIsToldUntilAGoodOneComes() async throws {
+    @Test func reportsARejectedConfigUntilTheNextGoodOne() async throws {
         try await Gateway.run { gateway, receiver, directory in
             let good = try await Standing(of: gateway)
             #expect(try await Self.figure("signalbox_config_last_reload_successful", of: gateway) == 1000)
@@ -104,7 +104,7 @@ import Testing
             let next = try await Standing(of: gateway)
             #expect(next.refused == nil && next.digest != good.digest)
             #expect(try await Self.figure("signalbox_config_last_reload_successful", of: gateway) == 1000)
-            // That the file has changed may be seen again, by its time, after the signal had it read.
+            // The file watch may reload the file once more after the signal.
             let shown = try #require(try await Self.figure(name, of: gateway))
             #expect(try shown >= Self.milliseconds(next.since))
         }
@@ -119,7 +119,7 @@ import Testing
         #"{ "admin": { "auth": { "bearer": [pastedByMistake] } } }"#,
         #"{ "admin": { "auth": { "bearer": [0xpastedByMistake] } } }"#,
     ])
-    func aSecretThatWasPastedIntoTheConfigIsNotTold(_ config: String) async throws {
+    func doesNotPrintASecretInTheConfig(_ config: String) async throws {
         try await Gateway.run { gateway, _, directory in
             try Self.write(config, to: directory + "/routes.json")
             gateway.process.signal(SIGHUP)
@@ -131,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func aMissingSecretIsToldByItsName() async throws {
+    @Test func reportsAMissingSecretByItsName() async throws {
         try await Gateway.run { gateway, _, directory in
             let config = #"{ "destinations": { "crm": { "url": "https://a.example/", "secret": "env:NOT_THERE" } } }"#
             try Self.write(config, to: directory + "/routes.json")

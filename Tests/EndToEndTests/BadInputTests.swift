@@ -5,7 +5,7 @@ import SignalboxTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(3))) struct BadInputTests {
-    /// One body of every kind that cannot be read, with the status and the code that it gets.
+    /// One unreadable body of every kind, with the status and the code of its response.
     private static let bodies: [(name: String, body: Data, status: Int, code: String)] = [
         ("empty", Data(), 400, "payload-empty"),
         ("blank", Data(" \r\n\t".utf8), 400, "payload-empty"),
@@ -36,7 +36,7 @@ import Testing
         ("10 MB", Data((#"{"a":""# + String(repeating: "x", count: 10_000_000) + #""}"#).utf8), 413, "body-too-large"),
     ]
 
-    @Test func eachGetsOneClearProblemAndLeavesNoTrace() async throws {
+    @Test func eachGetsOneProblemAndIsNotStored() async throws {
         try await withTemporaryDirectory { directory in
             let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
             for (name, body, status, code) in Self.bodies {
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func oddButSoundInputIsTaken() async throws {
+    @Test func acceptsUnusualValidInput() async throws {
         try await withTemporaryDirectory { directory in
             let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
             let payload = #"{"aps":{"alert":"x"}}"#
@@ -88,7 +88,7 @@ import Testing
     }
 
     /// An event is deeper than its payload, and may be longer: numbers are spelled out.
-    @Test func payloadsAtTheLimitsAreTaken() async throws {
+    @Test func acceptsPayloadsAtTheLimits() async throws {
         try await withTemporaryDirectory { directory in
             let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
             let deep = String(repeating: #"{"a":"#, count: 127) + "1" + String(repeating: "}", count: 127)
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func aBadPayloadCostsNoneOfItsNeighbours() async throws {
+    @Test func aBadPayloadDoesNotAffectItsNeighbours() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
                 let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
@@ -123,7 +123,7 @@ import Testing
         }
     }
 
-    @Test func otherAddressesAndMethodsAreProblemsToo() async throws {
+    @Test func unknownPathsAndMethodsAreProblems() async throws {
         try await withTemporaryDirectory { directory in
             let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
             let (status, text) = try await gateway.get("/v1/nothing")
@@ -139,8 +139,8 @@ import Testing
         }
     }
 
-    /// Loopback keeps other machines out, not other sites' pages in a browser on this one.
-    @Test func openAccessIsNotForForeignPages() async throws {
+    /// Loopback excludes other machines, but not pages of other sites in a local browser.
+    @Test func openAccessRejectsPagesOfOtherSites() async throws {
         try await withTemporaryDirectory { directory in
             let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
             let payload = Data(#"{"aps":{"alert":"x"}}"#.utf8)
@@ -156,8 +156,8 @@ import Testing
         }
     }
 
-    /// Once this took a second for each megabyte squared: every text looked for the end of its line anew.
-    @Test func manyTextsOnOneLineCostNoMoreThanTheirLength() async throws {
+    /// Regression: every text searched for the end of its line again, which took quadratic time.
+    @Test func readsManyTextsOnOneLineInLinearTime() async throws {
         try await withTemporaryDirectory { directory in
             let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: "http://127.0.0.1:9/"))
             let body = String(repeating: "{}", count: 2_000_000) + String(repeating: " ", count: 3_000_000) + "x"

@@ -5,7 +5,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// From a payload with buttons to what an app registers, on the built binary from outside.
+/// Categories that payloads define and apps register, on the built binary.
 @Suite(.timeLimit(.minutes(3))) struct CategoryTests {
     private static let payload = Data(
         """
@@ -31,7 +31,7 @@ import Testing
         func header(_ name: String) -> String? { headers.value(forHTTPHeaderField: name) }
     }
 
-    /// Asks with a client of its own, which keeps nothing.
+    /// Sends a request on a new connection, without a cache.
     private static func ask(
         _ gateway: Gateway, _ path: String = "/v1/categories", _ headers: [String: String] = [:],
         method: String = "GET"
@@ -87,7 +87,7 @@ import Testing
         return (try? JSONSerialization.jsonObject(with: Data(text.utf8))) as? [String: Any]
     }
 
-    @Test func declaredOnesAreServedWithThemAndLendTheirLabels() async throws {
+    @Test func servesDeclaredCategoriesAndUsesTheirLabels() async throws {
         try await Gateway.run(config: Self.statics) { gateway, receiver, directory in
             #expect(try await Self.ask(gateway).identifiers == ["ORDER/1"])
             let one = try await Self.ask(gateway, "/v1/categories/ORDER%2F1")

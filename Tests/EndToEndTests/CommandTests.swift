@@ -24,7 +24,7 @@ import Testing
         "synerise/alert",
     ]
 
-    @Test func normalizeTakesEveryLayout() async throws {
+    @Test func normalizeAcceptsEveryLayout() async throws {
         let lines = try mixedPayloads()
         let text = String(decoding: lines, as: UTF8.self)
         let array = "[" + text.split(separator: "\n").joined(separator: ",\n") + "]"
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func normalizeSaysWhatItCannotOpen() async throws {
+    @Test func normalizeReportsAnUnreadableInput() async throws {
         let result = try await normalize(Data(), ["no-such-file"])
         #expect(result.status == 2)
         #expect(result.errors == "signalbox: Cannot open no-such-file: No such file or directory.\n")
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    @Test func replaySaysWhatFailed() async throws {
+    @Test func replayReportsFailures() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run(answer: { _ in 404 }) { receiver in
                 try Data(Gateway.config(to: receiver.url).utf8)
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func explainSaysWhy() async throws {
+    @Test func explainGivesReasons() async throws {
         try await withTemporaryDirectory { directory in
             let config =
                 #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [ { "name": "braze-only", "match": { "data": { "vendor": ["braze"] } }, "to": ["inbox"] } ] }"#
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    @Test func explainTakesASourceAtItsWord() async throws {
+    @Test func explainUsesTheVendorOfTheSource() async throws {
         try await withTemporaryDirectory { directory in
             let config =
                 #"{ "sources": { "shop": { "auth": { "bearer": ["env:SHOP_TOKEN"] }, "vendor": "granify" } } }"#
@@ -163,7 +163,7 @@ import Testing
         }
     }
 
-    @Test func aUsersOwnVendorIsRecognisedAndItsMistakesAreTold() async throws {
+    @Test func recognisesACustomVendorAndReportsItsErrors() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/routes.json"
             let good =
@@ -212,7 +212,7 @@ import Testing
         #expect(main.status == 0)
     }
 
-    @Test func vendorsAndSchemas() async throws {
+    @Test func printsVendorsAndSchemas() async throws {
         let vendors = try await binary.run(["vendors"]).output
         for name in ["synerise", "sourse", "mce", "braze", "klaviyo"] { #expect(vendors.contains(name)) }
         #expect(try await binary.run(["vendors", "--markdown"]).output.hasPrefix("| Vendor |"))

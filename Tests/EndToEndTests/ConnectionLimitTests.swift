@@ -7,7 +7,7 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct ConnectionLimitTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
 
-    @Test func idleConnectionsDoNotKeepNewClientsOut() async throws {
+    @Test func idleConnectionsDoNotBlockNewClients() async throws {
         let script = """
             import resource
             resource.setrlimit(resource.RLIMIT_NOFILE, (1100, 1100))
@@ -32,7 +32,7 @@ import Testing
     }
 
     /// 34 bodies of 8 MiB and 200 small ones, each a byte short.
-    @Test func incompleteBodiesOfOneSourceDoNotKeepOthersOut() async throws {
+    @Test func incompleteBodiesOfOneSourceDoNotBlockOthers() async throws {
         let script = """
             kept = []
             def begin(length):

@@ -18,14 +18,14 @@ struct CrashPlay: Sendable {
     /// The deliveries that arrived.
     private final class Arrivals: Sendable {
         private struct State {
-            /// By event, in which lives of the gateway it was sent.
+            /// The runs of the gateway that sent each event.
             var lives: [String: [String]] = [:]
-            /// By body, under which ids.
+            /// The ids of each body.
             var ids: [[UInt8]: Set<String>] = [:]
         }
         private let state = Mutex(State())
 
-        /// Each life has an address of its own to send to.
+        /// Each run sends to its own address.
         func note(_ message: WebhookReceiver.Message) {
             let id = message.id ?? "none"
             state.withLock { state in
@@ -38,7 +38,7 @@ struct CrashPlay: Sendable {
         var ids: [[UInt8]: Set<String>] { state.withLock { $0.ids } }
     }
 
-    /// How many posts were answered. A class because those who post and the one who kills share it.
+    /// The number of answered requests. A class because the senders and the killer share it.
     private final class Taken: Sendable {
         private let number = Mutex(0)
         var count: Int { number.withLock { $0 } }
@@ -49,7 +49,7 @@ struct CrashPlay: Sendable {
         let arrivals = Arrivals()
         try await ReceivingServer.run(answer: { message in
             arrivals.note(message)
-            // So that there is something under way at most moments.
+            // So that most moments have an attempt in flight.
             for _ in 0..<200 { await Task.yield() }
             return 204
         }) { receiver in
@@ -58,13 +58,13 @@ struct CrashPlay: Sendable {
                 try await Gateway.start(
                     in: directory,
                     config: Gateway.config(
-                        // An attempt that a busy machine takes too long for would be a repeat that no kill explains.
+                        // On a busy machine, an attempt that times out would cause a repeat without a kill.
                         to: "\(receiver.url)/\(life)", attempts: 100, timeout: "120s"))
             }
             var accepted: Set<String> = []
             for life in 0..<kills {
                 let gateway = try await start(life)
-                // So many answers, and then so many turns of the scheduler: any moment of a request's way.
+                // A random number of responses and scheduler turns: any moment of a request.
                 let answers = Int.random(in: 0...30, using: &random)
                 let turns = Int.random(in: 0...3000, using: &random)
                 accepted.formUnion(await load(gateway, killAfter: answers, turns: turns))
@@ -76,7 +76,7 @@ struct CrashPlay: Sendable {
             #expect(Set(arrivals.ids.values.map(\.count)) == [1], "one body has one id, seed \(seed)")
             print("\(accepted.count) events, \(arrivals.lives.values.reduce(0) { $0 + $1.count - 1 }) repeats")
             for (id, lives) in arrivals.lives {
-                // Once in each life at most, so that a repeat costs a life that ended during an attempt.
+                // At most once in each run, so that each repeat needs a run that ended during an attempt.
                 #expect(Set(lives).count == lives.count, "\(id) twice in one life, seed \(seed)")
                 if ending == .stop { #expect(lives.count == 1, "\(id) twice, seed \(seed)") }
             }

@@ -8,8 +8,8 @@ import Testing
 @Suite(.timeLimit(.minutes(3))) struct DirectRequestTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
 
-    /// A request with a key always takes the way of tasks.
-    @Test func theAnswersAreTheSame() async throws {
+    /// A task always answers a request with a key.
+    @Test func bothPathsAnswerAlike() async throws {
         let bodies =
             try mixedPayloads().split(separator: UInt8(ascii: "\n")).map { Data($0) }
             + [
@@ -29,7 +29,7 @@ import Testing
     }
 
     @Test(arguments: ["/v1/notifications", "/v1/sources/app/notifications", "/v1/sources/other/notifications"])
-    func tokensCountOnBothWays(path: String) async throws {
+    func bothPathsCheckTokens(path: String) async throws {
         let sources =
             #""sources": { "app": { "auth": { "bearer": ["env:APP"] } }, "other": { "auth": { "bearer": ["env:OTHER"] } } },"#
         try await Gateway.run(config: sources, environment: ["APP": "app-token", "OTHER": "other-token"]) {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// The second is refused while nothing before it is unanswered.
+    /// The second request is rejected after the first response was sent.
     @Test func answersRequestsAfterARejection() async throws {
         try await Gateway.run { gateway, _, _ in
             let requests = [Self.payload, "nope", Self.payload].map { Self.request($0) }.joined()
@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    /// More than is read at once.
+    /// More requests than one read receives.
     @Test func aLongPipelineIsAnsweredToItsEnd() async throws {
         try await Gateway.run { gateway, _, _ in
             let payload = #"{"aps":{"alert":"\#(String(repeating: "x", count: 4000))"}}"#

@@ -61,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func theBuiltInListenerVerifiesWhatIsCompressed() async throws {
+    @Test func listenVerifiesCompressedBodies() async throws {
         try await withTemporaryDirectory { directory in
             let listener = try binary.start(
                 ["listen", "--listen", "127.0.0.1:0"], environment: ["WEBHOOK_SECRET": Gateway.secret])

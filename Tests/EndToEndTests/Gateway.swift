@@ -13,7 +13,7 @@ func mixedPayloads() throws -> Data {
     return try Data(contentsOf: url)
 }
 
-/// A started gateway, with everything that a test needs to talk to it.
+/// A running gateway and its client.
 struct Gateway {
     /// The example of the Standard Webhooks specification.
     static let secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -24,7 +24,7 @@ struct Gateway {
     private let http = OutboundHTTP(
         policy: AddressPolicy(allow: [AddressRange("127.0.0.0/8")].compactMap { $0 }))
 
-    /// A config with one webhook that gets everything.
+    /// A config with one webhook that receives every event.
     static func config(
         to url: String, more: String = "", attempts: Int = 5, timeout: String = "15s"
     ) -> String {
@@ -36,8 +36,8 @@ struct Gateway {
         """
     }
 
-    /// A gateway with one webhook that gets everything, for as long as `body` runs, which it survives. `more`: of the
-    /// config.
+    /// Runs `body` with a gateway that sends every event to one webhook; checks that it does not exit earlier. `more`:
+    /// further sections of the config.
     static func run(
         config more: String = "", environment: [String: String] = [:],
         _ body: @escaping @Sendable (Gateway, ReceivingServer, _ directory: String) async throws -> Void
@@ -52,8 +52,8 @@ struct Gateway {
         }
     }
 
-    /// Writes a config into a directory and starts a gateway there, on a port of its own. `behind`: a command that
-    /// becomes the gateway.
+    /// Writes a config into a directory and starts a gateway there, on a free port. `behind`: a command that executes
+    /// the gateway.
     static func start(
         in directory: String, config: String? = nil, arguments: [String] = [], environment: [String: String] = [:],
         behind command: [String] = []
@@ -76,20 +76,20 @@ struct Gateway {
         return (reply.status, (try? JSONSerialization.jsonObject(with: Data(reply.excerpt))) as? [String: Any] ?? [:])
     }
 
-    /// `keeping`: the most bytes of the answer.
+    /// `keeping`: the largest response in bytes.
     func get(_ path: String, keeping bytes: Int = 1024) async throws -> (status: Int, text: String) {
         let reply = try await http.send(OutboundRequest(method: .get, url: url + path, keptBytes: bytes))
         return (reply.status, String(decoding: reply.excerpt, as: UTF8.self))
     }
 
-    /// Stops it as an operator would, and says how it ended.
+    /// Stops it by SIGTERM; returns the exit code.
     func stop() async -> Int32 {
         http.stop()
         process.signal(SIGTERM)
         return await process.end()
     }
 
-    /// Ends it as a power cut would.
+    /// Kills it.
     func kill() async {
         process.signal(SIGKILL)
         _ = await process.end()

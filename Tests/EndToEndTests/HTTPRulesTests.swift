@@ -39,7 +39,7 @@ import Testing
 
     /// Otherwise a target that names another site would count as this machine.
     @Test(arguments: [true, false])
-    func theAuthorityOfAnAbsoluteTargetCounts(isDirect: Bool) async throws {
+    func usesTheAuthorityOfAnAbsoluteTarget(isDirect: Bool) async throws {
         try await Gateway.run { gateway, _, _ in
             let close = ["host: 127.0.0.1", "connection: close"]
             for (host, status) in [("127.0.0.1:1", "202"), ("evil.example", "403")] {
@@ -56,7 +56,7 @@ import Testing
         }
     }
 
-    @Test func framingThatIsNotUnderstoodIsRejected() async throws {
+    @Test func rejectsUnsupportedFraming() async throws {
         try await Gateway.run { gateway, _, _ in
             let chunked = "\r\n\r\n5\r\nhello\r\n0\r\n\r\n"
             for (fields, version, statuses) in [
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    @Test func theLastRequestOfAConnectionIsTheLast() async throws {
+    @Test func ignoresRequestsAfterTheLast() async throws {
         try await Gateway.run { gateway, _, _ in
             let good = Self.request(["host: 127.0.0.1"], isDirect: true)
             for (fields, version) in [
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// The client would wait for good.
+    /// Without a response, the client would wait permanently.
     @Test func aClientThatWaitsForContinueReceivesIt() async throws {
         let script = """
             connection = socket.create_connection(("127.0.0.1", port), timeout=20)
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func theReceiverForDevelopmentKeepsTheSameRules() async throws {
+    @Test func listenFollowsTheSameRules() async throws {
         let listener = try binary.start(
             ["listen", "--listen", "127.0.0.1:0"], environment: ["WEBHOOK_SECRET": Gateway.secret])
         let url = try #require(await listener.listeningURL())

@@ -1,8 +1,8 @@
 import SignalboxServer
 import Synchronization
 
-/// A receiver's answers, of which the first is held back until it is released. A class because the receiver and the
-/// test share it.
+/// A receiver's responses. The first one waits until it is released. A class because the receiver and the test share
+/// it.
 final class HeldAnswer: Sendable {
     private let number = Mutex(0)
     private let (released, releasing) = AsyncStream.makeStream(of: Void.self)

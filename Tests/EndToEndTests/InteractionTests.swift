@@ -23,8 +23,8 @@ import Testing
         Data(#"{"eventId":"\#(event)","actionIdentifier":"\#(identifier)","deviceTime":"\#(time)"}"#.utf8)
     }
 
-    /// Posts the payload; returns the event's id, and its buttons' identifiers by title as the category says that an
-    /// app fetches once it was delivered.
+    /// Posts the payload; returns the event's id, and the identifiers of its buttons by title, from the category that
+    /// an app fetches after the delivery.
     private func send(
         to gateway: Gateway, _ receiver: ReceivingServer
     ) async throws -> (id: String, buttons: [String: String]) {
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aRepeatedReportIsAnsweredAgainAndTakenOnce() async throws {
+    @Test func storesARepeatedReportOnce() async throws {
         try await Gateway.run { gateway, receiver, _ in
             let (id, buttons) = try await send(to: gateway, receiver)
             let shop = try #require(buttons["Shop"])

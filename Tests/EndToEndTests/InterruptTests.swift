@@ -4,7 +4,7 @@ import SignalboxTesting
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct InterruptTests {
-    /// Far more input than is read by the time the first event has arrived.
+    /// Far more input than the command reads before the first event arrives.
     @Test func replayEndsInOrderOnControlC() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in

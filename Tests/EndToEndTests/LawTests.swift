@@ -17,14 +17,14 @@ import Testing
         }
     }
 
-    private func expectBooksToAddUp(in directory: String) async throws {
+    private func expectConsistentLedger(in directory: String) async throws {
         let audit = try await binary.run(["audit"], in: directory)
         #expect(audit.status == 0, "\(audit.errors)")
         #expect(audit.output.hasSuffix("Ledger consistent.\n"))
     }
 
     /// Law 1.
-    @Test func everythingAcceptedComesToExactlyOneEnd() async throws {
+    @Test func everyAcceptedDeliveryEndsOnce() async throws {
         try await withTemporaryDirectory { directory in
             let count = Mutex(0)
             let answers = [204, 400, 503]
@@ -40,7 +40,7 @@ import Testing
                 while try await states(in: directory).contains("waiting") {}
                 #expect(await gateway.stop() == 0)
                 #expect(try await states(in: directory).count == 60)
-                try await expectBooksToAddUp(in: directory)
+                try await expectConsistentLedger(in: directory)
             }
         }
     }
@@ -56,7 +56,7 @@ import Testing
                 }
                 #expect(await gateway.stop() == 0)
                 #expect(try await states(in: directory).isEmpty)
-                try await expectBooksToAddUp(in: directory)
+                try await expectConsistentLedger(in: directory)
             }
         }
     }
@@ -78,9 +78,9 @@ import Testing
         }
     }
 
-    /// Law 4. While the receiver has a request before it, the file already says that its attempt was begun: a gateway
-    /// that is killed at that moment leaves a trace of it.
-    @Test func anAttemptIsWrittenDownBeforeItIsMade() async throws {
+    /// Law 4. While the receiver processes a request, the queue already has a record of the attempt: a gateway that is
+    /// killed at that moment leaves a trace.
+    @Test func recordsAnAttemptBeforeItIsMade() async throws {
         try await withTemporaryDirectory { directory in
             let (gate, open) = AsyncStream.makeStream(of: Void.self)
             let isFirst = Mutex(true)
@@ -116,7 +116,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let play = CrashPlay(directory: directory, kills: 50, seed: seed, payload: payload)
             try await play.run()
-            try await expectBooksToAddUp(in: directory)
+            try await expectConsistentLedger(in: directory)
         }
     }
 
@@ -127,7 +127,7 @@ import Testing
         try await withTemporaryDirectory { directory in
             let play = CrashPlay(directory: directory, kills: 20, seed: seed, payload: payload, ending: .stop)
             try await play.run()
-            try await expectBooksToAddUp(in: directory)
+            try await expectConsistentLedger(in: directory)
         }
     }
 

@@ -6,8 +6,8 @@ import SignalboxTesting
 import Synchronization
 import Testing
 
-/// A gateway that is killed again and again while it downloads: every event that was acknowledged arrives with its
-/// picture, and no file is ever another one than its name says.
+/// A gateway that is killed repeatedly while it downloads: every acknowledged event arrives with its picture, and every
+/// file has the digest in its name.
 @Suite(.timeLimit(.minutes(5))) struct MediaCrashTests {
     private static let pictures = 120
     private static let kills = 50
@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func killedAtAnyMomentItHasEveryPictureWholeInTheEnd() async throws {
+    @Test func storesEveryPictureCompletelyDespiteKills() async throws {
         let arrived = Arrived()
         let accepted = Accepted()
         let replies = Dictionary(
@@ -47,7 +47,7 @@ import Testing
                     let config = pictures.config(to: receiver.url)
                     for _ in 0..<Self.kills {
                         let gateway = try await Gateway.start(in: directory, config: config)
-                        // So many answers, and then so many turns of the scheduler: any moment of a download's way.
+                        // A random number of responses and scheduler turns: any moment of a download.
                         let answers = Int.random(in: 1...60, using: &random)
                         let turns = Int.random(in: 0...3000, using: &random)
                         let first = Int.random(in: 0..<Self.pictures, using: &random)

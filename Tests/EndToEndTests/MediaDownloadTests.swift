@@ -5,7 +5,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// From a payload with a picture to the picture, on the built binary from outside.
+/// Downloads of pictures that payloads link to, on the built binary.
 @Suite(.timeLimit(.minutes(3))) struct MediaDownloadTests {
     private func media(_ message: WebhookReceiver.Message) throws -> [[String: Any]] {
         EventRecorder.record(message.body)
@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func aPictureIsThereBeforeTheEventIsDelivered() async throws {
+    @Test func storesAPictureBeforeItsEventIsDelivered() async throws {
         try await run(["/a.png": [PictureServer.reply()]]) { gateway, receiver, pictures in
             #expect(try await gateway.post(pictures.payload("/a.png")).status == 202)
             let message = try #require(await receiver.next().first)
@@ -57,7 +57,7 @@ import Testing
         }
     }
 
-    /// A second download would bring a page.
+    /// A second download would receive a page.
     @Test func eventsThatShareAPictureCauseOneDownload() async throws {
         let replies = ["/a.png": [PictureServer.reply(), .file(Array("<html>".utf8))]]
         try await run(replies) { gateway, receiver, pictures in
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func aSlowServerDelaysOnlyWhoWaitsForIt() async throws {
+    @Test func aSlowServerDelaysOnlyItsOwnDeliveries() async throws {
         let endless = ScriptedReply(
             head: "HTTP/1.1 200 OK\r\ncontent-type: image/png\r\n\r\n", body: Data([0]), times: 0, gap: 0.05)
         try await run(["/slow": [endless], "/a.png": [PictureServer.reply()]], wait: "15s") {

@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// More pictures than there is room for, on the built binary from outside.
+/// More pictures than the quota permits, on the built binary.
 @Suite(.timeLimit(.minutes(3))) struct MediaQuotaTests {
     private static let size = 100_000
 
@@ -20,8 +20,8 @@ import Testing
         return try #require(line.split(separator: " ").last.flatMap { Int($0) })
     }
 
-    /// Two megabytes for a store of one. An event is in use until its delivery is settled: that of the last one, and
-    /// of the one before it when it comes at once.
+    /// Two megabytes for a quota of one. A file is in use until the deliveries of its event are settled: that of the
+    /// last event, and that of the one before it.
     @Test func aFloodOfPicturesStaysWithinTheLimit() async throws {
         try await withTemporaryDirectory { directory in
             let replies = Dictionary(uniqueKeysWithValues: (0..<20).map { ("/\($0).png", [reply($0)]) })

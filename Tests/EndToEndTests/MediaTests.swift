@@ -3,7 +3,7 @@ import SignalboxGateway
 import SignalboxTesting
 import Testing
 
-/// The files that events point to, as curl gets them from the built binary.
+/// The files that events link to, as curl receives them from the built binary.
 @Suite(.timeLimit(.minutes(3))) struct MediaTests {
     private static let calendar = Array("BEGIN:VCALENDAR\r\nVERSION:2.0\r\nEND:VCALENDAR\r\n".utf8)
 
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    @Test func aCalendarIsAFileToSaveThatNeverChanges() async throws {
+    @Test func servesACalendarAsAnImmutableDownload() async throws {
         try await withFiles { calendar, _, _ in
             let reply = try await Reply(calendar)
             #expect(reply.status == 200)
@@ -84,7 +84,7 @@ import Testing
         ("bytes=-0", 416, "", "bytes */4"), ("bytes=2-1", 200, "abcd", ""), ("bytes=0-0,2-2", 200, "abcd", ""),
         ("bytes=a-b", 200, "abcd", ""), ("bytes=-", 200, "abcd", ""), ("lines=1-2", 200, "abcd", ""),
     ])
-    func aPartCanBeAskedFor(_ range: String, status: Int, body: String, place: String) async throws {
+    func servesAByteRange(_ range: String, status: Int, body: String, place: String) async throws {
         try await withFiles { _, other, _ in
             let reply = try await Reply(other, "--header", "range: " + range)
             #expect(reply.status == status)
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    @Test func aPartOfAnotherFileIsNotHandedOut() async throws {
+    @Test func servesTheWholeFileWhenIfRangeDiffers() async throws {
         try await withFiles { _, other, _ in
             let range = ["--header", "range: bytes=0-0", "--header"]
             let changed = try await Reply(other, range + ["if-range: \"a\""])

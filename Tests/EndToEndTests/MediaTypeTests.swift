@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func picturesSoundsAndFilmsAreShownAsWhatTheyAre() async throws {
+    @Test func servesMediaWithTheirContentTypes() async throws {
         try await withFiles(Self.seenAndHeard) { urls in
             for (url, sample) in zip(urls, Self.seenAndHeard) {
                 let reply = try await Reply(url)
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// RFC 9110, 14.2: a server may answer with the whole file, and 13.1.5: only a strong match keeps the range.
-    @Test func conditionsOfPartsAreTakenStrictly() async throws {
+    @Test func comparesIfRangeStrictly() async throws {
         try await withFiles([Self.seenAndHeard[0]]) { urls in
             let (url, bytes) = (urls[0], Self.seenAndHeard[0].bytes)
             let tag = "\"\(url.suffix(64))\""

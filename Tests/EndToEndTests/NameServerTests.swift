@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// A name server that never answers, for gateways with a `resolv.conf` of their own; only root may be one.
+/// A name server that never answers, for gateways with their own `resolv.conf`. Requires root.
 private final class SilentNameServer {
     // A class because it owns a socket.
     static let address = "127.94.94.94"
@@ -30,7 +30,7 @@ private final class SilentNameServer {
 }
 
 @Suite(.timeLimit(.minutes(1))) struct NameServerTests {
-    /// Each of three attempts gives up after a second, the look-up of the name after thirty.
+    /// Each of three attempts times out after a second, the lookup of the name after thirty.
     @Test(.enabled { await Namespace.isAllowed && SilentNameServer.isPossible })
     func aSlowLookupDelaysNoOtherRequest() async throws {
         let server = try #require(SilentNameServer())

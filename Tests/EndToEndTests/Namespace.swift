@@ -1,6 +1,6 @@
 import SignalboxServerTesting
 
-/// Commands that give a process mounts of its own, without being root; not every machine lets them.
+/// Commands that give a process its own mounts without root. Some machines do not permit them.
 enum Namespace {
     static var isAllowed: Bool {
         get async {
@@ -12,10 +12,10 @@ enum Namespace {
     /// The data directory is empty and limited to this size.
     static func diskOf(kilobytes: Int) -> [String] { run("mount -t tmpfs -o size=\(kilobytes)k tmpfs data") }
 
-    /// The data directory is as it was, and cannot be written.
+    /// The data directory is unchanged and read-only.
     static let readOnly = run("mount --bind data data && mount -o remount,bind,ro data")
 
-    /// Names are looked up as the working directory's `resolv.conf` says.
+    /// Host names are resolved as the working directory's `resolv.conf` specifies.
     static let nameServers = run("mount --bind resolv.conf /etc/resolv.conf")
 
     /// The file system that such a process sees.

@@ -3,7 +3,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// Commands with files that are not there, are not what they should be, or are named for two things at once.
+/// Commands with files that are missing, have other contents, or are named by two options.
 @Suite(.timeLimit(.minutes(3))) struct OddFilesTests {
     private static let payload = #"{"aps":{"alert":"x"}}"#
     private static let config = """
@@ -32,7 +32,7 @@ import Testing
         ["replay", "--dry-run", "--rejects", "./in.ndjson", "in.ndjson"], ["replay", "--rejects", "hard", "in.ndjson"],
         ["replay", "--resume", "link", "in.ndjson"],
     ])
-    func anInputIsNeverWrittenOver(_ arguments: [String]) async throws {
+    func neverOverwritesAnInput(_ arguments: [String]) async throws {
         try await run { directory in
             let files = FileManager.default
             try files.createSymbolicLink(atPath: directory + "/link", withDestinationPath: "in.ndjson")
@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test(arguments: [["normalize"], ["replay", "--dry-run"], ["replay", "--to", "http://127.0.0.1:1"]])
-    func theConfigIsNeverWrittenOver(_ command: [String]) async throws {
+    func neverOverwritesTheConfig(_ command: [String]) async throws {
         try await run { directory in
             let result = try await binary.run(
                 command + ["--rejects", "./routes.json", "in.ndjson"], in: directory)
@@ -91,7 +91,7 @@ import Testing
         }
     }
 
-    @Test func aDirectoryIsNoInput() async throws {
+    @Test func refusesADirectoryAsInput() async throws {
         try await run { directory in
             let result = try await binary.run(["replay", "in.ndjson", "."], in: directory)
             #expect(result.status == 2)
@@ -106,7 +106,7 @@ import Testing
         ["explain", "one.json"], ["routes", "check"], ["routes", "schema"], ["normalize", "in.ndjson"],
         ["replay", "--dry-run", "in.ndjson"],
     ])
-    func aFullOutputIsToldAndNotTakenForSuccess(_ arguments: [String]) async throws {
+    func failsWhenTheOutputIsFull(_ arguments: [String]) async throws {
         try await run { directory in
             try Data(Self.payload.utf8).write(to: URL(fileURLWithPath: directory + "/one.json"))
             let command = ["sh", "-c", #"exec "$0" "$@" > /dev/full"#]
@@ -118,7 +118,7 @@ import Testing
         }
     }
 
-    @Test func aFullFileOfRejectsIsToldInOneSentence() async throws {
+    @Test func reportsAFullRejectsFileInOneSentence() async throws {
         let result = try await binary.run(
             ["normalize", "--rejects", "/dev/full"], input: Data("7".utf8), in: NSTemporaryDirectory())
         #expect(result.status == 2)
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func unknownAndAConfigsOwnVendorsMayBeSelected() async throws {
+    @Test func selectsUnknownAndCustomVendors() async throws {
         try await run { directory in
             let config = #"""
                 { "detectors": { "custom": [ { "vendor": "acme", "markers": [{ "strength": "signature", "at": "/acme" }] } ] } }
@@ -172,7 +172,7 @@ import Testing
     @Test(arguments: [
         "\(payload)\n\(payload)\n", "\(payload)\(payload)", "[\(payload),\(payload)]", "[\(payload)]",
     ])
-    func explainSaysThatItTakesOnePayload(_ input: String) async throws {
+    func explainRejectsSeveralPayloads(_ input: String) async throws {
         let result = try await binary.run(["explain"], input: Data(input.utf8), in: NSTemporaryDirectory())
         #expect(result.status == 1)
         #expect(
@@ -182,13 +182,13 @@ import Testing
     }
 
     @Test(arguments: ["{\"aps\":{}}}", "{\"aps\":", "7", "nope"])
-    func explainSaysWhatIsWrongWithOnePayload(_ input: String) async throws {
+    func explainReportsAnInvalidPayload(_ input: String) async throws {
         let result = try await binary.run(["explain"], input: Data(input.utf8), in: NSTemporaryDirectory())
         #expect(result.status == 1)
         #expect(!result.errors.contains("several"), "\(result.errors)")
     }
 
-    @Test func checkGoesByTheSameSettingsAsServe() async throws {
+    @Test func checkUsesTheSettingsOfServe() async throws {
         try await run { directory in
             try FileManager.default.moveItem(atPath: directory + "/routes.json", toPath: directory + "/other.json")
             let ways: [([String], [String: String])] = [
@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", " \n"]) func aFileOfCasesThatIsEmptyIsToldAsOne(_ text: String) async throws {
+    @Test(arguments: ["", " \n"]) func reportsAnEmptyFileOfCases(_ text: String) async throws {
         try await run { directory in
             try Data(text.utf8).write(to: URL(fileURLWithPath: directory + "/cases.json"))
             let result = try await binary.run(["routes", "test", "cases.json"], in: directory)

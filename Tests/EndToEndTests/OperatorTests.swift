@@ -10,7 +10,7 @@ import Testing
 
     // MARK: Repeats
 
-    @Test func aRepeatedRequestIsAnsweredAgainAndTakenOnce() async throws {
+    @Test func storesARepeatedRequestOnceAndRepeatsItsResponse() async throws {
         try await Gateway.run { gateway, receiver, directory in
             let key = [(name: "idempotency-key", value: "\"7f3c\"")]
             let first = try await gateway.post(payload, headers: key)
@@ -66,8 +66,8 @@ import Testing
         }
     }
 
-    /// A proxy on the same machine makes the whole world seem to be here.
-    @Test func withoutATokenOperatorsAreLetInOnlyWhereAnybodyIs() async throws {
+    /// Behind a proxy on this machine, every client seems to be local.
+    @Test func withoutATokenOperatorsNeedOpenAccess() async throws {
         let source = #""sources": { "app": { "auth": { "bearer": ["env:APP"] } } },"#
         try await Gateway.run(config: source, environment: ["APP": "app-token"]) { gateway, _, _ in
             let deliveries = try await gateway.get("/v1/deliveries")
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// More complete batches than there are places, and a backlog in the file.
+    /// More complete batches than the destination's concurrency, and a backlog in the queue.
     @Test func batchesOfABacklogAllArrive() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test func aTokenOfBothIsRefusedAtTheStart() async throws {
+    @Test func refusesATokenOfASourceAndAnOperator() async throws {
         try await withTemporaryDirectory { directory in
             let config =
                 #"{ "sources": { "app": { "auth": { "bearer": ["env:T"] } } }, "admin": { "auth": { "bearer": ["env:T"] } } }"#
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// Operators see an open breaker in every view, also from another process.
-    @Test func saysWhyDeliveriesWaitForADestinationThatFails() async throws {
+    @Test func showsWhyDeliveriesWait() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run(answer: { _ in 503 }) { receiver in
                 let config = """
@@ -181,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func aPingIsSignedAndNotQueued() async throws {
+    @Test func signsAPingAndDoesNotQueueIt() async throws {
         try await Gateway.run { gateway, receiver, directory in
             let answer = try await gateway.post(Data(), to: "/v1/destinations/crm/ping")
             #expect(answer.json["taken"] as? Bool == true)
@@ -220,7 +220,7 @@ import Testing
 
     // MARK: Schedules
 
-    @Test func anEmbargoIsKeptAcrossARestartUnlessARouteIgnoresIt() async throws {
+    @Test func keepsNotBeforeAcrossARestartUnlessTheRouteIgnoresIt() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
                 let config = """

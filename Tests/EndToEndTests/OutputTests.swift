@@ -42,7 +42,7 @@ import Testing
     }
 
     /// Long-running commands continue: their output is lost, and the exit code reports it.
-    @Test func aGatewayWhoseInboxCannotBeShownGoesOnAndTells() async throws {
+    @Test func continuesWhenTheInboxCannotBePrintedAndReportsIt() async throws {
         try await withTemporaryDirectory { directory in
             let config = #"""
                 { "destinations": { "inbox": { "builtin": "inbox" } },

@@ -1,14 +1,14 @@
 import Foundation
 import SignalboxServerTesting
 
-/// Pictures on a server with TLS, for one test, and the part of a gateway's config that has them downloaded.
+/// A TLS server with pictures, for one test, and the config section that downloads them.
 struct PictureServer {
     let peer: Peer
     let origin: String
-    /// Of the config's section: whom to trust.
+    /// The certificate authority, for the config section.
     let media: String
 
-    /// A picture of one pixel with a number behind it, as some software leaves its name there.
+    /// A picture of one pixel, followed by a number, as some software appends its name.
     static func picture(_ number: Int = 0) -> [UInt8] {
         let png =
             "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -45,7 +45,7 @@ struct PictureServer {
                 .utf8)
     }
 
-    /// A config with one webhook that gets everything with its media. `media`: more about downloads.
+    /// A config with one webhook that receives every event with its media. `media`: further settings of downloads.
     func config(to url: String, wait: String = "2m", media more: String? = nil) -> String {
         """
         { "gateway": { "name": "test", "publicUrl": "https://gateway.example" },

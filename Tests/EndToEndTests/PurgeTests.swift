@@ -15,7 +15,7 @@ import Testing
         return (result.status, try #require(Int(word), "\(result.errors)"))
     }
 
-    private func expectBooksToAddUp(in directory: String) async throws {
+    private func expectConsistentLedger(in directory: String) async throws {
         let audit = try await binary.run(["audit"], in: directory)
         #expect(audit.output.hasSuffix("Ledger consistent.\n"), "\(audit.output)\(audit.errors)")
     }
@@ -32,10 +32,10 @@ import Testing
                 first.release()
                 while try await gateway.get("/v1/deliveries").text.contains(#""state":"waiting""#) {}
                 #expect(try await gateway.get("/v1/deliveries/1").text.contains(#""status":204"#))
-                try await expectBooksToAddUp(in: directory)
+                try await expectConsistentLedger(in: directory)
                 #expect(try await purge(["1"], in: directory) == (0, 1))
                 #expect(await gateway.stop() == 0)
-                try await expectBooksToAddUp(in: directory)
+                try await expectConsistentLedger(in: directory)
             }
         }
     }
@@ -58,7 +58,7 @@ import Testing
             let audit = try await binary.run(["audit"], in: directory)
             #expect(
                 audit.output.contains("Removed before delivery: 3 deliveries to crm, first at 20"), "\(audit.output)")
-            try await expectBooksToAddUp(in: directory)
+            try await expectConsistentLedger(in: directory)
         }
     }
 
@@ -77,12 +77,12 @@ import Testing
                     #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/pause").status == 200)
                     #expect(try await gateway.post(backlog).status == 202)
                     async let removal = purge(["--state", "waiting", "--yes"], in: directory)
-                    // The first time before anything can begin.
+                    // The first purge runs before the first attempt.
                     if round == 0 { _ = try await removal }
                     #expect(try await gateway.post(Data(), to: "/v1/destinations/crm/resume").status == 200)
                     #expect(try await gateway.post(backlog).status == 202)
                     purged += try await removal.count
-                    try await expectBooksToAddUp(in: directory)
+                    try await expectConsistentLedger(in: directory)
                 }
                 while try await !gateway.get("/v1/destinations").text.contains(#""waiting":0"#) {}
                 #expect(await gateway.stop() == 0)
@@ -90,10 +90,10 @@ import Testing
                 #expect(purged >= 200)
                 #expect(ids.count + purged == 8 * 400)
                 #expect(Set(ids).count == ids.count, "none twice")
-                try await expectBooksToAddUp(in: directory)
+                try await expectConsistentLedger(in: directory)
                 let delivered = try await purge(["--state", "delivered"], in: directory)
                 #expect(delivered.count == ids.count)
-                try await expectBooksToAddUp(in: directory)
+                try await expectConsistentLedger(in: directory)
             }
         }
     }

@@ -11,7 +11,7 @@ import Testing
     private static let inForce = "Config reloaded."
     private static let refused = "Config rejected; the previous one stays active."
 
-    /// Writes a file as an editor does: readers never see half of it.
+    /// Replaces a file atomically, as an editor does.
     private static func write(_ config: String, in directory: String) throws {
         try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"), options: .atomic)
     }
@@ -30,7 +30,7 @@ import Testing
         try await Gateway.run { gateway, receiver, _ in try await body(gateway, receiver) }
     }
 
-    @Test func aFileThatChangesIsInForceWithoutBeingTold() async throws {
+    @Test func reloadsAChangedFile() async throws {
         try await run { gateway, receiver in
             try Self.write(Gateway.config(to: receiver.url + "/new"), in: gateway.directory)
             _ = await Self.log(of: gateway, until: Self.inForce)
@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aSignalHasItReadAgainAndNewSourcesNeedTheirTokens() async throws {
+    @Test func reloadsOnASignalAndChecksTheTokensOfNewSources() async throws {
         try await run { gateway, receiver in
             let sources = #""sources": { "mobile": { "auth": { "bearer": ["env:WEBHOOK_SECRET"] } } },"#
             try Self.write(Gateway.config(to: receiver.url, more: sources), in: gateway.directory)
@@ -69,7 +69,7 @@ import Testing
             "routes.json:1:"
         ),
     ])
-    func aBadFileLeavesTheOldOneInForceAndIsToldWithItsPlace(_ config: String, _ words: String) async throws {
+    func rejectsABadFileWithItsPositionAndKeepsTheActiveConfig(_ config: String, _ words: String) async throws {
         try await run { gateway, receiver in
             try Self.write(config, in: gateway.directory)
             gateway.process.signal(SIGHUP)
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    /// One way of the pattern requires a value and a field below it.
+    /// One alternative of the pattern requires a value and a field below it.
     @Test func acceptsAValueBesideFieldsBelowIt() async throws {
         try await run { gateway, receiver in
             let match = #"{ "data": { "custom": { "a": { "b": ["y"] }, "$or": [ { "a": ["x"] }, { "c": ["x"] } ] } } }"#
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatIsAddedBesideItCounts() async throws {
+    @Test func reloadsWhenAFileIsAddedNextToTheConfig() async throws {
         try await run { gateway, receiver in
             let folder = gateway.directory + "/routes.d"
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -116,13 +116,13 @@ import Testing
         private let counts = Mutex<[String: Int]>([:])
         var all: [String: Int] { counts.withLock { $0 } }
         private let over = Mutex(false)
-        /// That nothing more is to be sent.
+        /// True once the senders must stop.
         var isOver: Bool { over.withLock { $0 } }
         func end() { over.withLock { $0 = true } }
         func note(_ id: String) { counts.withLock { $0[id, default: 0] += 1 } }
     }
 
-    /// Law 6: what arrives between two configs is neither lost nor sent twice, whichever of them it met.
+    /// Law 6: a reload neither loses nor repeats an event.
     @Test func deliversOnceDuringReloadsUnderLoad() async throws {
         let arrivals = Arrivals()
         try await withTemporaryDirectory { directory in

@@ -35,7 +35,7 @@ struct ReplayPlay: Sendable {
         var ids: [Int: Set<String>] { state.withLock { $0.ids } }
     }
 
-    /// Whether a process has. A class because the one who waits for its end and the one who kills it share it.
+    /// True once a process has ended. A class because the waiting task and the killing task share it.
     private final class Ended: Sendable {
         private let state = Mutex(false)
         var happened: Bool { state.withLock { $0 } }
@@ -63,7 +63,7 @@ struct ReplayPlay: Sendable {
     }
 
     /// Runs the command that `arguments` makes of the receiver's address, kills it at random instants, lets it end, and
-    /// compares. `around` is what has to run meanwhile.
+    /// compares. `around` runs the other processes meanwhile.
     func run(
         around:
             @escaping @Sendable (
@@ -94,7 +94,7 @@ struct ReplayPlay: Sendable {
         }
     }
 
-    /// Payloads that the replay's own notes say are settled.
+    /// The number of settled payloads in the resume file.
     private var taken: Int {
         guard let notes = FileManager.default.contents(atPath: directory + "/resume.json"),
             let state = try? JSONSerialization.jsonObject(with: notes) as? [String: Any]
@@ -102,14 +102,14 @@ struct ReplayPlay: Sendable {
         return state["taken"] as? Int ?? 0
     }
 
-    /// Returns how many runs were killed before they had ended by themselves.
+    /// Returns how many runs were killed before they ended.
     private func killAgainAndAgain(_ command: [String], _ arrivals: Arrivals) async throws -> Int {
         var random = SeededGenerator(seed: seed)
         var killed = 0
         for _ in 0..<kills {
             let process = try binary.start(
                 command, in: directory, environment: ["WEBHOOK_SECRET": Gateway.secret])
-            // So much further, and then so many turns of the scheduler: any moment of its way.
+            // A random number of payloads and scheduler turns: any moment of a run.
             func progress() -> Int { goesByItself ? taken : arrivals.messages }
             let goal = progress() + Int.random(in: 0...max(1, count / kills / 2), using: &random)
             let turns = Int.random(in: 0...20_000, using: &random)

@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func inputsAndOptionsThatChangedAreRefused() async throws {
+    @Test func refusesChangedInputsAndOptions() async throws {
         try await withInput { directory, replay in
             #expect(try await replay(["--vendor", "mce"]).status == 0)
             let other = try await replay([])
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test func aLimitIsThatOfTheWholeRun() async throws {
+    @Test func aLimitCountsOverTheWholeRun() async throws {
         try await withInput { _, replay in
             #expect(try await replay(["--limit", "3"]).errors.contains("3 delivered"))
             let again = try await replay(["--limit", "3"])

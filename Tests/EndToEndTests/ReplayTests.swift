@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    @Test func readsWhatOtherToolsLog() async throws {
+    @Test func readsRecordingsOfOtherTools() async throws {
         let result = try await dryRun(Self.envelope)
         #expect(result.status == 1)
         #expect(
@@ -47,7 +47,7 @@ import Testing
         #expect(result.errors.contains("3 events, 2 rejected"))
     }
 
-    @Test func normalizeReadsWhatOtherToolsLog() async throws {
+    @Test func normalizeReadsRecordingsOfOtherTools() async throws {
         let result = try await binary.run(
             ["normalize", "--token-at", "/to"] + Self.envelope, input: Data(Self.recording.utf8),
             in: NSTemporaryDirectory())
@@ -80,7 +80,7 @@ import Testing
     }
 
     /// Files are not downloaded yet when a gateway matches routes.
-    @Test func aFilterSeesFilesAsTheGatewaysRoutesDo() async throws {
+    @Test func aFilterMatchesMediaAsRoutesDo() async throws {
         let image = #""notification":{"title":"a","image":"https://a.example/i.png"}"#
         let payload = #"{"message":{"token":"t",\#(image)}}"#
         func decided(_ status: String) async throws -> String {
@@ -121,7 +121,7 @@ import Testing
         }
     }
 
-    @Test func aLineOfTwentyMegabytesIsAReject() async throws {
+    @Test func rejectsALineOfTwentyMegabytes() async throws {
         let line = #"{"aps":{"alert":"x"}}"#
         let long = #"{"aps":{"alert":""# + String(repeating: "y", count: 20 << 20) + #""}}"#
         let result = try await dryRun([], input: "\(line)\n\(long)\n\(line)\n")

@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// `replay --to`: into a gateway that runs.
+/// `replay --to`: replays into a running gateway.
 @Suite(.timeLimit(.minutes(3))) struct ReplayUploadTests {
     private static let sources =
         #""sources": { "shop": { "auth": { "bearer": ["env:SHOP_TOKEN"] } }, "other": { "auth": { "bearer": ["env:OTHER_TOKEN"] } } },"#
@@ -29,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func aSourceSpeaksByItsToken() async throws {
+    @Test func aTokenNamesItsSource() async throws {
         try await Gateway.run(config: Self.sources, environment: Self.tokens) { gateway, receiver, _ in
             let payload = Data(#"{"aps":{"alert":"x"}}"#.utf8)
             let arguments = ["--token", "env:SHOP_TOKEN"]
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func rejectsOfBothSidesAreListedAndTheRestArrives() async throws {
+    @Test func listsRejectionsOfClientAndGateway() async throws {
         try await Gateway.run { gateway, receiver, directory in
             let good = #"{"aps":{"alert":"x"}}"#
             try Data("\(good)\nnope\n[1]\n\(good)\n".utf8).write(to: URL(fileURLWithPath: directory + "/input"))
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func onlyWhatIsSelectedIsSent() async throws {
+    @Test func sendsOnlySelectedPayloads() async throws {
         try await Gateway.run { gateway, receiver, _ in
             let result = try await replay(
                 ["--vendor", "braze", "--vendor", "mce", "--limit", "2"], to: gateway, input: try mixedPayloads())

@@ -4,7 +4,7 @@ import SignalboxServerTesting
 import SignalboxTesting
 import Testing
 
-/// The language of routes, on the built binary from outside.
+/// Routes and patterns, on the built binary.
 @Suite(.timeLimit(.minutes(3))) struct RouteTests {
     private func write(_ text: String, to path: String) throws {
         let url = URL(fileURLWithPath: path)
@@ -69,7 +69,7 @@ import Testing
             { "name": "office", "match": {}, "to": ["inbox"], "window": { "hours": "08:00-17:00" } } ] }
         """#
 
-    @Test func casesSayWhetherPayloadsGoWhereTheyShould() async throws {
+    @Test func testsRoutesWithCases() async throws {
         try await withTemporaryDirectory { directory in
             try write(routes, to: directory + "/routes.json")
             try write(#"{"aps":{"alert":"Hi"},"ab":{"c":"x"}}"#, to: directory + "/cases/braze.json")
@@ -124,7 +124,7 @@ import Testing
         #expect(result.output.hasSuffix("3 cases: 3 passed, 0 failed\n"))
     }
 
-    @Test func explainSaysWhyARouteDoesNotTakeAnEvent() async throws {
+    @Test func explainNamesTheFieldThatDoesNotMatch() async throws {
         try await withTemporaryDirectory { directory in
             let config = #"""
                 { \#(inbox), "routes": [
@@ -154,7 +154,7 @@ import Testing
         }
     }
 
-    @Test func mistakesInCasesHaveAPlace() async throws {
+    @Test func reportsErrorsInCasesWithTheirPositions() async throws {
         try await withTemporaryDirectory { directory in
             try write(routes, to: directory + "/routes.json")
             try write(
@@ -179,7 +179,7 @@ import Testing
 
     // MARK: A running gateway
 
-    @Test func operatorsSeeWhatRoutesTookAndWouldTake() async throws {
+    @Test func showsRouteCountersAndTestsAPayload() async throws {
         try await withTemporaryDirectory { directory in
             let config = #"""
                 { \#(inbox), "routes": [
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func aRoutesDestinationsGetWhatItMakesOfTheEvent() async throws {
+    @Test func destinationsReceiveTheTransformedEventOfTheirRoute() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
                 let config = #"""

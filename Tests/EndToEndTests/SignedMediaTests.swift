@@ -34,7 +34,7 @@ import Testing
         #expect(reply.headers["etag"] == nil)
     }
 
-    @Test func aSignedLinkLeadsToTheFileForItsTime() async throws {
+    @Test func servesAFileByItsSignedLinkUntilItExpires() async throws {
         try await withFile { name, gateway in
             let href = Self.links(to: gateway.url).href(name, now: Date())
             let reply = try await Reply(href)
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func anythingElseIsRefusedWithItsReason() async throws {
+    @Test func refusesOtherUsesWithAReason() async throws {
         try await withFile { name, gateway in
             let links = Self.links(to: gateway.url)
             let href = links.href(name, now: Date())
@@ -106,7 +106,7 @@ import Testing
         return try #require(event?["data"] as? [String: Any])
     }
 
-    @Test func aSecretThatIsTooShortIsRefusedAndNotRepeated() async throws {
+    @Test func refusesAShortSecretWithoutPrintingIt() async throws {
         try await withTemporaryDirectory { directory in
             let config = Gateway.config(to: "https://crm.example.com/", more: Self.config)
             try Data(config.utf8).write(to: URL(fileURLWithPath: directory + "/routes.json"))

@@ -21,14 +21,14 @@ import Testing
 
     private let inbox = #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [] }"#
 
-    @Test func aMissingConfig() async throws {
+    @Test func reportsAMissingConfig() async throws {
         try await withTemporaryDirectory { directory in
             let sentence = try await refusal(["serve"], in: directory)
             #expect(sentence.hasPrefix("signalbox: routes.json: there is no such file."))
         }
     }
 
-    @Test func aMistakeInTheConfigIsNamedWithItsPlace() async throws {
+    @Test func reportsAConfigErrorWithItsPosition() async throws {
         try await withTemporaryDirectory { directory in
             try write(
                 "{\n  \"routes\": [\n    { \"name\": \"a\", \"match\": {}, \"to\": [\"crm\"] }\n  ]\n}", in: directory)
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func aMissingSecret() async throws {
+    @Test func reportsAMissingSecret() async throws {
         try await withTemporaryDirectory { directory in
             try write(Gateway.config(to: "https://crm.example.com/"), in: directory)
             let sentence = try await refusal(["serve"], in: directory, environment: ["WEBHOOK_SECRET": ""])
@@ -55,7 +55,7 @@ import Testing
         }
     }
 
-    @Test func aSecretThatIsNoneIsNotRepeated() async throws {
+    @Test func doesNotPrintAnInvalidSecret() async throws {
         try await withTemporaryDirectory { directory in
             try write(Gateway.config(to: "https://crm.example.com/"), in: directory)
             let sentence = try await refusal(["serve"], in: directory, environment: ["WEBHOOK_SECRET": "hunter2"])
@@ -64,7 +64,7 @@ import Testing
         }
     }
 
-    @Test func openAccessBeyondLoopback() async throws {
+    @Test func refusesOpenAccessBeyondLoopback() async throws {
         try await withTemporaryDirectory { directory in
             try write(inbox, in: directory)
             let sentence = try await refusal(["serve", "--listen", "0.0.0.0:0"], in: directory)
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func aPortThatIsTaken() async throws {
+    @Test func reportsAPortInUse() async throws {
         try await withTemporaryDirectory { directory in
             try write(inbox, in: directory)
             try await ReceivingServer.run { other in
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    @Test func aDataDirectoryThatAnotherGatewayUses() async throws {
+    @Test func refusesADataDirectoryInUse() async throws {
         try await withTemporaryDirectory { directory in
             let gateway = try await Gateway.start(in: directory, config: inbox)
             let sentence = try await refusal(["serve", "--listen", "127.0.0.1:0"], in: directory)
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func aDataDirectoryThatCannotBe() async throws {
+    @Test func refusesAnImpossibleDataDirectory() async throws {
         try await withTemporaryDirectory { directory in
             try write(inbox, in: directory)
             let sentence = try await refusal(["serve", "--data-dir", "routes.json/data"], in: directory)
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    @Test func aQueueThatIsNoDatabase() async throws {
+    @Test func reportsAQueueThatIsNotADatabase() async throws {
         try await withTemporaryDirectory { directory in
             try write(inbox, in: directory)
             try FileManager.default.createDirectory(atPath: directory + "/data", withIntermediateDirectories: true)
@@ -114,13 +114,13 @@ import Testing
         }
     }
 
-    @Test func anUnknownFlagIsAUsageError() async throws {
+    @Test func reportsAnUnknownFlag() async throws {
         let result = try await binary.run(["serve", "--prot", "1"])
         #expect(result.status == 64)
         #expect(result.errors.contains("Unknown option '--prot'"))
     }
 
-    @Test func versionAndHelp() async throws {
+    @Test func printsVersionAndHelp() async throws {
         #expect(try await binary.run(["--version"]).output == "0.1.0\n")
         for command in [
             "serve", "normalize", "replay", "explain", "listen", "deliveries", "routes", "vendors", "schema",

@@ -20,7 +20,7 @@ import Testing
         }
     }
 
-    /// Which is what a quota looks like, too.
+    /// A quota has the same effect.
     @Test func aFileSizeLimitRejectsAndLosesNoEvent() async throws {
         try await outlives("disk I/O error") { gateway, during in
             try limitFiles(of: gateway.process, to: "4096")
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// `fault` makes the fault, calls what it is given, and puts an end to the fault.
+    /// `fault` causes the fault, calls its argument, and ends the fault.
     private func outlives(
         _ reason: String, behind command: [String] = [],
         _ fault: @escaping @Sendable (Gateway, _ during: () async throws -> Void) async throws -> Void
@@ -50,7 +50,7 @@ import Testing
                 var accepted = [try await gateway.post(payload).json["id"] as? String]
                 var arrived = await receiver.next().map(\.id)
                 try await fault(gateway) {
-                    // An attempt ends and its outcome cannot be recorded.
+                    // The outcome of this attempt cannot be recorded.
                     first.release()
                     try await expectRefusal(by: gateway, reason)
                     for await line in gateway.process.errors.stream {
@@ -85,8 +85,8 @@ import Testing
         #expect(try await gateway.get("/healthz").status == 200)
     }
 
-    /// Restored from a copy, everything that was accepted until then is delivered.
-    @Test func aFileThatIsDamagedWhileItRunsIsSaidToBe() async throws {
+    /// A queue restored from a copy delivers everything accepted before the copy.
+    @Test func reportsAFileThatIsDamagedWhileItRuns() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
                 let gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
@@ -119,7 +119,7 @@ import Testing
     }
 
     /// Deliveries on other pages are made, no event is accepted, and a stop completes.
-    @Test func aDamagedPageIsReportedAndHoldsUpNoStop() async throws {
+    @Test func reportsADamagedPageAndStillStops() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
                 var gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
@@ -149,7 +149,7 @@ import Testing
 
     // MARK: At the start
 
-    @Test func aLostQueueIsNotTakenForANewOne() async throws {
+    @Test func refusesToStartWithoutItsQueue() async throws {
         try await withTemporaryDirectory { directory in
             let config = #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [] }"#
             var gateway = try await Gateway.start(in: directory, config: config)
@@ -174,7 +174,7 @@ import Testing
     }
 
     /// Only the lock shows that a gateway is running.
-    @Test func aPruneSaysWhyTheDirectoryCannotBeUsed() async throws {
+    @Test func pruneReportsAnUnusableDirectory() async throws {
         try await withTemporaryDirectory { directory in
             let config = #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [] }"#
             let gateway = try await Gateway.start(in: directory, config: config)
@@ -192,7 +192,7 @@ import Testing
     }
 
     @Test(.enabled("needs a file system of its own") { await Namespace.isAllowed })
-    func aDiskThatIsFullOrReadOnlyKeepsItFromStarting() async throws {
+    func refusesToStartOnAFullOrReadOnlyDisk() async throws {
         try await withTemporaryDirectory { directory in
             try await ReceivingServer.run { receiver in
                 var gateway = try await Gateway.start(in: directory, config: Gateway.config(to: receiver.url))
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    @Test func aLockedFileKeepsItFromStarting() async throws {
+    @Test func refusesToStartOnALockedFile() async throws {
         try await withTemporaryDirectory { directory in
             let config = #"{ "destinations": { "inbox": { "builtin": "inbox" } }, "routes": [] }"#
             let gateway = try await Gateway.start(in: directory, config: config)

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test func theEnvironmentsProxyIsUsedOnlyWhenAskedFor() async throws {
+    @Test func usesTheProxyOfTheEnvironmentOnlyIfConfigured() async throws {
         try await withTemporaryDirectory { directory in
             try await Peer.run(["canned"] + taken) { proxy in
                 try await Peer.run(["canned"] + taken) { receiver in
@@ -69,7 +69,7 @@ import Testing
                     #expect(try await proxy.next()?.line == "POST \(url) HTTP/1.1")
                     #expect(await asked.stop() == 0)
 
-                    // A proxy of the config is used even where the environment excepts the host.
+                    // A proxy of the config is used even if the environment excludes the host.
                     let own = #""proxy": "http://127.0.0.1:\#(proxy.port)","#
                     let named = try await Gateway.start(
                         in: directory, config: config(url, own), environment: ["no_proxy": "*"])
@@ -92,7 +92,7 @@ import Testing
             "/destinations/crm/oauth2/clientSecret: the environment variable NOT_THERE is not set; set it to the secret."
         ),
     ])
-    func doesNotStartWithWhatCannotBeSent(access: String, words: String) async throws {
+    func refusesToStartWithUnusableOptions(access: String, words: String) async throws {
         try await withTemporaryDirectory { directory in
             try Data(config("https://crm.example/", access).utf8).write(
                 to: URL(fileURLWithPath: directory + "/routes.json"))

@@ -38,7 +38,7 @@ import Testing
         }
     }
 
-    @Test func triesAgainUntilItIsTaken() async throws {
+    @Test func retriesUntilItIsAccepted() async throws {
         try await withTemporaryDirectory { directory in
             let answers = Mutex([503, 429, 500])
             try await ReceivingServer.run(answer: { _ in answers.withLock { $0.popLast() } ?? 204 }) { receiver in
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// The outcome is recorded a moment after the answer; this asks until it is there. The test's time limit ends it.
+    /// Polls until the outcome is recorded, shortly after the response. The test's time limit ends it.
     private func waitForDead(in directory: String) async throws -> String {
         while true {
             let list = try await binary.run(["deliveries", "list", "--state", "dead", "--json"], in: directory)
@@ -172,7 +172,7 @@ import Testing
         }
     }
 
-    @Test func theBuiltInListenerVerifiesWhatTheGatewaySends() async throws {
+    @Test func listenVerifiesWebhooksOfTheGateway() async throws {
         try await withTemporaryDirectory { directory in
             let listener = try binary.start(
                 ["listen", "--listen", "127.0.0.1:0"], environment: ["WEBHOOK_SECRET": Gateway.secret])

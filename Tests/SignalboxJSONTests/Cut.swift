@@ -34,13 +34,6 @@ struct Cut {
         isArray = splitter.isArray
     }
 
-    /// The pieces of a splitter that has its whole input.
-    init(_ splitter: JSONSplitter, limit: Int) {
-        var splitter = splitter
-        take(from: &splitter, limit)
-        isArray = splitter.isArray
-    }
-
     init(_ input: String, chunks: [Int] = [], limit: Int = 4096) {
         self.init(Array(input.utf8), chunks: chunks, limit: limit)
     }

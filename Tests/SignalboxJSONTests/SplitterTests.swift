@@ -166,13 +166,17 @@ import Testing
     }
 
     @Test func damagedElementLosesOnlyItself() {
-        expect("[{\"a\":1} {\"b\":2}]", ["1 damaged {\"a\":1} {\"b\":2}"])
+        expect("[{\"a\":1} {\"b\":2}]", ["1 ok {\"a\":1}", "1 ok {\"b\":2}"])
+        expect("[{\"a\":1}\n{\"b\":2}[3]]", ["1 ok {\"a\":1}", "2 ok {\"b\":2}", "2 ok [3]"])
+        expect("[{\"a\":1}x,{\"b\":2}]", ["1 ok {\"a\":1}", "1 damaged x", "1 ok {\"b\":2}"])
         expect("[{\"a\":1},,{\"b\":2}]", ["1 ok {\"a\":1}", "1 damaged ,", "1 ok {\"b\":2}"])
         expect("[,{\"a\":1}]", ["1 damaged ,", "1 ok {\"a\":1}"])
-        expect("[{\"a\":1}},{\"b\":2}]", ["1 damaged {\"a\":1}}", "1 ok {\"b\":2}"])
+        expect("[{\"a\":1}},{\"b\":2}]", ["1 ok {\"a\":1}", "1 damaged }", "1 ok {\"b\":2}"])
         expect("[{\"a\":1,]", ["1 truncated {\"a\":1,"])
         expect("[{\"a\":[1},{\"b\":2}]", ["1 damaged {\"a\":[1}", "1 ok {\"b\":2}"])
         expect("[oops,{\"b\":2}]", ["1 damaged oops", "1 ok {\"b\":2}"])
+        expect("[oops{\"b\":2}]", ["1 damaged oops", "1 ok {\"b\":2}"])
+        expect("[\"a,\n{\"b\":2}]", ["1 damaged \"a,", "2 ok {\"b\":2}"])
         expect("[{\"a\":\"two\nlines\"},{\"b\":2}]", ["1 damaged {\"a\":\"two\nlines\"}", "2 ok {\"b\":2}"])
         expect(
             "[\n{\"a\":[1,\n{\"b\":2},\n{\"c\":3}\n]\n", ["2 truncated {\"a\":[1,", "3 ok {\"b\":2}", "4 ok {\"c\":3}"])

@@ -40,7 +40,7 @@ import Testing
         #expect(try warnings(#""notification-action": "# + action) == expected)
     }
 
-    @Test func theConfigsTypesAndSchemesCount() throws {
+    @Test func usesTheTypesAndSchemesOfTheConfig() throws {
         let config = #"""
             { "actions": { "schemes": ["https"], "types": { "viewProduct": {
                 "arguments": { "type": "object", "properties": { "sku": { "type": "string" } }, "required": ["sku"] },

@@ -33,7 +33,7 @@ import Testing
     }
 
     @Test(arguments: try Fixture.all(in: .module))
-    func buttonsBecomeACategoryWithANameAndADefinition(_ fixture: Fixture) throws {
+    func buttonsBecomeACategory(_ fixture: Fixture) throws {
         let event = try pipeline.event(fixture.input).get()
         let differences = try JSONDifference.lines(expected: fixture.expected, actual: try Self.summary(of: event))
         #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
@@ -72,7 +72,7 @@ import Testing
 
     /// Paths of this stage lead into the event, to what is there or to what is missing.
     @Test(arguments: try Fixture.all(in: .module))
-    func pathsOfItsWarningsLeadIntoTheEvent(_ fixture: Fixture) throws {
+    func warningPathsPointIntoTheEvent(_ fixture: Fixture) throws {
         try withEvent(try pipeline.event(fixture.input).get()) { body in
             let data = try #require(body["data"])
             for warning in data["warnings"]?.elements.map({ $0 }) ?? [] {
@@ -87,7 +87,7 @@ import Testing
     }
 
     /// A list that is read page by page could not go on behind such a name.
-    @Test func aNameWithNULIsNotRegistered() throws {
+    @Test func doesNotRegisterANameWithNUL() throws {
         func payload(_ name: String) -> [UInt8] {
             Array(
                 #"{"aps":{"alert":"x"},"category-name":"\#(name)","category-actions":[{"type":"url","name":"N","value":"https://a.example"}]}"#
@@ -97,7 +97,7 @@ import Testing
         #expect(try pipeline.event(payload(#"b\u0000x"#)).get().category == nil)
     }
 
-    @Test func theRegistersNameIsThatOfTheEvent() throws {
+    @Test func aListedCategoryHasTheNameInTheEvent() throws {
         for fixture in try Fixture.all(in: .module) {
             let event = try pipeline.event(fixture.input).get()
             guard let record = event.category?.record else { continue }

@@ -58,7 +58,7 @@ import Testing
     }
 
     /// The payload as it should be shown is in the event before anything is taken out of it.
-    @Test func thePayloadAsShownIsRedactedToo() throws {
+    @Test func redactsTheShownPayload() throws {
         let event = try routed(
             #"{"name":"r","match":{},"to":["a"],"include":["apns"],"redact":["/data/apns/email","/data/custom/email"]}"#
         )
@@ -66,7 +66,7 @@ import Testing
         #expect(!text(event.variants[0]).contains("a@b.c"))
     }
 
-    @Test func aDeliveryThatWaitsForFilesIsRedactedNowAndNamesWhatIsLeftToDo() throws {
+    @Test func redactsADeliveryThatWaitsForFilesAndRecordsItsRoute() throws {
         let event = try routed(
             #"{"name":"r","match":{},"to":["a"],"media":"stored","redact":["/data/custom/email"],"transform":{"map":{"m":"/data/media"}}}"#
         )
@@ -76,7 +76,7 @@ import Testing
         #expect(!text(event.variants[0]).contains("a@b.c"))
     }
 
-    @Test func withoutMediaTheTransformationIsMadeAtOnce() throws {
+    @Test func transformsAtOnceWithoutMedia() throws {
         let event = try routed(
             #"{"name":"r","match":{},"to":["a"],"media":"none","transform":{"map":{"v":"/data/vendor","m":"/data/media"}}}"#
         )
@@ -106,7 +106,7 @@ import Testing
     }
 
     /// A large batch is counted by stretches of events that took the same way.
-    @Test func eachRouteIsCountedForEachEventThatItTook() async throws {
+    @Test func countsTheEventsOfEachRoute() async throws {
         try await withTemporaryDirectory { directory in
             let counts = RouteCounts()
             let routes = try config(
@@ -122,7 +122,7 @@ import Testing
 
     /// If the decision is uniform, events are not parsed for it; their deliveries must equal those of a parsed event.
     @Test(arguments: ["", #","ignore":["notAfter"]"#, #","ignore":["notBefore","notAfter"]"#, #","stop":true"#])
-    func unreadEventsGetWhatReadOnesDo(options: String) async throws {
+    func uniformRoutingGivesTheSameDeliveries(options: String) async throws {
         let request = #"{"message":{"topic":"t","notification":{"title":"x"}TTL}}"#
         let payloads = [
             Self.payload, request.replacing("TTL", with: ""),

@@ -22,27 +22,27 @@ import Testing
             (#""android":{"ttl":"60s"},"webpush":{"headers":{"TTL":"90"}}"#, 90),
             (#""android":{"ttl":"60s"},"webpush":{"headers":{}}"#, nil), (#""android":{"ttl":"60s"},"apns":{}"#, nil),
             (#""apns":{"headers":{"apns-expiration":"0"}}"#, nil), (#""webpush":{"headers":{"TTL":"30"}}"#, 30),
-        ] as [(String, TimeInterval?)]) func aRequestIsOverWhenItIsOverForAll(blocks: String, expected: TimeInterval?)
+        ] as [(String, TimeInterval?)]) func aRequestExpiresWithItsLastPlatform(blocks: String, expected: TimeInterval?)
         throws
     {
         let found = try seconds(request(blocks))
         #expect(found == expected)
     }
 
-    @Test func apnsNamesATimeAndNotASpan() throws {
+    @Test func apnsExpirationIsAnAbsoluteTime() throws {
         let end = Int(TestPipeline.time.timeIntervalSince1970) + 100
         let event = try pipeline.event(request(#""apns":{"headers":{"apns-expiration":"\#(end)"}}"#)).get()
         #expect(event.notAfter == Date(timeIntervalSince1970: TimeInterval(end)))
     }
 
-    @Test func theLegacyRequestCountsFromItsArrival() throws {
+    @Test func timeToLiveOfALegacyRequestBeginsAtItsArrival() throws {
         #expect(try seconds(#"{"to":"t","time_to_live":60,"notification":{"title":"x"}}"#) == 60)
         #expect(try seconds(#"{"to":"t","notification":{"title":"x"}}"#) == nil)
     }
 
     /// A date that no calendar has must not end up in the queue.
     @Test(arguments: ["9223372036854775807", "9223372036854775", "253402300800"])
-    func noSpanIsTooLong(text: String) throws {
+    func acceptsAnyTimeToLive(text: String) throws {
         #expect(try seconds(request(#""android":{"ttl":"\#(text)s"}"#)) == nil)
         #expect(try seconds(request(#""apns":{"headers":{"apns-expiration":"\#(text)"}}"#)) == nil)
         #expect(try seconds(#"{"to":"t","time_to_live":\#(text),"notification":{"title":"x"}}"#) == nil)

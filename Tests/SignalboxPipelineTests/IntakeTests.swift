@@ -47,7 +47,7 @@ import Testing
     }
 
     /// As ``Intake/accept(_:from:as:)`` reads it: with the same payload behind the event, too.
-    @Test func onePayloadIsReadAtOnceAsItIsOtherwise() async throws {
+    @Test func bothPathsReadAPayloadAlike() async throws {
         try await withTemporaryDirectory { directory in
             let normalizer = Normalizer(
                 chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), keepsPayloads: true)
@@ -74,6 +74,26 @@ import Testing
         try await withIntake { intake, _ in #expect(readOne(body, by: intake) == nil) }
     }
 
+    /// An event loop must not evaluate such routes; a task does, once.
+    @Test func readOneLeavesCostlyRoutesToATask() async throws {
+        try await withTemporaryDirectory { directory in
+            let routes = try (0..<300).map { number in
+                let pattern = #"{"data":{"content":{"body":[{"wildcard":"*a*\#(number)*b*"}]}}}"#
+                return Route(
+                    name: "r\(number)", match: try Pattern(text: Array(pattern.utf8)),
+                    destinations: [DestinationName("crm")])
+            }
+            let intake = Intake(
+                normalizer: TestPipeline().normalizer, routes: RouteTable(routes: routes),
+                queue: try SQLiteQueue(in: directory))
+            let text = String(repeating: "a" + (0..<300).map { "\($0)" }.joined(), count: 18)
+            let costly = #"{"aps":{"alert":"\#(text)"}}"#
+            #expect(readOne(good, by: intake) != nil)
+            #expect(readOne(costly, by: intake) == nil)
+            #expect(try await accept(costly, by: intake).items.compactMap { try? $0.get() }.count == 1)
+        }
+    }
+
     @Test func readOneIsDurableWhenDone() async throws {
         try await withIntake { intake, queue in
             let read = try #require(readOne(good, by: intake))
@@ -92,7 +112,7 @@ import Testing
         Array(body.utf8).withUnsafeBufferPointer { intake.readOne($0, from: SourceName("mobile")) }
     }
 
-    @Test func aBatchIsAnsweredInItsOrder() async throws {
+    @Test func resultsOfABatchKeepItsOrder() async throws {
         try await withIntake { intake, queue in
             for body in ["[\(good), {}, \(good)]", "\(good)\n{}\n\(good)\n"] {
                 let report = try await accept(body, by: intake)
@@ -154,7 +174,7 @@ import Testing
         }
     }
 
-    @Test func aBatchOverTheLimitIsNotTakenAtAll() async throws {
+    @Test func rejectsABatchOverTheLimitAsAWhole() async throws {
         try await withIntake { intake, queue in
             let atLimit = String(repeating: "{}\n", count: Intake.batchLimit)
             // Not recorded: ten thousand times the same.
@@ -173,7 +193,7 @@ import Testing
         }
     }
 
-    @Test func onlyTheDestinationsOfARouteThatAsksGetThePayloadAsItIsShown() async throws {
+    @Test func addsTheShownPayloadOnlyForRoutesThatIncludeIt() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let (plain, shown) = (DestinationName("plain"), DestinationName("shown"))

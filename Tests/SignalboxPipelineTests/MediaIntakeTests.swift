@@ -59,7 +59,7 @@ import Testing
         #expect(text(event.event.body).contains("a.example"))
     }
 
-    @Test func thePayloadAsShownGoesWithAndWithoutMedia() throws {
+    @Test func addsTheShownPayloadWithAndWithoutMedia() throws {
         let event = try routed([("a", .none), ("b", .stored(wait: .seconds(1)))], including: .apns)
         #expect(event.deliveries.map(\.variant) == [0, 1])
         #expect(text(event.variants[0]).contains(#""apns":{"#) && !text(event.variants[0]).contains(#""media":["#))
@@ -72,7 +72,7 @@ import Testing
         #expect(try routed([("a", .none)], payload: #"{"aps":{"alert":"x"}}"#).variants.isEmpty)
     }
 
-    @Test func soManyFilesAndSoLongURLsAreDownloaded() throws {
+    @Test func limitsTheNumberAndLengthOfURLs() throws {
         let links = (0..<150).map { #"{"url":"https://a.example/\#($0 % 120).png","text":"x"}"# }
         let long = "https://a.example/" + String(repeating: "x", count: MediaLimits.longestURL)
         let event = try routed(

@@ -61,7 +61,7 @@ import Testing
 
     /// Replaces values of a fixture by values of other types: the event still matches its schema.
     @Test(arguments: try PayloadFixture.all())
-    func strangeValuesBecomeEventsToo(_ fixture: PayloadFixture) throws {
+    func acceptsStrangeValues(_ fixture: PayloadFixture) throws {
         var random = SeededGenerator(seed: Self.seed)
         for _ in 0..<40 {
             let payload = try StrangePayload(fixture.input, using: &random).bytes
@@ -77,7 +77,7 @@ import Testing
         #expect(ids.allSatisfy { UInt64($0.description.prefix(13).filter { $0 != "-" }, radix: 16) == milliseconds })
     }
 
-    @Test func aByteOrderMarkIsNoMistake() throws {
+    @Test func acceptsAByteOrderMark() throws {
         let event = try pipeline.event("\u{FEFF}{\"aps\":{\"alert\":\"x\"}}").get()
         #expect(event.warnings.isEmpty)
     }
@@ -107,7 +107,7 @@ import Testing
                 == "The payload is not valid UTF-8 at line 1, column 7: encode it as UTF-8.")
     }
 
-    @Test func nestingIsTakenUpToItsLimit() {
+    @Test func acceptsNestingUpToTheLimit() {
         func nested(_ levels: Int) -> String {
             String(repeating: "{\"a\":", count: levels) + "1" + String(repeating: "}", count: levels)
         }
@@ -116,7 +116,7 @@ import Testing
         #expect(pipeline.event(nested(100_000)).rejection?.code == .tooDeep)
     }
 
-    @Test func payloadsAreTakenUpToTheirLimit() {
+    @Test func acceptsPayloadsUpToTheLimit() {
         func payload(_ size: Int) -> [UInt8] {
             Array("{\"a\":\"".utf8) + [UInt8](repeating: UInt8(ascii: "x"), count: size - 8) + Array("\"}".utf8)
         }
@@ -135,7 +135,7 @@ import Testing
 
     // MARK: Tokens
 
-    @Test func aTokenKeepsItsNameUnderOneKeyOnly() {
+    @Test func aTokenHasTheSameHashUnderTheSameKeyOnly() {
         let token = Array("fcm-token-1234567890".utf8)
         let name = TokenHash(key: TestPipeline.key).name(of: token)
         #expect(name == TokenHash(key: TestPipeline.key).name(of: token))
@@ -164,7 +164,7 @@ import Testing
         #expect(!String(decoding: event.body, as: UTF8.self).contains("SECRET"))
     }
 
-    @Test func anEventCarriesTheNameOfItsToken() throws {
+    @Test func anEventHasTheHashOfItsToken() throws {
         let event = try pipeline.event(#"{"message":{"token":"T","topic":"news","data":{}}}"#).get()
         let name = TokenHash(key: TestPipeline.key).name(of: [UInt8(ascii: "T")])
         try withEvent(event) { json in

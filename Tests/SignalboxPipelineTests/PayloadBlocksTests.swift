@@ -28,7 +28,7 @@ import Testing
         expect(" \n\n", [])
     }
 
-    @Test func aBadPayloadCostsNoneOfItsNeighbours() {
+    @Test func aBadPayloadDoesNotAffectItsNeighbours() {
         let good = #"{"aps":{"alert":"x"}}"#
         expect(
             "\(good)\n{\"a\":\n\(good)\nnope\n[1]\n\(good)\n{\"a\":1e999}\n\(good)\n{\"a\":\"\n\(good)\n7\n\(good)",
@@ -50,7 +50,7 @@ import Testing
             ])
     }
 
-    @Test func aPayloadThatIsTooLargeCostsNoneOfItsNeighbours() {
+    @Test func aTooLargePayloadDoesNotAffectItsNeighbours() {
         let good = #"{"aps":{"alert":"x"}}"#
         let large = "{\"a\":\"" + String(repeating: "x", count: Normalizer.payloadLimit) + "\"}"
         for input in ["\(good)\n\(large)\n\(good)\n", "[\(good),\n\(large),\(good)]", "\(good)\n\(large)\(good)"] {
@@ -65,7 +65,7 @@ import Testing
             results.compactMap(\.rejection).map(\.place) == [Place(line: 3, offset: 24), Place(line: 4, offset: 36)])
     }
 
-    @Test func aRejectionSaysWhereInThePayloadItsMistakeIs() {
+    @Test func aRejectionHasThePositionInThePayload() {
         let messages = pipeline.read("{\n \"a\": 1,\n \"b\": oops\n}\n{\"a\":1}}\n{\"c\": [1}\n").compactMap(
             \.rejection?.message)
         #expect(

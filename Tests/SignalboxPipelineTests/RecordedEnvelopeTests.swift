@@ -66,14 +66,14 @@ import Testing
         #expect(read("{}", envelope).map(\.payload) == ["1 envelope-malformed"])
     }
 
-    @Test func aTokenThatIsNotThereIsNone() throws {
+    @Test func aMissingTokenIsNil() throws {
         let envelope = RecordedEnvelope(token: try pointer("/to"))
         #expect(read(#"{"to":"abc"}"#, envelope).map(\.token) == ["abc"])
         #expect(read(#"{}{"to":null}{"to":""}"#, envelope).map(\.token) == [nil, nil, nil])
         #expect(read(#"{"to":7}"#, envelope).map(\.payload) == ["1 envelope-malformed"])
     }
 
-    @Test func aDamagedEnvelopeCostsNoneOfItsNeighbours() throws {
+    @Test func aDamagedEnvelopeDoesNotAffectItsNeighbours() throws {
         let envelope = RecordedEnvelope(payload: try pointer("/p"))
         let good = #"{"p":{}}"#
         #expect(
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// The hash is `printf abc | openssl dgst -sha256 -mac HMAC -macopt hexkey:0707…`, under the key of these tests.
-    @Test func theTokenBesideAPayloadIsHashedLikeOneInIt() throws {
+    @Test func hashesATokenNextToAPayload() throws {
         let input = #"{"p":{"aps":{"alert":"x"}},"t":"abc","at":1000}"#
         let envelope = RecordedEnvelope(
             payload: try pointer("/p"), time: try pointer("/at"), token: try pointer("/t"))

@@ -15,7 +15,7 @@ import Testing
         return event.shown?.string
     }
 
-    @Test func theCategoryOfTheButtonsIsSetAndSoIsMutableContent() throws {
+    @Test func setsCategoryAndMutableContent() throws {
         let text = try shown(
             #"{"aps":{"alert":"x","category":"old","mutable-content":0,"sound":"default"},"category-name":"offers","category-actions":[{"name":"A","type":"url","value":"https://a.example"}]}"#
         )
@@ -41,7 +41,7 @@ import Testing
         #expect(text?.contains(#""aps":{"alert":"x","mutable-content":1}"#) == true)
     }
 
-    @Test func theOneWithinAnFCMRequestIsTaken() throws {
+    @Test func findsTheAPNsPayloadInAnFCMRequest() throws {
         let text = try shown(
             #"{"message":{"token":"t","apns":{"payload":{"aps":{"alert":"x"},"k":1}},"notification":{"title":"t"}}}"#)
         #expect(text == #"{"aps":{"alert":"x"},"k":1}"#)

@@ -16,7 +16,7 @@ import Testing
     private let source = SourceName("mobile")
 
     @Test(arguments: [#""5""#, "5"])
-    func aSnoozedNotificationComesAgainAsAnEventOfItsOwn(_ minutes: String) async throws {
+    func deliversASnoozedNotificationAsAnotherEvent(_ minutes: String) async throws {
         try await InteractionSetting.run(of: payload(#"{"type":"snooze","value":\#(minutes)}"#)) { setting in
             let receipt = try await setting.receipt("default")
             guard case .snoozed(5, let until, let id) = receipt.decided.outcome else {
@@ -68,7 +68,7 @@ import Testing
         return try #require(leases.first { $0.event == id.description }).body
     }
 
-    @Test func itCarriesWhatTheFirstDid() async throws {
+    @Test func aSnoozedEventHasTheDataOfTheFirst() async throws {
         let routes = RouteTable(routes: [
             Route(name: "all", match: .everything, destinations: [crm], including: .apns)
         ])
@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func aSnoozedEventIsNotOrdered() async throws {
+    @Test func aSnoozedEventHasNoOrderKey() async throws {
         var routes = RouteTable(routes: [Route(name: "all", match: .everything, destinations: [crm])])
         routes.orderings[crm] = Destination.Ordering()
         try await InteractionSetting.run(of: payload(later), routes: routes) { setting in
@@ -107,7 +107,7 @@ import Testing
     }
 
     @Test(arguments: [ScheduleParts([]), .notAfter])
-    func itEndsWithItsScheduleUnlessTheRouteIgnoresThat(_ ignored: ScheduleParts) async throws {
+    func aSnoozedEventExpiresUnlessTheRouteIgnoresIt(_ ignored: ScheduleParts) async throws {
         let routes = RouteTable(routes: [
             Route(name: "all", match: .everything, destinations: [crm], ignoring: ignored)
         ])
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func aSmallRequestCannotPutOffMoreThanARequestMayHold() async throws {
+    @Test func limitsTheSnoozedBytesOfARequest() async throws {
         let large = payload(#"{"type":"snooze","value":5,"note":"\#(String(repeating: "x", count: 3_000_000))"}"#)
         try await InteractionSetting.run(of: large) { setting in
             let lines = (10..<40).map { second in

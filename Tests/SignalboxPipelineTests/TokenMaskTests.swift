@@ -94,7 +94,7 @@ import Testing
         #expect(text.contains(Self.name))
     }
 
-    @Test func theHashIsThatOfTheTarget() throws {
+    @Test func hashesATokenLikeTheTarget() throws {
         let payload = #"{"message":{"token":"TOKEN","data":{"CIO-Delivery-ID":"d","CIO-Delivery-Token":"TOKEN"}}}"#
         let event = try TestPipeline().event(payload.replacing("TOKEN", with: Self.token)).get()
         try withEvent(event) { json in
@@ -130,7 +130,7 @@ import Testing
         #expect(!text.contains("abcdefghijklmnop"))
     }
 
-    @Test func leavesTextsWithoutATokenAsTheyAre() throws {
+    @Test func doesNotChangeTextsWithoutAToken() throws {
         let json = #"{"a":"{ \"x\" : 1 }","b":"{broken","recipient":"TOKEN"}"#
         let text = try masked(json.replacing("TOKEN", with: Self.token))
         #expect(text == json.replacing("TOKEN", with: Self.name))
@@ -145,7 +145,7 @@ import Testing
         #expect(text == expected.replacing("NAME", with: name))
     }
 
-    @Test func keepsNoTextThatItCannotOpen() throws {
+    @Test func hashesATextThatCannotBeParsed() throws {
         let texts = (0..<5000).map { #""{\"n\":\#($0)}""# } + [#""{\"me\":\"TOKEN\"}""#]
         let json = (#"["TOKEN",\#(texts.joined(separator: ","))]"#).replacing("TOKEN", with: Self.token)
         #expect(try !masked(json).contains(Self.token))

@@ -16,7 +16,7 @@ import Testing
     /// Returns the result, with the keys of the requests.
     private func send(
         _ replies: [String], requests: Int
-    ) async throws -> (result: Result<[UploadAnswer.Item], ReplayError>, keys: [String]) {
+    ) async throws -> (result: Result<[Receipt], ReplayError>, keys: [String]) {
         let http = OutboundHTTP(
             policy: AddressPolicy(allow: [AddressRange("127.0.0.0/8")].compactMap { $0 }))
         defer { http.stop() }
@@ -25,7 +25,7 @@ import Testing
             let client = GatewayClient(
                 address, token: "secret", http: http, clock: clock, elapsed: { [clock] in clock.elapsed },
                 now: { Date() })
-            let result: Result<[UploadAnswer.Item], ReplayError>
+            let result: Result<[Receipt], ReplayError>
             do throws(ReplayError) {
                 result = .success(try await client.send(Array("{}".utf8), of: 1, key: "replay-1"))
             } catch {
@@ -43,9 +43,9 @@ import Testing
         }
     }
 
-    private let taken = UploadAnswer.Item.taken(vendor: "braze", routes: ["all"], warnings: [], isRepeat: false)
+    private let taken = Receipt.taken(vendor: "braze", routes: ["all"], warnings: [], isRepeat: false)
 
-    @Test func waitsAsLongAsItIsAskedToAndSendsTheSameRequest() async throws {
+    @Test func obeysRetryAfterAndRepeatsTheSameRequest() async throws {
         let (result, keys) = try await send(
             [reply(503, "retry-after: 7\\r\\n"), reply(429, "retry-after: 40\\r\\n"), reply(202, "", Self.receipt)],
             requests: 3)
@@ -61,7 +61,7 @@ import Testing
         #expect(clock.elapsed == .milliseconds(250 + 500 + 1000))
     }
 
-    @Test func outlivesAConnectionThatIsLost() async throws {
+    @Test func retriesAfterALostConnection() async throws {
         let (result, keys) = try await send(
             [reply(503, "retry-after: 1\\r\\n"), #"SSH-2.0-OpenSSH_9.2\r\n\r\n"#, reply(202, "", Self.receipt)],
             requests: 3)
@@ -77,7 +77,7 @@ import Testing
         #expect(clock.elapsed > .seconds(600) && clock.elapsed < .seconds(700))
     }
 
-    @Test func saysWhyItIsRefused() async throws {
+    @Test func includesTheDetailOfAProblem() async throws {
         let problem = #"{"status":401,"code":"unauthorized","detail":"No source has this token."}"#
         let (result, _) = try await send([reply(401, "", problem)], requests: 1)
         #expect(result == .failure(.refused("The gateway answered 401: No source has this token.")))
@@ -92,7 +92,7 @@ import Testing
             address, token: nil, http: http, clock: clock, elapsed: { [clock] in clock.elapsed }, now: { Date() })
         do throws(ReplayError) {
             _ = try await client.send([], of: 1, key: "k")
-            Issue.record("nobody listens there")
+            Issue.record("The port has no listener.")
         } catch {
             guard case .refused(let sentence) = error else {
                 Issue.record("\(error)")

@@ -12,13 +12,11 @@ import Testing
         try Data(text.utf8).write(to: URL(fileURLWithPath: path))
     }
 
-    private func offsets(of paths: [String], from start: InputPosition = .init(), restart: Place? = nil) async throws
-        -> [InputPosition]
-    {
+    private func offsets(of paths: [String], from start: InputPosition = .init()) async throws -> [InputPosition] {
         var found: [InputPosition] = []
-        try await ParallelReading(inputs: InputFiles(paths), from: start, restart: restart).run { block, parser in
+        try await ParallelReading(inputs: InputFiles(paths), from: start).run { block, parser in
             var offsets: [Int] = []
-            block.payloads.forEachText(from: block.recording.first) { _, place in
+            block.payloads.forEachText(from: block.first) { _, place in
                 offsets.append(place.offset)
                 return true
             } rejected: { _ in

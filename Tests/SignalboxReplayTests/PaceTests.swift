@@ -24,7 +24,7 @@ import Testing
         #expect(Pace(perSecond: 0.5).mostTogether == 1)
     }
 
-    @Test func aSpeedKeepsTheDistancesOfTheRecording() throws {
+    @Test func aSpeedKeepsTheIntervalsOfTheRecording() throws {
         var pace = Pace(speed: 10)
         #expect(pace.spanTogether == 1000)
         #expect(pace.delay(of: 1, recorded: try time(5_000_000), at: .seconds(2)) == .zero)
@@ -34,7 +34,7 @@ import Testing
         #expect(pace.delay(of: 1, recorded: try time(4_000_000), at: .seconds(10)) == .zero)
     }
 
-    @Test func theSlowerOfBothCounts() throws {
+    @Test func usesTheSlowerOfRateAndSpeed() throws {
         var pace = Pace(perSecond: 1, speed: 1)
         #expect(pace.delay(of: 1, recorded: try time(0), at: .zero) == .zero)
         #expect(pace.delay(of: 1, recorded: try time(10), at: .zero) == .seconds(1))

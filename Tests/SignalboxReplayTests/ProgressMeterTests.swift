@@ -2,7 +2,7 @@ import SignalboxGateway
 import Testing
 
 @Suite struct ProgressMeterTests {
-    @Test func aTerminalHasABarThatIsDrawnAnew() {
+    @Test func redrawsABarOnATerminal() {
         var meter = ProgressMeter(style: .terminal, totalBytes: 8_000_000, at: .seconds(100))
         #expect(meter.update(bytes: 1000, events: 1, rejected: 0, at: .milliseconds(100_199)) == nil)
         #expect(
@@ -12,7 +12,7 @@ import Testing
         #expect(meter.end == "\r\u{1B}[K")
     }
 
-    @Test func elsewhereThereIsALineEveryFewSeconds() {
+    @Test func printsALineEveryFiveSecondsWithoutATerminal() {
         var meter = ProgressMeter(style: .lines, totalBytes: nil, at: .zero)
         #expect(meter.update(bytes: 900, events: 1, rejected: 0, at: .milliseconds(4999)) == nil)
         #expect(

@@ -99,7 +99,14 @@ import Testing
     private func objection(_ change: (inout SelectionRequest) -> Void) -> String? {
         var request = SelectionRequest()
         change(&request)
-        return request.objection(now: Date(timeIntervalSince1970: 1_795_210_140))
+        do throws(ReplayError) {
+            _ = try request.selection(now: Date(timeIntervalSince1970: 1_795_210_140))
+        } catch .refused(let sentence) {
+            return sentence
+        } catch {
+            Issue.record("\(error)")
+        }
+        return nil
     }
 
     @Test func reportsAnInvalidSelection() {

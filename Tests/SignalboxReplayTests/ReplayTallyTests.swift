@@ -26,14 +26,14 @@ import Testing
         #expect(ReplayTally().table(rejected: 0) == "VENDOR  ROUTE  EVENTS\n0 events, 0 rejected\n")
     }
 
-    @Test func theSameIsThereForPrograms() {
+    @Test func printsTheTablesAsJSON() {
         #expect(
             String(decoding: tally.json(rejected: 4), as: UTF8.self)
                 == #"{"events":3,"rejected":4,"repeats":1,"routes":[{"vendor":"braze","route":"(none)","events":1},{"vendor":"mce","route":"alerts","events":1},{"vendor":"mce","route":"all","events":2}],"warnings":[{"code":"mce.x","count":2},{"code":"b.y","count":1}]}"#
                 + "\n")
     }
 
-    @Test func talliesAddUp() {
+    @Test func addsTallies() {
         var sum = tally
         sum.add(tally)
         #expect(sum.events == 6 && sum.repeats == 2)
@@ -41,7 +41,7 @@ import Testing
         #expect(sum.warningRows.map(\.events) == [4, 2])
     }
 
-    @Test func namesWithoutEndAreCountedTogether() {
+    @Test func countsNamesBeyondTheLimitTogether() {
         var tally = ReplayTally()
         for number in 0..<10_050 { tally.add(vendor: "v\(number)", routes: [], warnings: ["w\(number)"]) }
         #expect(tally.rows.count == 10_001)

@@ -17,7 +17,6 @@ import Testing
             #expect(try file.load() == nil)
             var state = state(options: ["limit": "3"], inputs: [InputIdentity(name: "a", size: 1, head: "b")])
             state.position = InputPosition(input: 0, offset: 77)
-            state.restart = .init(line: 4, offset: 70)
             state.tally.add(vendor: "mce", routes: ["a"], warnings: ["w"])
             state.rejected = 5
             try file.save(state)
@@ -30,7 +29,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatHoldsSomethingElseIsRefused() async throws {
+    @Test func refusesAFileWithOtherContents() async throws {
         try await withTemporaryDirectory { directory in
             for text in ["", "{}", #"{"version":2}"#, "not JSON"] {
                 try Data(text.utf8).write(to: URL(fileURLWithPath: directory + "/resume"))
@@ -42,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func anotherRunIsToldFromThisOne() {
+    @Test func describesTheDifferenceToAnotherRun() {
         let inputs = [InputIdentity(name: "a", size: 10, head: "x"), InputIdentity(name: "b", size: 20, head: "y")]
         let begun = state(options: ["vendor": "mce", "to": "http://a"], inputs: inputs)
         let options = ["vendor": "mce", "to": "http://a"]
@@ -67,7 +66,7 @@ import Testing
                 == "an input has changed since: it was a and is b now")
     }
 
-    @Test func inputsAreKnownByNameSizeAndHead() async throws {
+    @Test func identifiesInputsByNameSizeAndHead() async throws {
         try await withTemporaryDirectory { directory in
             let path = directory + "/input"
             try Data("hello\n".utf8).write(to: URL(fileURLWithPath: path))

@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxEgress
 import SignalboxGateway
+import SignalboxNotification
 import Testing
 
 @Suite struct UploadAnswerTests {
@@ -14,8 +15,8 @@ import Testing
     private let receipt =
         #"{"id":"1","vendor":"mce","kind":"alert","routes":["a","b"],"destinations":[],"warnings":["mce.x"]}"#
 
-    @Test func oneReceiptAndManyAreRead() {
-        let taken = UploadAnswer.Item.taken(vendor: "mce", routes: ["a", "b"], warnings: ["mce.x"], isRepeat: false)
+    @Test func readsOneReceiptAndMany() {
+        let taken = Receipt.taken(vendor: "mce", routes: ["a", "b"], warnings: ["mce.x"], isRepeat: false)
         #expect(answer(202, receipt) == .settled([taken]))
         #expect(
             answer(202, #"{"accepted":2,"rejected":0,"items":[\#(receipt),\#(receipt)]}"#, to: 2)
@@ -25,7 +26,7 @@ import Testing
                 == .settled([.taken(vendor: "mce", routes: [], warnings: [], isRepeat: true)]))
     }
 
-    @Test func rejectsOfABatchKeepTheirPlace() {
+    @Test func rejectionsOfABatchKeepTheirPosition() {
         let problem = #"{"line":2,"offset":22,"error":{"code":"payload-too-large","detail":"Too large."}}"#
         guard
             case .settled(let items) = answer(
@@ -38,7 +39,7 @@ import Testing
         #expect(items.count == 2)
     }
 
-    @Test func theRejectOfASinglePayloadIsARejectAndNoRefusal() {
+    @Test func settlesTheRejectionOfASinglePayload() {
         #expect(
             answer(400, #"{"code":"payload-too-deep","detail":"Too deep."}"#)
                 == .settled([.rejected(code: "payload-too-deep", message: "Too deep.")]))
@@ -47,7 +48,7 @@ import Testing
                 == .refused("The gateway answered 413: Too large."))
     }
 
-    @Test func otherServersRepliesSettleNoPayload() {
+    @Test func refusesRepliesOfOtherServers() {
         for (status, body) in [(202, ""), (202, "{}"), (202, #"{"items":[]}"#), (207, "<html>"), (200, receipt)] {
             guard case .refused = answer(status, body) else {
                 Issue.record("\(status) \(body)")
@@ -60,7 +61,7 @@ import Testing
         }
     }
 
-    @Test func temporaryStatusesAreForLater() {
+    @Test func repeatsTemporaryStatuses() {
         for status in [408, 425, 429, 500, 502, 503, 504] {
             #expect(answer(status, "") == .later(after: nil, because: "the gateway answered \(status)"))
         }

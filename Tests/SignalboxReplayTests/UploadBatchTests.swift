@@ -25,7 +25,7 @@ import Testing
         batches.map { "\($0.first?.offset ?? -1): \($0.places.map(\.offset)), \($0.body.count)" }
     }
 
-    @Test func payloadsStandOneBehindTheOther() {
+    @Test func joinsPayloadsWithLineEnds() {
         let batches = cut([
             Text(bytes: [123, 125], offset: 0, time: nil), Text(bytes: [123, 125], offset: 9, time: nil),
         ])
@@ -45,7 +45,7 @@ import Testing
     }
 
     /// The cuts are the same if any part of the input up to the end of a request is skipped.
-    @Test func requestsAreTheSameWhereverARunGoesOn() {
+    @Test func aResumedRunRepeatsTheSameRequests() {
         let seed: UInt64 = 20_261_123
         var random = SeededGenerator(seed: seed)
         var offset = 0

@@ -18,7 +18,7 @@ import Testing
         #expect(deadline.time < start + .seconds(31))
     }
 
-    @Test func aBurstIsNotSavedUp() {
+    @Test func unusedRateDoesNotAccumulate() {
         var deadline = BodyDeadline(grace: .seconds(30), now: start)
         deadline.receive(8 * 1024 * 1024 - 1, at: start + .seconds(1))
         #expect(deadline.time == start + .seconds(31))

@@ -39,7 +39,7 @@ import Testing
         }
     }
 
-    @Test func aDeclaredCategoryWins() {
+    @Test func aDeclaredCategoryTakesPrecedence() {
         let page = CategoryPage(
             statics: [Self.record("a", bytes: 1)], dynamic: [Self.record("a", bytes: 3)], after: nil, limit: 5,
             bytes: 100)
@@ -55,7 +55,7 @@ import Testing
     }
 
     @Test(arguments: ["", "%", "a b", "_-8"])
-    func aCursorIsTextInBase64(_ cursor: String) {
+    func encodesACursorInBase64URL(_ cursor: String) {
         #expect(CategoryPage.identifier(of: cursor) == (cursor.isEmpty ? "" : nil))
     }
 }

@@ -48,7 +48,7 @@ import Testing
             ("https://[::1]?x", "[::1]", "/?x"),
             ("http://evil.example/v1/notifications", "evil.example", "/v1/notifications"),
         ])
-    func theAuthorityOfAnAbsoluteTargetCounts(_ uri: String, host: String, path: String) throws {
+    func usesTheAuthorityOfAnAbsoluteTarget(_ uri: String, host: String, path: String) throws {
         let head = try CheckedHead(Self.head([("Host", "localhost"), ("accept", "*/*")], uri: uri)).head
         #expect(head.headers["host"] == [host])
         #expect(head.uri == path)
@@ -90,14 +90,14 @@ import Testing
             ("100-continue", "1", true, nil), ("100-Continue", "1", true, nil), ("100-continue", "0", false, nil),
             ("200-ok", "1", false, .expectationUnsupported),
         ] as [(String, String, Bool, Problem?)])
-    func knowsWhoWaitsForContinue(_ value: String, length: String, expects: Bool, refusal: Problem?) throws {
+    func recognisesAnExpectation(_ value: String, length: String, expects: Bool, refusal: Problem?) throws {
         let headers = [("host", "a"), ("Expect", value), ("content-length", length)]
         #expect(Self.refusal(of: Self.head(headers)) == refusal)
         if refusal == nil { #expect(try CheckedHead(Self.head(headers)).expectsContinue == expects) }
         #expect(try !CheckedHead(Self.head(headers, version: .http1_0)).expectsContinue)
     }
 
-    @Test func knowsTheLengthOfTheBody() throws {
+    @Test func readsTheLengthOfTheBody() throws {
         #expect(try CheckedHead(Self.head([("host", "a")])).bodyLength == 0)
         #expect(try CheckedHead(Self.head([("host", "a"), ("Content-Length", "7")])).bodyLength == 7)
         #expect(try CheckedHead(Self.head([("host", "a"), ("transfer-encoding", "chunked")])).bodyLength == nil)
@@ -108,7 +108,7 @@ import Testing
             ([("connection", "Close")], true), ([("connection", "keep-alive, close")], true), ([], false),
             ([("connection", "upgrade"), ("upgrade", "h2c")], true),
         ] as [([(String, String)], Bool)])
-    func saysWhetherARequestIsTheLast(_ fields: [(String, String)], isLast: Bool) throws {
+    func recognisesTheLastRequest(_ fields: [(String, String)], isLast: Bool) throws {
         let checked = try CheckedHead(Self.head([("host", "a")] + fields))
         #expect(checked.isLast == isLast)
         #expect((checked.head.headers["connection"] == ["close"]) == isLast)
@@ -123,7 +123,7 @@ import Testing
             ([("Idempotency-Key", "1")], false), ([("expect", "100-continue"), ("content-length", "1")], false),
             ([("authorization", "a"), ("authorization", "b")], false), ([("origin", "a"), ("origin", "b")], false),
         ] as [([(String, String)], Bool)])
-    func knowsPlainRequests(_ fields: [(String, String)], isPlain: Bool) throws {
+    func recognisesPlainRequests(_ fields: [(String, String)], isPlain: Bool) throws {
         #expect(try CheckedHead(Self.head([("host", "a")] + fields)).isPlain == isPlain)
     }
 

@@ -27,7 +27,7 @@ import Testing
         #expect(ledger.open(5, by: peer, Self.idle(since: 21)) == .acceptedInsteadOf(2))
     }
 
-    @Test func aPeerAtItsShareIsRefusedWhileAllItsConnectionsAreBusy() throws {
+    @Test func refusesAPeerAtItsShareWithOnlyBusyConnections() throws {
         var ledger = ConnectionLedger<Int>(capacity: 4)
         let activities = [Self.busy(), Self.busy()]
         for (id, activity) in activities.enumerated() {
@@ -48,7 +48,7 @@ import Testing
         #expect(ledger.open(6, by: try Self.peer(4), Self.idle(since: 3)) == .acceptedInsteadOf(0))
     }
 
-    @Test func aPeerWithoutIdleConnectionsIsPassedOver() throws {
+    @Test func skipsAPeerWithoutIdleConnections() throws {
         var ledger = ConnectionLedger<Int>(capacity: 4)
         for id in 0..<2 { _ = ledger.open(id, by: try Self.peer(1), Self.busy()) }
         _ = ledger.open(2, by: try Self.peer(2), Self.idle(since: 1))

@@ -17,7 +17,7 @@ import Testing
             ("127.0.0.1:8080", "https://evil.example", false), ("127.0.0.1:8080", "null", false),
             ("127.0.0.1:8080", "http://127.0.0.1.evil.example", false),
         ] as [(String?, String?, Bool)])
-    func knowsRequestsFromThisMachine(authority: String?, origin: String?, isLocal: Bool) {
+    func recognisesRequestsFromThisMachine(authority: String?, origin: String?, isLocal: Bool) {
         let credentials = Credentials(authority: authority, origin: origin, authorization: nil)
         #expect(credentials.isFromThisMachine == isLocal)
     }

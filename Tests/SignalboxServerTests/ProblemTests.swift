@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct ProblemTests {
     /// A sender may repeat an event after "nothing was accepted", but not after an unknown outcome.
-    @Test func anUnknownOutcomeIsNotTakenForARefusal() {
+    @Test func reportsAnUnknownOutcomeAsATimeout() {
         let unknown = StoreError.undecided(after: .seconds(15))
         for problem in [Problem(.store(unknown)), Problem.store(unknown)] {
             #expect(problem.status == .serviceUnavailable)

@@ -227,7 +227,7 @@ import Testing
         #expect(!connection.channel.isActive)
     }
 
-    @Test func staysOpenWhenTheClientReadsOn() throws {
+    @Test func staysOpenWhileTheClientReads() throws {
         let connection = try GuardedConnection()
         connection.receive(Self.get)
         for isWritable in [false, true] {
@@ -276,7 +276,7 @@ import Testing
         #expect(second.channel.isActive)
     }
 
-    @Test func aConnectionWithARequestUnderWayStays() throws {
+    @Test func keepsAConnectionWithARequestInProgress() throws {
         let table = ConnectionTable(capacity: 2)
         let first = try GuardedConnection(table: table)
         first.receive(Self.get)

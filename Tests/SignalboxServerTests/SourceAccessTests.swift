@@ -11,7 +11,7 @@ import Testing
     }
 
     @Test(arguments: ["Bearer first", "bearer first", "BEARER  first ", "Bearer second"])
-    func knowsASourceByItsToken(header: String) throws {
+    func identifiesASourceByItsToken(header: String) throws {
         #expect(try access.source(named: nil, of: Self.credentials(header)) == SourceName("ios"))
         #expect(try access.source(named: "ios", of: Self.credentials(header)) == SourceName("ios"))
     }

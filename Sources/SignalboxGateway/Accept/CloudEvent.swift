@@ -4,7 +4,9 @@ package import SignalboxNotification
 
 /// The source and the time of received payloads.
 package struct Reception: Sendable {
+    /// The second part of `source` in the events.
     package let source: SourceName
+    /// The `time` of the events.
     package let receivedAt: Date
     /// The vendor of all payloads of this source, if the config names one.
     package let vendor: VendorID?

@@ -17,6 +17,7 @@ package final class EventIDSource: Sendable {
 
     package init() {}
 
+    /// A UUID version 7 (RFC 9562) with this time and 74 random bits.
     package func next(at time: Date) -> EventID {
         let random = stock.withLock { stock in
             if stock.used + 16 > stock.bytes.count { stock = Stock(bytes: randomBytes(Self.fetched)) }

@@ -35,24 +35,32 @@ extension RouteTable {
             event, try decision(on: body, at: place), in: body, variants: variants, hasLastingID: hasLastingID)
     }
 
-    /// The routing decision on an event. `place`: of its payload, for a rejection.
+    /// The routing decision on the bytes of an event; nil if `filter` does not match. `place`: of its payload, for a
+    /// rejection. `parser`: from ``ParserPool/forEvents()``.
+    func decision(
+        on event: UnsafeBufferPointer<UInt8>, at place: Place, matching filter: Pattern?, with parser: JSONParser
+    ) throws(Rejection) -> Decision? {
+        let body = try parser.read(event: event, at: place)
+        guard try filter?.selects(body, at: place) ?? true else { return nil }
+        return try decision(on: body, at: place)
+    }
+
+    /// The routing decision on a parsed event.
     package func decision(on event: JSONValue, at place: Place) throws(Rejection) -> Decision {
-        do throws(RoutingTooCostly) {
-            return try decide(event)
-        } catch {
-            throw .tooCostly(at: place)
-        }
+        do throws(RoutingTooCostly) { return try decide(event) } catch { throw .tooCostly(at: place) }
     }
 }
 
 extension Pattern {
-    /// True if the pattern matches the event. `place`: of its payload, for a rejection.
-    package func selects(_ event: JSONValue, at place: Place) throws(Rejection) -> Bool {
-        do throws(RoutingTooCostly) {
-            return try matches(event)
-        } catch {
-            throw .tooCostly(at: place)
-        }
+    /// True if the pattern matches the bytes of an event. `place`: of its payload, for a rejection.
+    func selects(
+        _ event: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser
+    ) throws(Rejection) -> Bool {
+        try selects(try parser.read(event: event, at: place), at: place)
+    }
+
+    fileprivate func selects(_ event: JSONValue, at place: Place) throws(Rejection) -> Bool {
+        do throws(RoutingTooCostly) { return try matches(event) } catch { throw .tooCostly(at: place) }
     }
 }
 

@@ -16,9 +16,13 @@ import Synchronization
 package struct Intake: Sendable {
     /// Maximum number of payloads in one batch.
     package static let batchLimit = 10_000
+    /// The limit of ``MatchWork`` for one event on an event loop: about a millisecond, because connections wait.
+    package static let directWork = 1 << 20
 
     private let normalizer: Normalizer
     private let routes: RouteTable
+    /// The same routes with ``directWork`` as their limit.
+    private let quickRoutes: RouteTable
     /// Set if the routes decide the same for every event: events then need not be parsed again.
     private let uniform: UniformRouting?
     private let queue: any IntakeStore
@@ -41,6 +45,9 @@ package struct Intake: Sendable {
     ) {
         self.normalizer = normalizer
         self.routes = routes
+        var quickRoutes = routes
+        quickRoutes.workLimit = min(routes.workLimit, Self.directWork)
+        self.quickRoutes = quickRoutes
         readsAtOnce = !routes.givesShapes
         uniform = routes.uniformDecision.map { UniformRouting($0) }
         self.queue = queue
@@ -51,6 +58,7 @@ package struct Intake: Sendable {
 
     /// The results of one request's payloads, in their order.
     package struct Report: Sendable {
+        /// One for each payload. A rejected payload was not stored.
         package let items: [Result<RoutedEvent, Rejection>]
         /// The id of the earlier event that an item repeats, by position. Such items were not stored again.
         package var duplicates: [Int: String] = [:]
@@ -70,7 +78,9 @@ package struct Intake: Sendable {
         case store(StoreError)
     }
 
+    /// The outcome of a request that was not rejected as a whole.
     package enum Answer: Sendable {
+        /// The accepted events are durable.
         case report(Report)
         /// The request repeats an earlier one with this answer; nothing was stored.
         case repeated(StoredAnswer)
@@ -83,6 +93,7 @@ package struct Intake: Sendable {
         /// The answer to store for repeats.
         package let answer: @Sendable (Report) -> StoredAnswer
 
+        /// `answer` is called during the commit, with the report that the request then gets.
         package init(key: String, answer: @escaping @Sendable (Report) -> StoredAnswer) {
             self.key = key
             self.answer = answer
@@ -98,7 +109,7 @@ package struct Intake: Sendable {
     ) async throws(Failure) -> Answer {
         let read = try body.withUnsafeBufferPointer { (bytes) throws(Failure) -> Report in
             // A line end means several payloads, or one that is formatted: the splitter decides.
-            if !bytes.hasLineEnd, let one = readSingle(bytes, from: source) { return one }
+            if !bytes.hasLineEnd, let one = readSingle(bytes, from: source, by: routes) { return one }
             return try readAll(bytes, from: source)
         }
         let request = repeatable.map { self.request($0, body, source, read) }
@@ -149,26 +160,29 @@ package struct Intake: Sendable {
 
     // MARK: Reading
 
-    /// Reads a body of exactly one valid payload, on the calling thread; nil for any other body, which
-    /// ``accept(_:from:as:)`` handles.
+    /// Reads a body of exactly one valid payload, on the calling thread. Nil for any other body, and if its routes take
+    /// more than ``directWork``; ``accept(_:from:as:)`` handles both.
     package func readOne(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) -> Report? {
-        readSingle(body, from: source).flatMap { $0.events.isEmpty ? nil : $0 }
+        readSingle(body, from: source, by: quickRoutes).flatMap { $0.events.isEmpty ? nil : $0 }
     }
 
     /// Reads a body of exactly one payload that becomes an event; nil for any other body. Rejects an event whose routes
     /// cannot be evaluated, so that they are not evaluated again.
-    private func readSingle(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) -> Report? {
+    private func readSingle(
+        _ body: UnsafeBufferPointer<UInt8>, from source: SourceName, by routes: RouteTable
+    ) -> Report? {
         let payload = body.trimmed
         guard payload.first == UInt8(ascii: "{") else { return nil }
         let envelope = normalizer.envelope(of: reception(from: source))
         let event = payloadParsers.withParser { parser in
             spareWriter.withWriter { json in
-                try? normalizer.event(payload, in: envelope, at: Place(), with: parser, by: &json)
+                try? normalizer.event(
+                    RecordedPayload(text: payload, place: Place()), in: envelope, with: parser, by: &json)
             }
         }
         guard let event else { return nil }
         let item = eventParsers.withParser {
-            route(.success(event), dedupe: sources[source]?.dedupe, with: $0)
+            route(.success(event), by: routes, dedupe: sources[source]?.dedupe, with: $0)
         }
         return Report(items: [item], isBatch: false)
     }
@@ -186,7 +200,7 @@ package struct Intake: Sendable {
                 blocks.take().read(by: normalizer, as: reception(from: source), with: parser) { item in
                     isTooLong = items.count == Self.batchLimit
                     guard !isTooLong else { return false }
-                    items.append(route(item, dedupe: dedupe, with: eventParser))
+                    items.append(route(item, by: routes, dedupe: dedupe, with: eventParser))
                     return true
                 }
             }
@@ -200,7 +214,8 @@ package struct Intake: Sendable {
     }
 
     private func route(
-        _ item: consuming Result<Event, Rejection>, dedupe: GatewayConfig.Dedupe?, with parser: JSONParser
+        _ item: consuming Result<Event, Rejection>, by routes: RouteTable, dedupe: GatewayConfig.Dedupe?,
+        with parser: JSONParser
     ) -> Result<RoutedEvent, Rejection> {
         guard let uniform, dedupe == nil else {
             return routes.route(item, with: parser, variants: variants, dedupe: dedupe)

@@ -19,6 +19,7 @@ package struct Normalizer: Sendable {
 
     private let chain: VendorChain
     private let gateway: String
+    /// Hashes the device tokens of payloads.
     package let tokens: TokenHash
     private let ids: EventIDSource
     private let keepsPayloads: Bool
@@ -58,23 +59,13 @@ package struct Normalizer: Sendable {
     /// A parser with the limits of payloads.
     package static func makeParser() -> JSONParser { JSONParser(limits: payloadLimits) }
 
-    /// The event of one payload.
+    /// The event of one payload. `parser`: from ``makeParser()``.
     package func event(
         _ payload: UnsafeBufferPointer<UInt8>, as reception: Reception, at place: Place, with parser: JSONParser
     ) throws(Rejection) -> Event {
         var json = JSONWriter()
-        return try event(payload, in: envelope(of: reception), at: place, with: parser, by: &json)
-    }
-
-    /// The event of a recorded payload. `id`: the event's id; nil for a new one. `json`: a writer whose memory is
-    /// reused.
-    package func event(
-        _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID?, with parser: JSONParser,
-        by json: inout JSONWriter
-    ) throws(Rejection) -> Event {
-        try event(
-            payload.text, in: envelope, at: payload.place, with: parser, by: &json,
-            id: id ?? payload.time.map { ids.next(at: $0.date) }, token: payload.token)
+        return try event(
+            RecordedPayload(text: payload, place: place), in: envelope(of: reception), with: parser, by: &json)
     }
 
     /// The common attributes of all events of one reception.
@@ -82,26 +73,24 @@ package struct Normalizer: Sendable {
         CloudEventEnvelope(gateway: gateway, reception: reception)
     }
 
-    /// The event of one payload. `json`: a writer whose memory is reused. `id`: the event's id; nil for a new one.
-    /// `token`: of the device, instead of the one in the payload.
-    func event(
-        _ payload: UnsafeBufferPointer<UInt8>, in envelope: CloudEventEnvelope, at place: Place,
-        with parser: JSONParser, by json: inout JSONWriter, id: EventID? = nil, token: [UInt8]? = nil
+    /// The event of a recorded payload. `id`: the event's id; nil for a new one. `json`: a writer whose memory is
+    /// reused.
+    package func event(
+        _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID? = nil, with parser: JSONParser,
+        by json: inout JSONWriter
     ) throws(Rejection) -> Event {
         var notification = PushNotification(platform: .unknown)
         let reception = envelope.reception
-        let recognised = try read(
-            payload, of: reception, at: place, with: parser, token: token, into: &notification)
-        for position in notification.media.indices { notification.media[position].status = mediaStatus }
+        let recognised = try read(payload, of: reception, with: parser, into: &notification)
         let expiry = recognised.expiry(receivedAt: reception.receivedAt)
-        let id = id ?? ids.next(at: reception.receivedAt)
+        let id = id ?? ids.next(at: payload.time?.date ?? reception.receivedAt)
         json.removeAll()
         json.reserve(2000)
         envelope.write(notification, id: id, into: &json)
         var event = Event(
             id: id, source: reception.source, acceptedAt: reception.receivedAt, vendor: notification.vendor,
             kind: notification.kind, warnings: notification.warnings.map(\.code), body: json.bytes)
-        if keepsPayloads { event.payload = Array(payload) }
+        if keepsPayloads { event.payload = Array(payload.text) }
         if showsPayloads {
             let shown = ShownPayload(recognised, of: notification)?.text
             let mask = TokenMask(notification.deviceTokens, hashedBy: tokens)
@@ -127,35 +116,33 @@ package struct Normalizer: Sendable {
         _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID? = nil, with parser: JSONParser,
         as notification: inout PushNotification, into json: inout JSONWriter
     ) throws(Rejection) {
-        _ = try read(
-            payload.text, of: envelope.reception, at: payload.place, with: parser, token: payload.token,
-            into: &notification)
-        for position in notification.media.indices { notification.media[position].status = mediaStatus }
+        _ = try read(payload, of: envelope.reception, with: parser, into: &notification)
         let time = payload.time?.date ?? envelope.reception.receivedAt
         envelope.write(notification, id: id ?? ids.next(at: time), into: &json)
     }
 
-    /// Reads a payload into a notification. Returns the platform payload, valid until the parser's next text. `token`:
-    /// of the device, instead of the one in the payload.
+    /// Reads a payload into a notification. Returns the platform payload, valid until the parser's next text.
     private func read(
-        _ payload: UnsafeBufferPointer<UInt8>, of reception: Reception, at place: Place, with parser: JSONParser,
-        token: [UInt8]?, into notification: inout PushNotification
+        _ payload: RecordedPayload, of reception: Reception, with parser: JSONParser,
+        into notification: inout PushNotification
     ) throws(Rejection) -> PlatformPayload {
-        let recognised = try recognise(payload, at: place, with: parser)
+        let recognised = try recognise(payload.text, at: payload.place, with: parser)
         if let vendor = reception.vendor {
             chain.read(recognised, as: vendor, into: &notification)
         } else {
             chain.read(recognised, into: &notification)
         }
-        let token = token ?? recognised.target.token?.utf8.map({ Array($0) })
+        let token = payload.token ?? recognised.target.token?.utf8.map({ Array($0) })
         if let token, !token.isEmpty { notification.deviceTokens.append(.init(key: Self.targetKey, text: token)) }
         if let mask = TokenMask(notification.deviceTokens, hashedBy: tokens) { notification.maskTokens(with: mask) }
         // Before the actions are checked, because it may reorder buttons.
         if notification.category != nil { categories.resolve(&notification) }
         notification.checkActions(with: actions)
         if let token, !token.isEmpty {
-            notification.target = (notification.target ?? .init()).with(token: tokens.name(of: token))
+            notification.target = notification.target ?? .init()
+            notification.target?.token = tokens.name(of: token)
         }
+        for position in notification.media.indices { notification.media[position].status = mediaStatus }
         return recognised
     }
 
@@ -175,14 +162,6 @@ package struct Normalizer: Sendable {
         } catch {
             throw Rejection(.notAnObject, at: place, "This is JSON but not an object: a payload is a JSON object.")
         }
-    }
-}
-
-extension PushNotification.Target {
-    fileprivate func with(token: String) -> Self {
-        var target = self
-        target.token = token
-        return target
     }
 }
 

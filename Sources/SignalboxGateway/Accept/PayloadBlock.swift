@@ -5,8 +5,6 @@ package import SignalboxNotification
 package struct PayloadBlock: Sendable {
     private let bytes: [UInt8]
     private let pieces: [JSONSplitter.Piece]
-    /// A place right behind the block from which reading may begin without the input before it; nil if there is none.
-    package let restart: Place?
 
     /// True if there is no payload in it.
     package var isEmpty: Bool { pieces.isEmpty }
@@ -14,11 +12,7 @@ package struct PayloadBlock: Sendable {
     /// Byte offset in the input: payloads of this block begin before it, payloads of later blocks do not.
     package var end: Int { pieces.last.map { $0.offset + max(1, $0.range.count) } ?? 0 }
 
-    fileprivate init(_ taken: (bytes: [UInt8], pieces: [JSONSplitter.Piece]), restart: Place? = nil) {
-        bytes = taken.bytes
-        pieces = taken.pieces
-        self.restart = restart
-    }
+    fileprivate init(_ taken: (bytes: [UInt8], pieces: [JSONSplitter.Piece])) { (bytes, pieces) = taken }
 
     /// Reads the payloads. `each` receives an event or a rejection, in the order of the input; false stops. One
     /// invalid payload does not affect the others. `parser`: from ``Normalizer/makeParser()``, not shared during the
@@ -30,26 +24,10 @@ package struct PayloadBlock: Sendable {
         let envelope = normalizer.envelope(of: reception)
         var json = JSONWriter()
         forEachText { text, place throws(Rejection) in
-            each(.success(try normalizer.event(text, in: envelope, at: place, with: parser, by: &json)))
+            let payload = RecordedPayload(text: text, place: place)
+            return each(.success(try normalizer.event(payload, in: envelope, with: parser, by: &json)))
         } rejected: {
             each(.failure($0))
-        }
-    }
-
-    /// Writes the events of all recorded payloads as NDJSON.
-    package func read(
-        by normalizer: Normalizer, as reception: Reception, in recorded: RecordedEnvelope = RecordedEnvelope(),
-        with parser: JSONParser, into lines: inout JSONWriter, rejected: (Rejection) -> Void
-    ) {
-        let envelope = normalizer.envelope(of: reception)
-        forEachPayload(in: recorded, with: parser) { payload throws(Rejection) in
-            var notification = PushNotification(platform: .unknown)
-            try normalizer.write(payload, in: envelope, with: parser, as: &notification, into: &lines)
-            lines.newline()
-            return true
-        } rejected: {
-            rejected($0)
-            return true
         }
     }
 
@@ -116,25 +94,17 @@ package struct PayloadBlocks {
 
     package init() {}
 
-    /// Continues at a ``PayloadBlock/restart``.
-    package init(from restart: Place) {
-        splitter = JSONSplitter(
-            limit: Normalizer.payloadLimit, line: restart.line, offset: restart.offset, isWithin: true)
-    }
-
     /// True if the input is a JSON array.
     package var isArray: Bool { splitter.isArray }
 
+    /// Appends a part of the input, cut anywhere.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) { splitter.append(bytes) }
 
     /// Ends the input.
     package mutating func finish() { splitter.finish() }
 
     /// All complete payloads since the last call.
-    package mutating func take() -> PayloadBlock {
-        let taken = splitter.takeAll()
-        return PayloadBlock(taken, restart: splitter.restart.map { Place(line: $0.line, offset: $0.offset) })
-    }
+    package mutating func take() -> PayloadBlock { PayloadBlock(splitter.takeAll()) }
 }
 
 extension Rejection {

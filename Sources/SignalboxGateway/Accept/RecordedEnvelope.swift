@@ -83,6 +83,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
 
 /// A recorded payload. Its text is valid for the duration of the call that receives it.
 package struct RecordedPayload {
+    /// The JSON of the payload; a copy if the envelope names its position.
     package let text: UnsafeBufferPointer<UInt8>
     /// The place of the recorded text in its input.
     package let place: Place

@@ -14,6 +14,7 @@ package final class ActiveConfigStatus: Sendable {
 
     /// SHA-256 of the config's files, concatenated, in hexadecimal digits.
     package let digest: String
+    /// When the config was read.
     package let since: Date
     private let latest = Mutex<Rejection?>(nil)
 

@@ -21,6 +21,7 @@ package struct ConfigReload: Sendable {
     private let prepare: @Sendable () -> Preparation
     private let logger: Logger
 
+    /// `prepare`: reads the config and makes a plan of it, without side effects. Blocks while it reads files.
     package init(_ gateway: Gateway, logger: Logger, prepare: @escaping @Sendable () -> Preparation) {
         self.gateway = gateway
         self.prepare = prepare

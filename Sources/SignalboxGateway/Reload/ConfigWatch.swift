@@ -6,17 +6,21 @@ import UnixSignals
 
 /// Requests a reload when the config's files change, and on SIGHUP.
 package struct ConfigWatch: Service, CustomStringConvertible {
+    private let loaded: FileStamps
     private let origin: @Sendable () -> GatewayConfig.Origin
     private let reload: @Sendable () async -> Void
     private let clock: any Clock<Duration>
 
     private static let interval: Duration = .milliseconds(500)
 
-    /// `origin`: the files of the active config. `reload`: reads and applies the config; called by one task at a time.
+    /// `loaded`: the stamps of the first config, taken when it was read, so that no later change is missed. `origin`:
+    /// the files of the active config. `reload`: reads and applies the config; called by one task at a time.
     package init(
-        origin: @escaping @Sendable () -> GatewayConfig.Origin, clock: any Clock<Duration> = ContinuousClock(),
+        loaded: FileStamps, origin: @escaping @Sendable () -> GatewayConfig.Origin,
+        clock: any Clock<Duration> = ContinuousClock(),
         reload: @escaping @Sendable () async -> Void
     ) {
+        self.loaded = loaded
         self.origin = origin
         self.clock = clock
         self.reload = reload
@@ -47,7 +51,7 @@ package struct ConfigWatch: Service, CustomStringConvertible {
     }
 
     private func poll(_ wakeUp: WakeUp) async {
-        var changes = ConfigChanges(FileStamps(of: origin()))
+        var changes = ConfigChanges(loaded)
         while !Task.isCancelled {
             do { try await clock.sleep(for: Self.interval) } catch { return }
             if changes.settled(FileStamps(of: origin())) { wakeUp.wake() }
@@ -77,10 +81,11 @@ package struct ConfigChanges<Stamps: Equatable> {
 }
 
 /// Inodes, sizes and times of a config's files, to detect changes without reading them.
-struct FileStamps: Equatable {
+package struct FileStamps: Equatable, Sendable {
     private let stamps: [String: [Int]]
 
-    init(of origin: GatewayConfig.Origin) {
+    /// A file that is missing has no stamp.
+    package init(of origin: GatewayConfig.Origin) {
         var names = Set(origin.files)
         if let folder = origin.folder {
             let added = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

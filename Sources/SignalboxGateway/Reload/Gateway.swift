@@ -10,8 +10,11 @@ package import SignalboxStore
 /// replaces.
 package struct Gateway: Sendable {
     package let resources: GatewayPlan.Resources
+    /// The service that delivers.
     package let dispatcher: Dispatcher
+    /// The service that downloads files.
     package let downloads: MediaService
+    /// The service that removes files.
     package let fileJanitor: MediaJanitor
     private let current: Replaceable<GatewayPlan>
     /// Client pools of earlier plans that may still have requests in flight.
@@ -43,6 +46,7 @@ package struct Gateway: Sendable {
         self.formerClients = formerClients
     }
 
+    /// The active plan. Callable from any thread.
     package var plan: GatewayPlan { current.value }
     package var queue: any Store { resources.queue }
 

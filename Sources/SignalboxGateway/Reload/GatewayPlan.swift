@@ -12,8 +12,11 @@ package struct GatewayPlan: Sendable {
     package let routes: RouteTable
     package let status: ActiveConfigStatus
     package let normalizer: Normalizer
+    /// Accepts payloads.
     package let intake: Intake
+    /// Accepts reports of taps.
     package let interactions: InteractionIntake
+    /// Makes and checks links to stored files.
     package let links: MediaLinks
     let clients: ClientPool
     let destinations: [(destination: Destination, sender: any Sender)]
@@ -73,6 +76,7 @@ package struct GatewayPlan: Sendable {
         downloads = Self.downloads(resolved, resources, links, mediaClient, variants.shaper)
     }
 
+    /// The sender of each destination of the config.
     package var senders: [DestinationName: any Sender] {
         Dictionary(uniqueKeysWithValues: destinations.map { ($0.destination.name, $0.sender) })
     }

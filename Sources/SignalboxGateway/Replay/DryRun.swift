@@ -9,11 +9,12 @@ package struct DryRun {
     private let recording: Recording
     private let asJSON: Bool
 
+    /// `config`: has the routes. Throws ``ReplayError/refused(_:)`` for an invalid selection.
     package init(
         _ options: ReplayOptions, by normalizer: Normalizer, _ config: RoutedConfig, in session: ReplaySession
     ) throws {
         self.session = session
-        recording = try options.recording(by: normalizer, config.config, config.routes, in: session)
+        recording = try Recording(options, by: normalizer, config.config, config.routes, in: session)
         asJSON = options.printsJSON
     }
 
@@ -25,7 +26,7 @@ package struct DryRun {
         defer { session.report() }
         _ = try await session.untilEnd {
             try await session.reading().run { block, parser in
-                recording.decisions(of: block.recording, upTo: .max, asJSON: asJSON, with: parser)
+                recording.decisions(of: block, upTo: .max, asJSON: asJSON, with: parser)
             } consume: { block, all in
                 if session.interruption.happened { throw ReplayError.interrupted }
                 session.recordReading(block)
@@ -33,7 +34,7 @@ package struct DryRun {
                 let decisions =
                     isLast
                     ? ParallelReading.parsers.withParser {
-                        recording.decisions(of: block.recording, upTo: session.room, asJSON: asJSON, with: $0)
+                        recording.decisions(of: block, upTo: session.room, asJSON: asJSON, with: $0)
                     } : all
                 write(decisions.lines)
                 session.add(decisions.tally)

@@ -11,6 +11,7 @@ package struct FileIdentity: Equatable {
         let number: ino_t
     }
 
+    /// The file need not exist.
     package init(_ path: String) {
         var status = stat()
         let isFound = stat(path, &status) == 0
@@ -35,6 +36,7 @@ package struct FileIdentity: Equatable {
         node = isRegular ? Node(device: status.st_dev, number: status.st_ino) : nil
     }
 
+    /// True for the same file under any path, and for the same path of a missing file.
     package static func == (left: Self, right: Self) -> Bool {
         left.path == right.path || left.node != nil && left.node == right.node
     }

@@ -5,6 +5,7 @@ import Synchronization
 
 /// The endpoint of a running gateway that accepts payloads.
 package struct GatewayAddress: Sendable, Equatable {
+    /// The address of the endpoint, with its path.
     package let url: String
 
     /// Reads the address of a gateway, with any path that a proxy adds; nil if it is not one. `source`: the source to
@@ -66,7 +67,7 @@ package final class GatewayClient: Sendable {
 
     /// Sends a request until the gateway answers for each payload. `key`: the `Idempotency-Key`. Throws
     /// ``ReplayError/interrupted`` after ``close()``, ``ReplayError/refused(_:)`` if retrying is useless.
-    package func send(_ body: [UInt8], of count: Int, key: String) async throws(ReplayError) -> [UploadAnswer.Item] {
+    package func send(_ body: [UInt8], of count: Int, key: String) async throws(ReplayError) -> [Receipt] {
         var headers = [("content-type", "application/x-ndjson"), ("idempotency-key", key)]
         if let token { headers.append(("authorization", "Bearer \(token)")) }
         let request = OutboundRequest(

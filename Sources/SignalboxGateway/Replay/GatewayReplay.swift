@@ -20,11 +20,14 @@ package struct GatewayReplay {
     ) throws {
         self.options = options
         self.session = session
-        recording = try options.recording(by: normalizer, config.config, config.routes, in: session)
+        recording = try Recording(options, by: normalizer, config.config, config.routes, in: session)
         // The operator typed the address, so the egress policy does not apply to it.
         http = OutboundHTTP(policy: AddressPolicy(allow: ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }))
         client = GatewayClient(address, token: token, http: http, elapsed: session.elapsed, now: { Date() })
     }
+
+    /// In the order in which they were started.
+    private typealias RequestsInFlight = OrderedTasks<(UploadBatch, Result<[Receipt], ReplayError>)>
 
     /// Runs to the end of the input or the limit. Returns true if a payload was rejected.
     package func run() async throws -> Bool {
@@ -34,7 +37,7 @@ package struct GatewayReplay {
             // Requests in flight may still be settled.
             DispatchQueue.global().asyncAfter(deadline: .now() + 5) { http.stop() }
         }
-        var requests = RequestsInFlight(limit: options.connections)
+        var requests = RequestsInFlight()
         let result: Result<Bool, any Error>
         do {
             result = .success(try await session.untilEnd { try await read(&requests) })
@@ -60,7 +63,7 @@ package struct GatewayReplay {
         let ended: Result<Void, any Error>
         do {
             try await session.reading().run { block, parser in
-                recording.payloads(of: block.recording, with: parser)
+                recording.payloads(of: block, with: parser)
             } consume: { block, entries in
                 session.recordReading(block)
                 for entry in entries where room > 0 {
@@ -98,11 +101,17 @@ package struct GatewayReplay {
             try await session.wait(
                 pace.delay(of: batch.places.count, recorded: batch.recorded, at: session.elapsed()))
         }
-        while requests.isFull { try await settleNext(&requests) }
-        let key = batch.first.map { first in
-            (session.identity ?? Self.fresh).requestKey(input: first.input, offset: first.offset)
+        while requests.count >= options.connections { try await settleNext(&requests) }
+        let identity = session.identity ?? Self.fresh
+        requests.start { [client] in
+            guard let first = batch.first else { return (batch, .success([])) }
+            let key = identity.requestKey(input: first.input, offset: first.offset)
+            do throws(ReplayError) {
+                return (batch, .success(try await client.send(batch.body, of: batch.places.count, key: key)))
+            } catch {
+                return (batch, .failure(error))
+            }
         }
-        requests.start(batch, key: key, with: client)
     }
 
     /// The identity of a run without a resume file: its requests are retried within the run only.
@@ -123,36 +132,6 @@ package struct GatewayReplay {
         for rejection in batch.rejections { try session.add(rejection, of: batch.input) }
         try session.reached(batch.end)
         return true
-    }
-}
-
-/// Requests in flight, in the order in which they were started.
-private struct RequestsInFlight {
-    typealias Answer = (UploadBatch, Result<[UploadAnswer.Item], ReplayError>)
-
-    private var tasks = OrderedTasks<Answer>()
-    private let limit: Int
-
-    init(limit: Int) { self.limit = limit }
-
-    var isFull: Bool { tasks.count >= limit }
-
-    mutating func start(_ batch: UploadBatch, key: String?, with client: GatewayClient) {
-        tasks.start {
-            guard let key else { return (batch, .success([])) }
-            do throws(ReplayError) {
-                return (batch, .success(try await client.send(batch.body, of: batch.places.count, key: key)))
-            } catch {
-                return (batch, .failure(error))
-            }
-        }
-    }
-
-    mutating func next() async -> Answer? { await tasks.next() }
-
-    /// Waits for all requests and ignores their answers.
-    mutating func finish() async {
-        while await tasks.next() != nil {}
     }
 }
 

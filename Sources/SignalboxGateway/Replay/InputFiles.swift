@@ -2,6 +2,7 @@ import Foundation
 
 /// The input files of a command, or standard input, read one after another in large pieces and decompressed.
 package struct InputFiles {
+    /// At least one; `-` is standard input.
     package let paths: [String]
     /// Polled while an input has no data yet: true ends the reading.
     private let isStopped: @Sendable () -> Bool
@@ -39,17 +40,11 @@ package struct InputFiles {
     /// The name of an input in messages.
     package func name(of index: Int) -> String { paths[index] == "-" ? "standard input" : paths[index] }
 
-    /// Opens an input. `offset`: where to start in an uncompressed regular file.
-    func open(_ index: Int, from offset: Int? = nil) throws(ReplayError) -> InputFile {
-        let (path, name) = (paths[index], name(of: index))
+    func open(_ index: Int) throws(ReplayError) -> InputFile {
+        let path = paths[index]
         let descriptor = path == "-" ? STDIN_FILENO : Foundation.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .failed("Cannot open \(path)") }
-        if let offset, lseek(descriptor, off_t(offset), SEEK_SET) != off_t(offset) {
-            let error = ReplayError.failed("Cannot read \(name) from byte \(offset)")
-            close(descriptor)
-            throw error
-        }
-        return InputFile(name: name, descriptor, from: offset, isStopped: isStopped)
+        return InputFile(name: name(of: index), descriptor, isStopped: isStopped)
     }
 
     /// Opens each file in turn and passes it to `body`.
@@ -73,26 +68,18 @@ package struct InputFile: ~Copyable {
     private var hasEnded = false
     /// Bytes read from the file, before decompression.
     private(set) var bytesRead = 0
-    /// True if the file is not compressed; known after the first read.
-    private(set) var isPlain: Bool
     /// True for a pipe or a terminal, which can block a read.
     private let mayStall: Bool
     private let isStopped: @Sendable () -> Bool
 
     private static let piece = 256 * 1024
 
-    fileprivate init(
-        name: String, _ descriptor: Int32, from offset: Int?, isStopped: @escaping @Sendable () -> Bool
-    ) {
+    fileprivate init(name: String, _ descriptor: Int32, isStopped: @escaping @Sendable () -> Bool) {
         self.name = name
         self.descriptor = descriptor
         self.isStopped = isStopped
         var status = stat()
         mayStall = fstat(descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG
-        bytesRead = offset ?? 0
-        isPlain = offset != nil
-        // Only an uncompressed file can be read from an offset.
-        if offset != nil { decompression = Decompression(start: rest) }
     }
 
     deinit {
@@ -105,10 +92,7 @@ package struct InputFile: ~Copyable {
     package mutating func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(ReplayError) -> Bool {
         while true {
             if rest.isEmpty, !hasEnded { try fill() }
-            if decompression == nil {
-                decompression = Decompression(start: rest)
-                isPlain = decompression?.isPlain ?? false
-            }
+            if decompression == nil { decompression = Decompression(start: rest) }
             guard let piece = try nextPiece() else { return false }
             if !piece.isEmpty {
                 take(piece)

@@ -26,6 +26,7 @@ package final class Interruption: Sendable {
 
     deinit { source?.cancel() }
 
+    /// True from the first ^C on. Callable from any thread.
     package var happened: Bool { state.withLock { $0.happened } }
 
     func happen() {

@@ -29,10 +29,16 @@ package struct Normalization: Sendable {
             let lines = buffers.take()
             var rejected: [Rejection] = []
             lines.writer.withLock { writer in
-                block.payloads.read(
-                    by: normalizer, as: Reception(from: source, at: Date(), vendor: vendor), in: envelope,
-                    with: parser, into: &writer
-                ) { rejected.append($0) }
+                let common = normalizer.envelope(of: Reception(from: source, at: Date(), vendor: vendor))
+                block.payloads.forEachPayload(in: envelope, with: parser) { payload throws(Rejection) in
+                    var notification = PushNotification(platform: .unknown)
+                    try normalizer.write(payload, in: common, with: parser, as: &notification, into: &writer)
+                    writer.newline()
+                    return true
+                } rejected: {
+                    rejected.append($0)
+                    return true
+                }
             }
             return (lines, rejected)
         } consume: { block, result in

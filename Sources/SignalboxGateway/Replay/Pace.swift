@@ -20,6 +20,7 @@ package struct Pace: Sendable {
         self.speed = speed
     }
 
+    /// False if events never wait.
     package var isBounded: Bool { perSecond != nil || speed != nil }
 
     /// Maximum number of events that are sent together, at this rate.

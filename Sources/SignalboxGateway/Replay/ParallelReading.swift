@@ -1,40 +1,34 @@
 import Foundation
 package import SignalboxJSON
-package import SignalboxNotification
 
 /// Reads inputs in blocks on all cores and delivers the results in the order of the inputs. Memory is bounded: at most
 /// two blocks more than there are cores are in memory.
 package struct ParallelReading {
     private let inputs: InputFiles
     private let start: InputPosition
-    private let restart: Place?
     static let parsers = ParserPool.forPayloads()
     private let width = ProcessInfo.processInfo.activeProcessorCount + 1
 
-    /// `start`: payloads before it are skipped. `restart`: a place in the same uncompressed input, at or before
-    /// `start`, from which reading may begin.
-    package init(inputs: InputFiles, from start: InputPosition = InputPosition(), restart: Place? = nil) {
+    /// `start`: payloads before it are skipped.
+    package init(inputs: InputFiles, from start: InputPosition = InputPosition()) {
         self.inputs = inputs
         self.start = start
-        self.restart = restart
     }
 
     /// A block of one input.
     package struct Block: Sendable {
-        package let recording: Recording.Block
+        package let payloads: PayloadBlock
+        /// Index of the input, from 0.
+        package let input: Int
+        /// Payloads that begin before this offset are skipped.
+        package let first: Int
         /// The name of the input in messages.
         package let name: String
         /// Bytes of the file that were read when the block was cut, before decompression.
         package let bytesRead: Int
-        /// True if offsets are positions in the file.
-        fileprivate let isPlain: Bool
 
-        package var payloads: PayloadBlock { recording.payloads }
-        var input: Int { recording.input }
         /// All payloads that begin before this position are in this block or an earlier one.
-        var end: InputPosition { InputPosition(input: input, offset: restart?.offset ?? payloads.end) }
-        /// A place behind the block from which another run may begin to read.
-        var restart: Place? { isPlain ? payloads.restart : nil }
+        var end: InputPosition { InputPosition(input: input, offset: payloads.end) }
     }
 
     /// Reads all blocks. `work` turns a block into a result, in parallel with others. `consume` receives the results
@@ -64,7 +58,7 @@ package struct ParallelReading {
             while try await consumeNext() {}
         } catch {
             // Blocks before the fault still count, and every task ends before this function does.
-            do { while try await consumeNext() {} } catch { while await window.next() != nil {} }
+            do { while try await consumeNext() {} } catch { await window.finish() }
             throw error
         }
     }
@@ -74,21 +68,18 @@ package struct ParallelReading {
         _ body: (Block) async throws -> Void, whileWaiting: () async throws -> Void
     ) async throws {
         for input in inputs.paths.indices where input >= start.input {
-            let isFirst = input == start.input
-            let restart = isFirst ? restart : nil
-            var file = try inputs.open(input, from: restart?.offset)
-            var blocks = restart.map { PayloadBlocks(from: $0) } ?? PayloadBlocks()
+            let first = input == start.input ? start.offset : 0
+            var file = try inputs.open(input)
+            var blocks = PayloadBlocks()
             var hasMore = true
             while hasMore {
                 if file.wouldWait { try await whileWaiting() }
                 hasMore = try file.read { blocks.append($0) }
                 if !hasMore { blocks.finish() }
                 let payloads = blocks.take()
-                if payloads.isEmpty { continue }
+                if payloads.isEmpty || payloads.end <= first { continue }
                 try await body(
-                    Block(
-                        recording: Recording.Block(payloads, input: input, first: isFirst ? start.offset : 0),
-                        name: file.name, bytesRead: file.bytesRead, isPlain: file.isPlain))
+                    Block(payloads: payloads, input: input, first: first, name: file.name, bytesRead: file.bytesRead))
             }
         }
     }
@@ -105,4 +96,9 @@ struct OrderedTasks<R: Sendable> {
 
     /// The result of the oldest task; nil if there is no task.
     mutating func next() async -> R? { tasks.isEmpty ? nil : await tasks.removeFirst().value }
+
+    /// Waits for all tasks and ignores their results.
+    mutating func finish() async {
+        while await next() != nil {}
+    }
 }

@@ -17,8 +17,8 @@ package struct QueueReplay {
         self.options = options
         self.gateway = gateway
         self.session = session
-        recording = try options.recording(
-            by: gateway.plan.normalizer, gateway.plan.config, gateway.plan.routes, in: session, hasLastingIDs: true)
+        recording = try Recording(
+            options, by: gateway.plan.normalizer, gateway.plan.config, gateway.plan.routes, in: session, hasLastingIDs: true)
     }
 
     /// Runs until every delivery was attempted. Returns true if a payload was rejected or a delivery failed.
@@ -67,7 +67,7 @@ package struct QueueReplay {
         let recording = recording
         do {
             try await session.reading().run { block, parser in
-                recording.events(of: block.recording, with: parser)
+                recording.events(of: block, with: parser)
             } consume: { block, entries in
                 if session.interruption.happened { throw ReplayError.interrupted }
                 session.recordReading(block)
@@ -167,7 +167,9 @@ private struct QueueChunk {
 
 /// The deliveries that ended between two counts of a queue.
 package struct DeliveryOutcomes: Sendable {
+    /// The deliveries of a queue at one time.
     package struct Counts: Sendable {
+        /// By destination and state.
         let states: [DestinationName: [DeliveryRecord.State: Int]]
         /// Deliveries that wait for their scheduled time.
         let scheduled: Int
@@ -200,6 +202,7 @@ package struct DeliveryOutcomes: Sendable {
     /// Deliveries that were not made. Scheduled and expired ones are not failures.
     package var failed: Int { dead + waiting - scheduled }
 
+    /// One line, with its line end: for people, or a JSON object.
     package func text(json: Bool) -> String {
         guard !json else {
             return #"{"delivered":\#(delivered),"dead":\#(dead),"expired":\#(expired),"waiting":\#(waiting),"#

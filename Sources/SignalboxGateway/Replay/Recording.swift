@@ -1,10 +1,10 @@
-package import Foundation
-package import SignalboxJSON
-package import SignalboxNotification
-package import SignalboxRouting
+import Foundation
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxRouting
 
 /// Reads the selected payloads of a recording, block by block, as events or as payloads. Callable from any thread.
-package struct Recording: Sendable {
+struct Recording: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
     /// Set if the routes decide the same for every event: events then need not be parsed.
@@ -15,162 +15,127 @@ package struct Recording: Sendable {
     private let envelope: RecordedEnvelope
     private let selection: Selection
     private let identity: RunIdentity?
-    private let now: @Sendable () -> Date
     private let eventParsers = ParserPool.forEvents()
 
-    /// `vendor`: the vendor of all payloads, if the config names one. `identity`: derives the ids of events; nil for
-    /// new ids.
-    package init(
-        normalizer: Normalizer, routes: RouteTable, source: SourceName, vendor: VendorID?,
-        envelope: RecordedEnvelope = RecordedEnvelope(), selection: Selection = Selection(),
-        identity: RunIdentity? = nil, now: @escaping @Sendable () -> Date
-    ) {
+    /// `session`: the run, whose start ages count from. `hasLastingIDs`: derives event ids from the run, so that a
+    /// resumed run repeats them. Throws ``ReplayError/refused(_:)`` for an invalid selection.
+    init(
+        _ options: ReplayOptions, by normalizer: Normalizer, _ config: GatewayConfig, _ routes: RouteTable,
+        in session: ReplaySession, hasLastingIDs: Bool = false
+    ) throws(ReplayError) {
         self.normalizer = normalizer
         self.routes = routes
         uniform = routes.uniformDecision
         variants = EventVariants(tokens: normalizer.tokens)
-        self.source = source
-        self.vendor = vendor
-        self.envelope = envelope
-        self.selection = selection
-        self.identity = identity
-        self.now = now
-    }
-
-    /// A part of one input.
-    package struct Block: Sendable {
-        package let payloads: PayloadBlock
-        /// Index of the input, from 0.
-        package let input: Int
-        /// Payloads that begin before this offset are skipped.
-        package let first: Int
-
-        package init(_ payloads: PayloadBlock, input: Int = 0, first: Int = 0) {
-            self.payloads = payloads
-            self.input = input
-            self.first = first
-        }
+        source = options.source ?? .default
+        vendor = config.sourceVendors[source]
+        envelope = options.envelope
+        selection = try options.selection.selection(now: session.began)
+        identity = hasLastingIDs ? session.identity : nil
     }
 
     /// The result of one recorded text.
-    package struct Entry<Value: Sendable>: Sendable {
-        package let place: Place
-        package let recorded: Timestamp?
-        package let value: Result<Value, Rejection>
+    struct Entry<Value: Sendable>: Sendable {
+        let place: Place
+        var recorded: Timestamp?
+        let value: Result<Value, Rejection>
+
+        fileprivate init(_ value: Value, of payload: RecordedPayload) {
+            self.init(place: payload.place, recorded: payload.time, value: .success(value))
+        }
+
+        fileprivate init(_ rejection: Rejection) { self.init(place: rejection.place, value: .failure(rejection)) }
+
+        private init(place: Place, recorded: Timestamp? = nil, value: Result<Value, Rejection>) {
+            (self.place, self.recorded, self.value) = (place, recorded, value)
+        }
     }
 
     /// The selected events with their deliveries, and the rejections, in the order of the input.
-    package func events(of block: Block, with parser: JSONParser) -> [Entry<RoutedEvent>] {
+    func events(of block: ParallelReading.Block, with parser: JSONParser) -> [Entry<RoutedEvent>] {
         var entries: [Entry<RoutedEvent>] = []
+        var json = JSONWriter()
         eventParsers.withParser { eventParser in
-            forEachEvent(of: block, with: parser) { event, payload throws(Rejection) in
+            forEachPayload(of: block, with: parser) { payload, common, id throws(Rejection) in
+                let event = try normalizer.event(payload, in: common, id: id, with: parser, by: &json)
+                guard selection.covers(vendor: event.vendor) else { return true }
                 let routed = try routes.route(
                     event, at: payload.place, matching: selection.filter, hasLastingID: identity != nil,
                     with: eventParser, variants: variants)
-                if let routed {
-                    entries.append(Entry(place: payload.place, recorded: payload.time, value: .success(routed)))
-                }
+                if let routed { entries.append(Entry(routed, of: payload)) }
                 return true
             } rejected: {
-                entries.append(Entry(place: $0.place, recorded: nil, value: .failure($0)))
+                entries.append(Entry($0))
             }
         }
         return entries
     }
 
     /// The selected payloads, unchanged, and the rejections, in the order of the input.
-    package func payloads(of block: Block, with parser: JSONParser) -> [Entry<[UInt8]>] {
+    func payloads(of block: ParallelReading.Block, with parser: JSONParser) -> [Entry<[UInt8]>] {
         var entries: [Entry<[UInt8]>] = []
-        func take(_ payload: RecordedPayload) {
-            entries.append(
-                Entry(place: payload.place, recorded: payload.time, value: .success(Array(payload.text))))
-        }
-        func reject(_ rejection: Rejection) {
-            entries.append(Entry(place: rejection.place, recorded: nil, value: .failure(rejection)))
-        }
-        guard selection.needsEvents else {
-            block.payloads.forEachPayload(in: envelope, from: block.first, with: parser) { payload throws(Rejection) in
-                guard selection.covers(payload.time) else { return true }
-                _ = try normalizer.recognise(payload.text, at: payload.place, with: parser)
-                take(payload)
-                return true
-            } rejected: {
-                reject($0)
+        eventParsers.withParser { eventParser in
+            func append(_ payload: RecordedPayload) -> Bool {
+                entries.append(Entry(Array(payload.text), of: payload))
                 return true
             }
-            return entries
-        }
-        forEachNotification(of: block, reading: false, with: parser) { _, _, payload in
-            take(payload)
-            return true
-        } rejected: {
-            reject($0)
+            guard selection.needsEvents else {
+                return forEachPayload(of: block, with: parser) { payload, _, _ throws(Rejection) in
+                    _ = try normalizer.recognise(payload.text, at: payload.place, with: parser)
+                    return append(payload)
+                } rejected: {
+                    entries.append(Entry($0))
+                }
+            }
+            forEachNotification(of: block, with: parser) { _, event, payload throws(Rejection) in
+                let isSelected = try selection.filter?.selects(event, at: payload.place, with: eventParser) ?? true
+                return isSelected ? append(payload) : true
+            } rejected: {
+                entries.append(Entry($0))
+            }
         }
         return entries
     }
 
     /// The routing decisions for at most `limit` events, as text or JSON.
-    package func decisions(
-        of block: Block, upTo limit: Int, asJSON: Bool, with parser: JSONParser
+    func decisions(
+        of block: ParallelReading.Block, upTo limit: Int, asJSON: Bool, with parser: JSONParser
     ) -> Decisions {
         var decisions = Decisions()
         guard limit > 0 else { return decisions }
-        forEachNotification(of: block, reading: uniform == nil, with: parser) {
-            notification, event, payload throws(Rejection) in
-            var decision = uniform
-            if decision == nil, let event { decision = try routes.decision(on: event, at: payload.place) }
-            guard let decision else {
-                preconditionFailure("An event is parsed unless the decision is uniform.")
+        eventParsers.withParser { eventParser in
+            forEachNotification(of: block, with: parser) { notification, event, payload throws(Rejection) in
+                let decision: RouteTable.Decision? =
+                    if let uniform, selection.filter == nil { uniform } else {
+                        try routes.decision(
+                            on: event, at: payload.place, matching: selection.filter, with: eventParser)
+                    }
+                guard let decision else { return true }
+                decisions.add(decision, of: notification, asJSON: asJSON)
+                return decisions.tally.events < limit
+            } rejected: {
+                decisions.add($0)
             }
-            decisions.add(decision, of: notification, asJSON: asJSON)
-            return decisions.tally.events < limit
-        } rejected: {
-            decisions.add($0)
         }
         return decisions
     }
 
-    /// The selected notifications; with their parsed events if `isRead` or the filter needs them.
+    /// The notifications selected by time and vendor, with the bytes of their events.
     private func forEachNotification(
-        of block: Block, reading isRead: Bool, with parser: JSONParser,
-        _ take: (PushNotification, _ event: JSONValue?, RecordedPayload) throws(Rejection) -> Bool,
+        of block: ParallelReading.Block, with parser: JSONParser,
+        _ take: (PushNotification, UnsafeBufferPointer<UInt8>, RecordedPayload) throws(Rejection) -> Bool,
         rejected: (Rejection) -> Void
     ) {
-        let isRead = isRead || selection.filter != nil
         var written = JSONWriter()
-        eventParsers.withParser { eventParser in
-            forEachPayload(of: block, with: parser) { payload, common, id throws(Rejection) in
-                written.removeAll()
-                var notification = PushNotification(platform: .unknown)
-                try normalizer.write(
-                    payload, in: common, id: id, with: parser, as: &notification, into: &written)
-                guard selection.covers(vendor: notification.vendor) else { return true }
-                let event = try written.withBytes { bytes throws(Rejection) -> JSONValue? in
-                    guard isRead else {
-                        try ParserPool.check(eventOf: bytes.count, at: payload.place)
-                        return nil
-                    }
-                    return try eventParser.read(event: bytes.bindMemory(to: UInt8.self), at: payload.place)
-                }
-                if let filter = selection.filter, let event, try !filter.selects(event, at: payload.place) {
-                    return true
-                }
-                return try take(notification, event, payload)
-            } rejected: {
-                rejected($0)
-            }
-        }
-    }
-
-    /// The events selected by time and vendor.
-    private func forEachEvent(
-        of block: Block, with parser: JSONParser,
-        _ take: (Event, RecordedPayload) throws(Rejection) -> Bool, rejected: (Rejection) -> Void
-    ) {
-        var json = JSONWriter()
         forEachPayload(of: block, with: parser) { payload, common, id throws(Rejection) in
-            let event = try normalizer.event(payload, in: common, id: id, with: parser, by: &json)
-            return selection.covers(vendor: event.vendor) ? try take(event, payload) : true
+            written.removeAll()
+            var notification = PushNotification(platform: .unknown)
+            try normalizer.write(payload, in: common, id: id, with: parser, as: &notification, into: &written)
+            guard selection.covers(vendor: notification.vendor) else { return true }
+            return try written.withBytes { bytes throws(Rejection) in
+                try ParserPool.check(eventOf: bytes.count, at: payload.place)
+                return try take(notification, bytes.bindMemory(to: UInt8.self), payload)
+            }
         } rejected: {
             rejected($0)
         }
@@ -178,11 +143,11 @@ package struct Recording: Sendable {
 
     /// The payloads selected by time, with the envelope and the id of their events.
     private func forEachPayload(
-        of block: Block, with parser: JSONParser,
+        of block: ParallelReading.Block, with parser: JSONParser,
         _ take: (RecordedPayload, CloudEventEnvelope, EventID?) throws(Rejection) -> Bool,
         rejected: (Rejection) -> Void
     ) {
-        let common = normalizer.envelope(of: Reception(from: source, at: now(), vendor: vendor))
+        let common = normalizer.envelope(of: Reception(from: source, at: Date(), vendor: vendor))
         block.payloads.forEachPayload(in: envelope, from: block.first, with: parser) { payload throws(Rejection) in
             guard selection.covers(payload.time) else { return true }
             let id = identity?.eventID(input: block.input, offset: payload.place.offset, recorded: payload.time)

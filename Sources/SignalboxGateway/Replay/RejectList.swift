@@ -52,6 +52,7 @@ package struct RejectList: ~Copyable {
         throw .failed("Cannot write the file of rejections")
     }
 
+    /// Adds a rejection of this process. `input`: the name of the input.
     package mutating func add(_ rejection: Rejection, in input: String) throws(ReplayError) {
         try add(rejection.code.rawValue, rejection.message, at: rejection.place, in: input)
     }

@@ -14,13 +14,16 @@ import SignalboxRouting
 package struct ReplayOptions: Sendable {
     /// Input files; empty, or `-`, for standard input.
     package var files: [String] = []
+    /// The source of all payloads; nil for the default, or for the source of the token of an upload.
     package var source: SourceName?
+    /// Positions of payload, time and token in each recorded text.
     package var envelope = RecordedEnvelope()
     package var selection = SelectionRequest()
     /// The address of a running gateway, as it was typed.
     package var address: String?
     /// Requests in flight at the same time, to a running gateway.
     package var connections = 8
+    /// Print decisions; store and send no event.
     package var isDryRun = false
     /// Events per second.
     package var rate: Double?
@@ -30,7 +33,9 @@ package struct ReplayOptions: Sendable {
     package var resume: String?
     /// Path of the file of rejections.
     package var rejects: String?
+    /// Decisions and tables as JSON.
     package var printsJSON = false
+    /// The progress on the diagnostics.
     package var showsProgress = true
 
     package init() {}
@@ -104,18 +109,6 @@ package struct ReplayOptions: Sendable {
             options["speed"] = speed.map { "\($0)" }
         }
         return options
-    }
-
-    /// Reads recorded payloads as these options and a config say. `session`: the run, whose start ages count from.
-    /// `hasLastingIDs`: derive event ids from the run, so that a resumed run repeats them.
-    func recording(
-        by normalizer: Normalizer, _ config: GatewayConfig, _ routes: RouteTable, in session: ReplaySession, hasLastingIDs: Bool = false
-    ) throws(ReplayError) -> Recording {
-        let source = source ?? .default
-        return Recording(
-            normalizer: normalizer, routes: routes, source: source, vendor: config.sourceVendors[source],
-            envelope: envelope, selection: try selection.selection(now: session.began),
-            identity: hasLastingIDs ? session.identity : nil, now: { Date() })
     }
 }
 

@@ -15,44 +15,6 @@ package struct InputPosition: Sendable, Equatable, Comparable, Codable {
     }
 }
 
-/// Converts positions to bytes of the files. Blocks are read ahead of their results and may be compressed, so a
-/// position inside a block counts in proportion.
-package struct SettledBytes: Sendable {
-    /// The end of a block, and the bytes of all inputs up to it.
-    private struct Mark {
-        let position: InputPosition
-        let bytes: Int
-    }
-
-    /// Ends of blocks that were read and are not settled.
-    private var read: [Mark] = []
-    private var settled: Mark
-
-    /// `start`: where reading begins. `bytes`: the bytes of all inputs before it.
-    package init(from start: InputPosition = InputPosition(), bytes: Int = 0) {
-        settled = Mark(position: start, bytes: bytes)
-    }
-
-    /// Records that a block was read. `bytes`: size of all inputs up to its end.
-    package mutating func read(upTo end: InputPosition, bytes: Int) {
-        read.append(Mark(position: end, bytes: bytes))
-    }
-
-    /// Records that everything before a position is settled; returns the bytes of all inputs before it.
-    package mutating func settle(upTo position: InputPosition) -> Int {
-        while let next = read.first, next.position <= position {
-            settled = next
-            read.removeFirst()
-        }
-        guard let next = read.first, position > settled.position, position.input == next.position.input else {
-            return settled.bytes
-        }
-        let start = settled.position.input == position.input ? settled.position.offset : 0
-        let share = Double(position.offset - start) / Double(next.position.offset - start)
-        return settled.bytes + Int(share * Double(next.bytes - settled.bytes))
-    }
-}
-
 /// The progress of a long run in text. Pure: the caller passes the time, measured from any start.
 package struct ProgressMeter: Sendable {
     package enum Style: Sendable {

@@ -18,11 +18,11 @@ package final class ReplaySession {
     private let diagnostics: Diagnostics
     private let file: ResumeFile?
     private var state: ResumeState?
-    private var restarts: [(input: Int, place: Place)] = []
     private var meter: ProgressMeter?
     private let sizes: [Int]?
     private let settledBefore: Int
-    private var progress: SettledBytes
+    /// Bytes of a file for each byte of its text, in the input that is being read: less than 1 if it is compressed.
+    private var density = 1.0
     private var bytesSettled: Int
     private var lastSaved: Duration = .zero
 
@@ -51,11 +51,7 @@ package final class ReplaySession {
         rejections = try RejectList(
             path: options.rejects, namesInputs: inputs.paths.count > 1, count: state?.rejected ?? 0,
             bytes: state?.rejectBytes ?? 0, diagnostics: diagnostics)
-        let position = state?.position ?? InputPosition()
-        let earlier = sizes.map { $0[..<min(position.input, $0.count)].reduce(0, +) + (state?.restart?.offset ?? 0) }
-        bytesSettled = earlier ?? 0
-        progress = SettledBytes(
-            from: InputPosition(input: position.input, offset: state?.restart?.offset ?? 0), bytes: bytesSettled)
+        bytesSettled = sizes?.prefix(state?.position.input ?? 0).reduce(0, +) ?? 0
         if options.showsProgress {
             meter = ProgressMeter(
                 style: diagnostics.canRedraw ? .terminal : .lines, totalBytes: sizes?.reduce(0, +),
@@ -90,20 +86,16 @@ package final class ReplaySession {
     var hasPlainInputs: Bool { sizes != nil }
 
     var isComplete: Bool { state?.isComplete ?? false }
+    /// Rejected payloads of the whole run, earlier processes included.
     package var rejected: Int { rejections.count }
     var pace: Pace { Pace(perSecond: options.rate, speed: options.speed) }
 
     /// Reads from where the run stopped.
-    func reading() -> ParallelReading {
-        let restart = state?.restart.map { Place(line: $0.line, offset: $0.offset) }
-        return ParallelReading(inputs: inputs, from: state?.position ?? InputPosition(), restart: restart)
-    }
+    func reading() -> ParallelReading { ParallelReading(inputs: inputs, from: state?.position ?? InputPosition()) }
 
     /// Records that a block is being consumed.
     func recordReading(_ block: ParallelReading.Block) {
-        if file != nil, let restart = block.restart { restarts.append((block.input, restart)) }
-        let bytes = (sizes?[..<block.input].reduce(0, +) ?? 0) + block.bytesRead
-        progress.read(upTo: block.end, bytes: bytes)
+        density = Double(block.bytesRead) / Double(max(1, block.payloads.end))
         showProgress()
     }
 
@@ -159,16 +151,11 @@ package final class ReplaySession {
 
     /// Records that everything before a position is durable, and saves that every 200 ms.
     func reached(_ position: InputPosition) throws(ReplayError) {
-        bytesSettled = max(bytesSettled, progress.settle(upTo: position))
+        let earlier = sizes?.prefix(position.input).reduce(0, +) ?? 0
+        bytesSettled = max(bytesSettled, earlier + Int(Double(position.offset) * density))
         showProgress()
         guard var state, position > state.position else { return }
-        if position.input != state.position.input { state.restart = nil }
         state.position = position
-        while let next = restarts.first, InputPosition(input: next.input, offset: next.place.offset) <= position {
-            restarts.removeFirst()
-            guard next.input == position.input else { continue }
-            state.restart = .init(line: next.place.line, offset: next.place.offset)
-        }
         self.state = state
         try save()
     }

@@ -3,6 +3,7 @@ import SignalboxJSON
 /// Counts events by vendor and route, and by warning code. Bounded: names beyond the first 10,000 are counted
 /// together.
 package struct ReplayTally: Sendable, Equatable, Codable {
+    /// A cell of the table, with names as the tables show them.
     package struct Cell: Sendable, Hashable, Codable {
         package let vendor: String
         package let route: String

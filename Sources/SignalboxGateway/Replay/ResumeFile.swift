@@ -64,9 +64,9 @@ package struct ResumeState: Sendable, Equatable, Codable {
     /// The options that decide which events are made and how requests are cut, by name.
     package let options: [String: String]
     package let inputs: [InputIdentity]
+    /// Everything before it is durable; a resumed run skips it.
     package var position = InputPosition()
-    /// A place at or before the position, in the same input, from which reading may begin.
-    package var restart: Restart?
+    /// True if no payload is left.
     package var isComplete = false
     package var tally = ReplayTally()
     /// Payloads that were selected and settled.
@@ -74,16 +74,6 @@ package struct ResumeState: Sendable, Equatable, Codable {
     package var rejected = 0
     /// Length of the file of rejections, in bytes.
     package var rejectBytes = 0
-
-    package struct Restart: Sendable, Equatable, Codable {
-        package let line: Int
-        package let offset: Int
-
-        package init(line: Int, offset: Int) {
-            self.line = line
-            self.offset = offset
-        }
-    }
 
     /// A new run.
     package init(key: [UInt8], started: Date, options: [String: String], inputs: [InputIdentity]) {
@@ -93,6 +83,7 @@ package struct ResumeState: Sendable, Equatable, Codable {
         self.inputs = inputs
     }
 
+    /// Derives the ids of the run's events and requests.
     package var identity: RunIdentity {
         RunIdentity(key: Array(run.utf8), started: Date(timeIntervalSince1970: Double(started) / 1000))
     }

@@ -27,54 +27,51 @@ package struct Selection: Sendable {
         return true
     }
 
+    /// Whether events of this vendor may be selected.
     package func covers(vendor: VendorID) -> Bool { vendors.isEmpty || vendors.contains(vendor.name) }
 }
 
 /// A selection as the command line spells it.
 package struct SelectionRequest: Sendable {
+    /// Names of vendors; empty for all.
     package var vendors: [String] = []
     /// JSON of an event pattern.
     package var filter: String?
     /// RFC 3339, or an age such as `24h`.
     package var since: String?
+    /// As ``since``, exclusive.
     package var until: String?
     /// Maximum number of events.
     package var limit: Int?
 
     package init() {}
 
-    /// The errors in the request, as one sentence a line; nil if there is none.
-    package func objection(now: Date) -> String? {
-        for text in [since, until].compactMap(\.self) where ReplayText.moment(text, now: now) == nil {
-            return "Invalid time \"\(text)\": use RFC 3339, such as 2026-11-20T21:29:00Z, or an age such as 24h."
-        }
-        if let since = since.flatMap({ ReplayText.moment($0, now: now) }),
-            let until = until.flatMap({ ReplayText.moment($0, now: now) }), since >= until
-        {
-            return "--since is not before --until, so no payload can be selected."
-        }
-        if let limit, limit < 1 { return "Invalid --limit \(limit): use 1 or more." }
-        do throws(InvalidConfig) {
-            if let filter { _ = try Pattern(text: Array(filter.utf8)) }
-            return nil
-        } catch {
-            return error.mistakes.map { "--filter \($0.description)" }.joined(separator: "\n")
-        }
-    }
-
-    /// `now`: the instant from which ages count. Throws ``ReplayError/refused(_:)`` with the text of
-    /// ``objection(now:)``.
-    func selection(now: Date) throws(ReplayError) -> Selection {
+    /// Reads the request. `now`: the instant from which ages count. Throws ``ReplayError/refused(_:)`` with the errors,
+    /// one sentence a line.
+    package func selection(now: Date) throws(ReplayError) -> Selection {
         var selection = Selection()
-        selection.since = since.flatMap { ReplayText.moment($0, now: now) }
-        selection.until = until.flatMap { ReplayText.moment($0, now: now) }
+        selection.since = try Self.moment(since, now)
+        selection.until = try Self.moment(until, now)
+        if let since = selection.since, let until = selection.until, since >= until {
+            throw .refused("--since is not before --until, so no payload can be selected.")
+        }
+        if let limit, limit < 1 { throw .refused("Invalid --limit \(limit): use 1 or more.") }
         selection.vendors = Set(vendors)
         do throws(InvalidConfig) {
             selection.filter = try filter.map { (text) throws(InvalidConfig) in try Pattern(text: Array(text.utf8)) }
         } catch {
-            throw .refused(objection(now: now) ?? "Invalid --filter.")
+            throw .refused(error.mistakes.map { "--filter \($0.description)" }.joined(separator: "\n"))
         }
         return selection
+    }
+
+    private static func moment(_ text: String?, _ now: Date) throws(ReplayError) -> Timestamp? {
+        guard let text else { return nil }
+        guard let moment = ReplayText.moment(text, now: now) else {
+            throw .refused(
+                "Invalid time \"\(text)\": use RFC 3339, such as 2026-11-20T21:29:00Z, or an age such as 24h.")
+        }
+        return moment
     }
 
     /// Refuses the name of a vendor that no detector and no source of a config produces: a slip would select no

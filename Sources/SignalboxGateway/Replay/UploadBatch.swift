@@ -10,6 +10,7 @@ package struct UploadBatch: Sendable {
     package fileprivate(set) var places: [Place] = []
     /// When the first payload was recorded.
     package fileprivate(set) var recorded: Timestamp?
+    /// Rejections by this process, in the order of the input.
     package fileprivate(set) var rejections: [Rejection] = []
     /// Everything before it is in this batch or an earlier one.
     package fileprivate(set) var end: InputPosition

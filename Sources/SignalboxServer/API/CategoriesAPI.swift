@@ -2,22 +2,16 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import SignalboxJSON
-package import SignalboxNotification
-package import SignalboxStore
+import SignalboxNotification
+import SignalboxStore
 
 /// The button sets that an app registers when it starts: those of the config, and those that payloads defined.
-package struct CategoriesAPI: Sendable {
-    private let queue: any IntakeStore
-    private let statics: [CategoryRecord]
-    private let limit: Int
-
-    /// `statics`: the categories of the config, in the order of their identifiers. They take precedence over categories
-    /// of payloads. `limit`: the most categories of payloads in one response.
-    package init(queue: any IntakeStore, statics: [CategoryRecord], limit: Int) {
-        self.queue = queue
-        self.statics = statics
-        self.limit = limit
-    }
+struct CategoriesAPI: Sendable {
+    let queue: any IntakeStore
+    /// The categories of the config, in the order of their identifiers. They take precedence over those of payloads.
+    let statics: [CategoryRecord]
+    /// The most categories of payloads that are listed.
+    let limit: Int
 
     private static let longestPage = 500
     /// Bytes of the definitions on one page.

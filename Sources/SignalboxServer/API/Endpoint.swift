@@ -15,6 +15,7 @@ package struct Endpoint: Sendable {
 
     /// `GET` includes `HEAD`.
     package let method: String
+    /// Parameters are in braces: `/v1/deliveries/{id}`.
     package let path: String
     package let access: Access
     /// Names of query parameters. Others are rejected.

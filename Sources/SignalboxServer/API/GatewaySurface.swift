@@ -1,4 +1,6 @@
 package import SignalboxGateway
+import SignalboxNotification
+import SignalboxRouting
 
 /// The services that the gateway offers over HTTP under one config, and their access.
 package struct GatewaySurface: Sendable {
@@ -11,17 +13,23 @@ package struct GatewaySurface: Sendable {
     let categories: CategoriesAPI
     let media: MediaAPI
 
-    package init(
-        intake: Intake, interactions: InteractionIntake, sources: SourceAccess, operators: AdminAccess,
-        operations: OperationsAPI, routes: RoutesAPI, categories: CategoriesAPI, media: MediaAPI
-    ) {
-        self.intake = intake
-        self.interactions = interactions
+    /// `plan`: of `gateway`, active or not. `sources`, `operators`: the access of senders and operators.
+    package init(_ gateway: Gateway, _ plan: GatewayPlan, sources: SourceAccess, operators: AdminAccess) {
+        let config = plan.config
+        intake = plan.intake
+        interactions = plan.interactions
         self.sources = sources
         self.operators = operators
-        self.operations = operations
-        self.routes = routes
-        self.categories = categories
-        self.media = media
+        operations = OperationsAPI(
+            queue: gateway.queue, destinations: config.destinations.map(\.name),
+            limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name)), senders: plan.senders,
+            events: OperationalEvent(gateway: config.gateway.name))
+        routes = RoutesAPI(
+            routes: plan.routes,
+            trials: RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors),
+            counts: gateway.resources.counts, status: plan.status)
+        categories = CategoriesAPI(
+            queue: gateway.queue, statics: config.categories.statics.records, limit: config.categories.count)
+        media = MediaAPI(store: gateway.resources.media, links: plan.links)
     }
 }

@@ -2,22 +2,17 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 import NIOPosix
-package import SignalboxGateway
+import SignalboxGateway
 import SignalboxNotification
 
 /// Serves the files that events link to.
 ///
 /// Unless links are signed, every client has access: a name has 256 bits, is part of events only, and is not listed.
-package struct MediaAPI: Sendable {
-    private let store: MediaStore
-    private let links: MediaLinks
-    private let files = FileIO()
-
-    /// `links`: decides the access to a file.
-    package init(_ store: MediaStore, links: MediaLinks) {
-        self.store = store
-        self.links = links
-    }
+struct MediaAPI: Sendable {
+    let store: MediaStore
+    /// Decides the access to a file.
+    let links: MediaLinks
+    let files = FileIO()
 
     func file(_ call: Call) async throws -> Response {
         // Before the lookup, so that a client without a link does not learn which files exist.

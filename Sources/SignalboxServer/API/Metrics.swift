@@ -39,12 +39,14 @@ struct MetricValues: Sendable {
 
 /// A metric. The metrics page and the reference page derive from its declaration.
 package struct Metric: Sendable {
+    /// The type in the Prometheus text format.
     package enum Kind: String, Sendable { case counter, gauge }
 
     package let name: String
     package let kind: Kind
     /// Names of the labels, whose values are names of the config or listed here.
     package let labels: [String]
+    /// One sentence.
     package let help: String
     /// One sample for each combination of labels.
     fileprivate let samples: @Sendable (MetricValues) -> [(labels: [String], value: Double)]

@@ -1,28 +1,20 @@
 import Foundation
 import Hummingbird
-package import SignalboxGateway
+import SignalboxGateway
 import SignalboxJSON
-package import SignalboxNotification
-package import SignalboxStore
+import SignalboxNotification
+import SignalboxStore
 
 /// Deliveries and destinations, for operators.
-package struct OperationsAPI: Sendable {
+struct OperationsAPI: Sendable {
     let queue: any InspectionStore
+    /// The destinations of the config.
     let destinations: [DestinationName]
-    private let limited: Set<DestinationName>
-    private let ping: @Sendable (DestinationName) async -> PingResult
-
-    /// `destinations`: those of the config. `limited`: those of them with a rate. `ping`: sends a test event past the
-    /// queue.
-    package init(
-        queue: any InspectionStore, destinations: [DestinationName], limited: Set<DestinationName>,
-        ping: @escaping @Sendable (DestinationName) async -> PingResult
-    ) {
-        self.queue = queue
-        self.destinations = destinations
-        self.limited = limited
-        self.ping = ping
-    }
+    /// Those of them with a rate.
+    let limited: Set<DestinationName>
+    /// The sender of each destination, for test events.
+    let senders: [DestinationName: any Sender]
+    let events: OperationalEvent
 
     // MARK: Deliveries
 
@@ -130,7 +122,10 @@ package struct OperationsAPI: Sendable {
     }
 
     func ping(_ call: Call) async throws -> Response {
-        let result = await ping(try destination(call))
+        let name = try destination(call)
+        guard let sender = senders[name] else { preconditionFailure("A destination of the config has a sender.") }
+        // Past the queue.
+        let result = await sender.ping(events.pingLease(to: name))
         return .json { json in
             json.member("taken", result.wasTaken)
             if let status = result.status { json.member("status", status) }

@@ -1,25 +1,18 @@
 import Foundation
 import Hummingbird
-package import SignalboxGateway
+import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
-package import SignalboxRouting
+import SignalboxRouting
 
 /// The routes of the config, their counters, and their decisions about a test event. For operators.
-package struct RoutesAPI: Sendable {
-    private let routes: RouteTable
-    private let trials: RouteTrials
-    private let counts: RouteCounts
+struct RoutesAPI: Sendable {
+    let routes: RouteTable
+    let trials: RouteTrials
+    /// The events of each route since the gateway started.
+    let counts: RouteCounts
     /// Of the config that has these routes.
     let status: ActiveConfigStatus
-
-    /// `counts`: the events of each route since the gateway started.
-    package init(routes: RouteTable, trials: RouteTrials, counts: RouteCounts, status: ActiveConfigStatus) {
-        self.routes = routes
-        self.trials = trials
-        self.counts = counts
-        self.status = status
-    }
 
     /// The counters of each route, in the order of the config.
     var counters: [(name: String, count: RouteCounts.Count)] {

@@ -6,7 +6,7 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// An HTTP/1.1 server with the limits of docs/operations.md.
+/// An HTTP/1.1 server with the limits of docs/reference/http.md.
 struct HTTPService {
     let address: ListenAddress
     let logger: Logger

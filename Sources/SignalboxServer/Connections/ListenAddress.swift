@@ -3,7 +3,9 @@ import SignalboxNotification
 
 /// An address to listen on.
 package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
+    /// A name or an address, an IPv6 address without brackets.
     package let host: String
+    /// 0 requests any free port.
     package let port: Int
 
     /// Reads `127.0.0.1:8080`, `[::1]:8080`, `localhost:0` or `:8080` (every address). Returns nil for other text.

@@ -73,7 +73,7 @@ struct Deliveries: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let queue = try options.existingQueue(try options.optionalConfig().config)
+            let queue = try options.queue()
             let filter = DeliveryFilter(
                 ids: ids.isEmpty ? nil : ids, state: dead ? .dead : nil,
                 destination: destination.map { DestinationName($0) })
@@ -106,7 +106,7 @@ struct Deliveries: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let queue = try options.existingQueue(try options.optionalConfig().config)
+            let queue = try options.queue()
             let age = olderThan.flatMap { Duration(text: $0) }
             let filter = DeliveryFilter(
                 ids: ids.isEmpty ? nil : ids, state: state, destination: destination.map { DestinationName($0) },

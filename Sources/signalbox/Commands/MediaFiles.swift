@@ -21,7 +21,7 @@ struct MediaFiles: AsyncParsableCommand {
         @Flag(help: "Print one JSON object per line.") var json = false
 
         func run() async throws {
-            let queue = try options.existingQueue(try options.optionalConfig().config)
+            let queue = try options.queue()
             if downloads {
                 if !json { print(MediaURLRecord.heading) }
                 for record in try await queue.mediaURLs(

@@ -31,6 +31,7 @@ struct Serve: AsyncParsableCommand {
         let logger = options.makeLogger()
         let loaded = try options.loadConfig()
         let config = loaded.config
+        let stamps = FileStamps(of: config.origin)
         let text = options.listenAddress(flag: listen, file: config.gateway.listen)
         guard let address = ListenAddress(text) else {
             throw refuse("Invalid listen address \(text): write it as 127.0.0.1:8080 or [::1]:8080.")
@@ -48,7 +49,8 @@ struct Serve: AsyncParsableCommand {
         let janitor = Janitor(gateway.queue, retention: { .init(gateway.plan.config) }, logger: logger)
         try await gateway.openDownloads()
         let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, address: address) }
-        let watch = ConfigWatch(origin: { gateway.plan.config.origin }, reload: { await reload.run() })
+        let watch = ConfigWatch(
+            loaded: stamps, origin: { gateway.plan.config.origin }, reload: { await reload.run() })
         let interrupted = try await runServices(
             [gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, watch, server], logger: logger)
         gateway.stopSending()
@@ -89,30 +91,7 @@ struct Serve: AsyncParsableCommand {
                     + "could send payloads. Add sources with tokens, or listen on 127.0.0.1.")
         }
         let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources)
-        let trials = RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors)
-        return GatewaySurface(
-            intake: plan.intake, interactions: plan.interactions, sources: access, operators: operators,
-            operations: operations(gateway, plan),
-            routes: RoutesAPI(
-                routes: plan.routes, trials: trials, counts: gateway.resources.counts, status: plan.status),
-            categories: CategoriesAPI(
-                queue: gateway.queue, statics: config.categories.statics.records, limit: config.categories.count),
-            media: MediaAPI(gateway.resources.media, links: plan.links))
-    }
-
-    private func operations(_ gateway: Gateway, _ plan: GatewayPlan) -> OperationsAPI {
-        let config = plan.config
-        let senders = plan.senders
-        let events = OperationalEvent(gateway: config.gateway.name)
-        return OperationsAPI(
-            queue: gateway.queue, destinations: config.destinations.map(\.name),
-            limited: Set(config.destinations.filter { $0.perSecond != nil }.map(\.name))
-        ) { name in
-            guard let sender = senders[name] else {
-                preconditionFailure("A destination of the config has a sender.")
-            }
-            return await sender.ping(events.pingLease(to: name))
-        }
+        return GatewaySurface(gateway, plan, sources: access, operators: operators)
     }
 
     private static func greet(_ address: ListenAddress, _ config: GatewayConfig, dataDirectory: String) {
