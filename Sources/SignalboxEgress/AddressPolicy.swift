@@ -4,6 +4,7 @@ package import SignalboxNotification
 ///
 /// Pure. The client asks it for every address that it is about to open a socket to, after name resolution.
 package struct AddressPolicy: Sendable, Equatable {
+    /// The decision on one address.
     package enum Verdict: Sendable, Equatable {
         case allowed
         /// The reason, such as `loopback`.

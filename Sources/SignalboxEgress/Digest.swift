@@ -18,6 +18,7 @@ package func sha256(_ bytes: [UInt8]) -> [UInt8] {
 package struct RunningDigest: ~Copyable {
     private let context: OpaquePointer
 
+    /// Starts a digest.
     package init() {
         guard let context = EVP_MD_CTX_new() else { preconditionFailure("Out of memory for a digest.") }
         precondition(EVP_DigestInit_ex2(context, sha256Algorithm, nil) == 1, "OpenSSL failed in SHA-256.")
@@ -26,6 +27,7 @@ package struct RunningDigest: ~Copyable {
 
     deinit { EVP_MD_CTX_free(context) }
 
+    /// Appends a piece.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1, "OpenSSL failed in SHA-256.")
     }

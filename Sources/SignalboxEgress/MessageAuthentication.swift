@@ -13,10 +13,12 @@ package final class MessageAuthentication: @unchecked Sendable {
     /// Before 3.0.3 OpenSSL continued the old message instead (github.com/openssl/openssl/issues/17811).
     private static let canStartAgain = OpenSSL_version_num() >= 0x3000_0030
 
+    // Sendable: a copy is in `idle` or in use by one thread, never both.
     private struct Copy: @unchecked Sendable {
         let context: OpaquePointer
     }
 
+    /// `key`: of any length.
     package init(key: [UInt8]) {
         guard let algorithm = EVP_MAC_fetch(nil, "HMAC", nil), let context = EVP_MAC_CTX_new(algorithm) else {
             preconditionFailure("OpenSSL has no HMAC.")

@@ -21,6 +21,7 @@ package struct OutboundRequest: Sendable {
     package var url: String
     /// Names in lower case, without line ends.
     package var headers: [(name: String, value: String)]
+    /// Sent unchanged, with its length.
     package var body: [UInt8]
     /// From the start to the last byte of the response.
     package var timeout: Duration
@@ -39,6 +40,7 @@ package struct OutboundRequest: Sendable {
     /// Connections are shared by requests with equal options only.
     package var transport: TransportOptions
 
+    /// The defaults are those of deliveries, except that those have the timeout of their destination.
     package init(
         method: Method = .post, url: String, headers: [(name: String, value: String)] = [], body: [UInt8] = [],
         timeout: Duration = .seconds(15), keptBytes: Int = 1024, keptHeaders: [String] = [],
@@ -108,6 +110,7 @@ package struct OutboundResult: Sendable {
 
 /// An HTTP response.
 package struct OutboundReply: Sendable, Equatable {
+    /// HTTP status, 100 to 999.
     package let status: Int
     /// The first bytes of the body, never decoded: up to ``OutboundRequest/keptBytes``.
     package let excerpt: [UInt8]

@@ -77,7 +77,8 @@ final class Transfer: @unchecked Sendable {
         let context = Unmanaged.passUnretained(self).toOpaque()
         // libcurl 7.88 may stall HTTP/2 streams that share a connection with a long body, as sinks receive.
         let version = request.sink == nil ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
-        let timeout = request.timeout.wholeMilliseconds
+        // At least 1, because libcurl takes 0 for no timeout.
+        let timeout = Int(max(1, request.timeout / .milliseconds(1)))
         var codes = [
             sb_curl_set_string(handle, CURLOPT_URL, request.url),
             sb_curl_set_string(handle, CURLOPT_PROTOCOLS_STR, "http,https"),
@@ -114,22 +115,18 @@ final class Transfer: @unchecked Sendable {
     }
 
     private func setBody(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
-        switch request.method {
-        case .get: return [sb_curl_set_long(handle, CURLOPT_HTTPGET, 1)]
-        case .options:
-            return [
-                sb_curl_set_long(handle, CURLOPT_HTTPGET, 1),
-                sb_curl_set_string(handle, CURLOPT_CUSTOMREQUEST, "OPTIONS"),
-            ]
-        case .post:
-            // libcurl reads the body in place; `request` keeps it alive as long as this object.
-            let body = request.body.withUnsafeBytes { UnsafeMutableRawPointer(mutating: $0.baseAddress) }
-            return [
-                sb_curl_set_long(handle, CURLOPT_POST, 1),
-                sb_curl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)),
-                sb_curl_set_pointer(handle, CURLOPT_POSTFIELDS, body),
-            ]
+        guard request.method == .post else {
+            let get = sb_curl_set_long(handle, CURLOPT_HTTPGET, 1)
+            guard request.method == .options else { return [get] }
+            return [get, sb_curl_set_string(handle, CURLOPT_CUSTOMREQUEST, "OPTIONS")]
         }
+        // libcurl reads the body in place; `request` keeps it alive as long as this object.
+        let body = request.body.withUnsafeBytes { UnsafeMutableRawPointer(mutating: $0.baseAddress) }
+        return [
+            sb_curl_set_long(handle, CURLOPT_POST, 1),
+            sb_curl_set_offset(handle, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(request.body.count)),
+            sb_curl_set_pointer(handle, CURLOPT_POSTFIELDS, body),
+        ]
     }
 
     /// Why the policy denies an address; nil when it allows it.
@@ -221,25 +218,7 @@ final class Transfer: @unchecked Sendable {
         // Time until libcurl began to send: then the server may have the request.
         var microseconds: curl_off_t = 0
         sb_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds)
-        let wasBegun = microseconds > 0
-        switch code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: return .unresolved(words)
-        case CURLE_COULDNT_CONNECT: return .refused(words)
-        case CURLE_OPERATION_TIMEDOUT: return wasBegun ? .timeoutReplying(words) : .timeoutConnecting(words)
-        case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS,
-            CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-            return .certificate(words)
-        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE,
-            CURLE_SSL_CLIENTCERT:
-            return .tls(words)
-        // In TLS 1.3 a server rejects our certificate after the handshake, by an alert.
-        case CURLE_RECV_ERROR, CURLE_SEND_ERROR:
-            return words.contains("SSL routines") && words.contains("alert") ? .tls(words) : .interrupted(words)
-        case CURLE_URL_MALFORMAT, CURLE_BAD_FUNCTION_ARGUMENT: return .unusable(words)
-        // libcurl also reports a response that is not HTTP this way.
-        case CURLE_UNSUPPORTED_PROTOCOL: return wasBegun ? .interrupted(words) : .unusable(words)
-        default: return .interrupted(words)
-        }
+        return TransportError(code, words, wasBegun: microseconds > 0)
     }
 
     // MARK: Callbacks
@@ -320,12 +299,5 @@ final class Transfer: @unchecked Sendable {
             return CURL_PREREQFUNC_ABORT
         }
         return CURL_PREREQFUNC_OK
-    }
-}
-
-extension Duration {
-    /// At least 1, because libcurl takes 0 for no timeout.
-    fileprivate var wholeMilliseconds: Int {
-        Int(max(1, components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000))
     }
 }

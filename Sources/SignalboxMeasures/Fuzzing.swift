@@ -35,7 +35,7 @@ private struct Fuzzing {
         let file = Array(bytes)
         let kinds = MediaKind.allCases
         for kind in [MediaKind(beginning: file), kinds[file.count % kinds.count]] {
-            guard let size = PictureSize(of: kind, beginning: file) else { continue }
+            guard let size = PictureSize(of: kind, in: file) else { continue }
             precondition(size.width > 0 && size.height > 0, "A picture has no size.")
         }
     }

@@ -96,12 +96,11 @@ import Testing
                 Array(
                     #"{"eventId":"e","actionIdentifier":"\#(identifier)","deviceTime":"2026-11-20T21:29:00Z"\#(activity)}"#
                         .utf8)))
-        let parser = JSONParser()
-        let event = try parser.parse(
+        let event = EventDocument(
             Array(
                 #"{"id":"e","type":"io.signalbox.notification.received","subject":"s/k","time":"2026-11-20T21:29:00.000Z","data":\#(data)}"#
                     .utf8))
-        return try Tap(interaction, on: event)
+        return try Tap(interaction, on: try #require(event))
     }
 
     private let synerise = #""vendor":"synerise","platform":"apns","kind":"#

@@ -149,7 +149,7 @@ import Testing
                 let sender = WebhookSender(
                     webhook, keys: WebhookKeys([try WebhookKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]),
                     headers: headers, clientSecret: "s", http: http, version: "0")
-                let attempt = await sender.send(Self.lease).answer
+                let attempt = await sender.send([Self.lease]).answer
                 var requests: [Peer.Request] = []
                 if case .replied = attempt {
                     for _ in statuses { requests.append(try #require(try await peer.next())) }

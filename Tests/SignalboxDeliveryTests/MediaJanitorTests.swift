@@ -66,6 +66,18 @@ import Testing
         #expect(quota.isFull)
     }
 
+    @Test func remembersFilesWhenACountFails() {
+        let quota = MediaQuota(limit: { 1000 })
+        quota.open()
+        quota.add(900)
+        quota.willCount()
+        quota.removed(left: nil)
+        quota.add(100)
+        #expect(!quota.isFull)
+        quota.add(1)
+        #expect(quota.isFull)
+    }
+
     @Test func doesNotPauseWithoutAJanitor() {
         let quota = MediaQuota(limit: { 1000 })
         quota.add(5000)
@@ -205,7 +217,7 @@ import Testing
             let service = MediaService(
                 queue,
                 MediaService.Setup(
-                    settings: settings, href: { $0.sha256 }, shape: { event, _, _ in event },
+                    settings: settings, href: { $0.sha256 }, shape: { event, _ in event },
                     download: { job in
                         let bytes = (try? await queue.mediaBytes()) ?? .max
                         most.withLock { $0 = max($0, bytes) }

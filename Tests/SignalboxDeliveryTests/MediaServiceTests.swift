@@ -68,7 +68,7 @@ import Testing
             queue,
             MediaService.Setup(
                 settings: GatewayConfig.Media(), href: { "/media/" + $0.sha256 },
-                shape: { event, route, _ in Array("\(route) of \(event.count > 0)".utf8) },
+                shape: { event, route in Array("\(route) of \(event.count > 0)".utf8) },
                 download: download), logger: logger)
     }
 
@@ -124,7 +124,7 @@ import Testing
             let service = MediaService(
                 queue,
                 MediaService.Setup(
-                    settings: GatewayConfig.Media(), href: { $0.sha256 }, shape: { event, _, _ in event },
+                    settings: GatewayConfig.Media(), href: { $0.sha256 }, shape: { event, _ in event },
                     download: { _ in
                         begin.yield()
                         for await _ in never {}

@@ -1,4 +1,3 @@
-import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxTesting
@@ -10,7 +9,7 @@ import Testing
     func fillsInTheDownloads(_ fixture: Fixture) throws {
         let parser = JSONParser()
         let setting = try parser.parse(fixture.input)
-        let event = try #require(setting["event"])
+        let event = try #require(setting["event"].flatMap { EventDocument(JSONText($0).bytes) })
         let media = EventMedia(states: try states(setting["media"])) { "https://gateway.example/media/\($0.sha256)" }
         let filled = media.filled(event)
         EventRecorder.record(filled)

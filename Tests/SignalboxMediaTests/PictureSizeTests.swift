@@ -6,7 +6,7 @@ import Testing
 @Suite struct PictureSizeTests {
     @Test(arguments: try MediaFixture.all())
     func readsTheSizeOfPictures(_ file: MediaFixture) {
-        let size = PictureSize(of: file.kind, beginning: file.bytes)
+        let size = PictureSize(of: file.kind, in: file.bytes)
         guard file.kind.family == .image else { return #expect(size == nil) }
         #expect(size?.width == file.expected.width && size?.height == file.expected.height)
     }
@@ -20,7 +20,7 @@ import Testing
             for _ in 0..<200 {
                 let bytes = Self.changed(file.bytes, &random)
                 let kind = Int.random(in: 0..<4, using: &random) == 0 ? files.randomElement(using: &random)?.kind : nil
-                if let size = PictureSize(of: kind ?? file.kind, beginning: bytes) {
+                if let size = PictureSize(of: kind ?? file.kind, in: bytes) {
                     #expect(size.width > 0 && size.height > 0, "seed \(seed)")
                 }
                 let found = MediaKind(beginning: Array(bytes.prefix(MediaKind.telling)))
@@ -51,17 +51,26 @@ import Testing
         return bytes
     }
 
+    /// A colour profile, thumbnails and extended metadata may fill many segments of 64 KiB.
+    @Test func findsTheSizeBehindLongMetadata() throws {
+        let segment: [UInt8] = [0xFF, 0xE2, 0xFF, 0xFF] + [UInt8](repeating: 0xFF, count: 0xFFFF - 2)
+        let metadata = Array([[UInt8]](repeating: segment, count: 5).joined())
+        let file = [0xFF, 0xD8] + metadata + [0xFF, 0xC0, 0, 17, 8, 0, 7, 0, 9, 3]
+        let size = PictureSize(of: .jpeg, in: file)
+        #expect(size?.width == 9 && size?.height == 7)
+    }
+
     @Test func endsInAFileOfFillBytes() {
-        let picture = [0xFF, 0xD8] + [UInt8](repeating: 0xFF, count: PictureSize.telling)
-        #expect(PictureSize(of: .jpeg, beginning: picture) == nil)
+        let picture = [0xFF, 0xD8] + [UInt8](repeating: 0xFF, count: 128 * 1024)
+        #expect(PictureSize(of: .jpeg, in: picture) == nil)
     }
 
     @Test func ignoresZeroAndMissingSizes() {
         let header = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 13] + Array("IHDR".utf8)
-        let size = PictureSize(of: .png, beginning: header + [0, 0, 0, 8, 0, 0, 0, 9])
+        let size = PictureSize(of: .png, in: header + [0, 0, 0, 8, 0, 0, 0, 9])
         #expect(size?.width == 8 && size?.height == 9)
         for rest: [UInt8] in [[0, 0, 0, 0, 0, 0, 0, 9], [0, 0, 0, 8, 0, 0, 0]] {
-            #expect(PictureSize(of: .png, beginning: header + rest) == nil)
+            #expect(PictureSize(of: .png, in: header + rest) == nil)
         }
     }
 }

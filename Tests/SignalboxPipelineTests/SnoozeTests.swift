@@ -56,6 +56,26 @@ import Testing
         }
     }
 
+    /// An event is a few levels deeper than its payload, also when it is snoozed again.
+    @Test func snoozesADeeplyNestedNotification() async throws {
+        let levels = Normalizer.depthLimit - 1
+        let deep = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        let payload = #"{"aps":{"alert":"x"},"notification-action":\#(later),"deep":\#(deep)}"#
+        try await InteractionSetting.run(of: payload) { setting in
+            var id = setting.event.event.id.description
+            for minute in 0..<3 {
+                let report =
+                    #"{"eventId":"\#(id)","actionIdentifier":"default","deviceTime":"2026-11-20T21:0\#(minute):00Z"}"#
+                let answer = try await setting.interactions.accept(Array(report.utf8), from: source)
+                guard case .snoozed(_, _, let next) = try #require(answer.items.first).get().decided.outcome else {
+                    return #expect(Bool(false), "not snoozed")
+                }
+                id = next.description
+                #expect(EventDocument(try #require(try await setting.queue.body(ofEvent: id))) != nil)
+            }
+        }
+    }
+
     private let later = #"{"type":"snooze","value":5}"#
 
     /// The body of a snoozed notification, once its time has come.

@@ -19,11 +19,11 @@ package final class ParserPool: Sendable {
     package static func forPayloads() -> ParserPool { ParserPool(limits: Normalizer.payloadLimits) }
 
     /// Parsers with the limits of events.
-    package static func forEvents() -> ParserPool { ParserPool(limits: .events) }
+    package static func forEvents() -> ParserPool { ParserPool(limits: EventDocument.limits) }
 
     /// Throws if an event of so many bytes exceeds the limits of events, for callers that do not parse it.
     package static func check(eventOf bytes: Int, at place: Place) throws(Rejection) {
-        guard bytes <= JSONParser.Limits.events.bytes else { throw .eventTooLarge(at: place) }
+        guard bytes <= EventDocument.limits.bytes else { throw .eventTooLarge(at: place) }
     }
 
     /// Lends `body` a parser for the duration of the call.
@@ -37,18 +37,9 @@ package final class ParserPool: Sendable {
     }
 }
 
-extension JSONParser.Limits {
-    /// The limits of events: they may be longer than their payloads, and are a few levels deeper.
-    static let events: Self = {
-        var limits = Self()
-        limits.bytes = 16 * Normalizer.payloadLimit
-        return limits
-    }()
-}
-
 extension JSONParser {
     /// A parser with the limits of events, for every event that the gateway stores.
-    static func forEvents() -> JSONParser { JSONParser(limits: .events) }
+    static func forEvents() -> JSONParser { JSONParser(limits: EventDocument.limits) }
 
     /// Parses an event as it will be delivered and invalidates values parsed before. Throws if the event is too large.
     package func read(event: UnsafeBufferPointer<UInt8>, at place: Place) throws(Rejection) -> JSONValue {

@@ -1,7 +1,6 @@
 import Foundation
 package import SignalboxConfig
 package import SignalboxEgress
-import SignalboxJSON
 package import SignalboxNotification
 
 /// Access tokens of one client, by OAuth 2.0's client credentials grant (RFC 6749, 4.4).
@@ -11,7 +10,7 @@ package import SignalboxNotification
 package actor AccessTokens {
     private let credentials: Destination.ClientCredentials
     private let secret: String
-    private let transport: TransportOptions
+    private var transport: TransportOptions
     private let timeout: Duration
     private let http: OutboundHTTP
     private let now: @Sendable () -> ContinuousClock.Instant
@@ -30,7 +29,8 @@ package actor AccessTokens {
     ) {
         self.credentials = credentials
         self.secret = secret
-        self.transport = TransportOptions(tls: transport.tls.withoutPins, proxy: transport.proxy)
+        self.transport = transport
+        self.transport.tls.pins = []
         self.timeout = timeout
         self.http = http
         self.now = now
@@ -100,52 +100,37 @@ package actor AccessTokens {
 
     private static let longestReply = 64 * 1024
     private static let longestToken = 16 * 1024
-    private static let longestUse = 24 * 3600
+    private static let longestUse = 24 * 3600.0
     /// Used if the server does not name an expiry.
-    private static let usualUse = 300
+    private static let usualUse = 300.0
 
     private static func token(
         in reply: OutboundReply, askedAt asked: ContinuousClock.Instant
     ) throws(TransportError) -> Token {
         guard reply.excerpt.count <= longestReply else { throw .token("the reply is longer than 64 KiB") }
-        let parser = JSONParser(limits: .init())
-        let json = try? parser.parse(reply.excerpt)
+        let json = (try? JSONSerialization.jsonObject(with: Data(reply.excerpt))) as? [String: Any]
         guard reply.status == 200 else {
-            throw .token("\(answered(reply.status))\(json.map(code) ?? "")")
+            throw .token("the token server answered \(reply.status)\(errorCode(json))")
         }
-        guard let json, json.isObject else { throw .token("the reply is not a JSON object") }
-        guard let text = json["access_token"]?.string, (1...longestToken).contains(text.utf8.count),
+        guard let json else { throw .token("the reply is not a JSON object") }
+        guard let text = json["access_token"] as? String, (1...longestToken).contains(text.utf8.count),
             text.utf8.allSatisfy({ (0x21...0x7E).contains($0) })
         else { throw .token("the reply has no \"access_token\" that is valid in a header") }
-        if let type = json["token_type"]?.string, type.lowercased() != "bearer" {
+        if let type = json["token_type"] as? String, type.lowercased() != "bearer" {
             throw .token("the reply's \"token_type\" is not Bearer")
         }
-        let seconds = min(max(json["expires_in"].flatMap(seconds) ?? usualUse, 0), longestUse)
+        // Some servers write the number as a string.
+        let life = json["expires_in"].flatMap { ($0 as? Double) ?? ($0 as? String).flatMap { Double($0) } } ?? usualUse
+        let seconds = min(max(life.isNaN ? 0 : life, 0), longestUse).rounded(.down)
         // Reserves time for the request: a minute, or a tenth of a short life.
-        return Token(text: text, end: asked + .seconds(seconds) - .seconds(min(60, seconds / 10)))
+        return Token(text: text, end: asked + .seconds(seconds - min(60, (seconds / 10).rounded(.down))))
     }
-
-    private static func seconds(_ value: JSONValue) -> Int? {
-        // Some servers write it as a string.
-        value.integer.map { Int(clamping: $0) } ?? value.double.map { Int(min(max($0, 0), 1e9)) }
-            ?? value.string.flatMap { Int($0) }
-    }
-
-    private static func answered(_ status: Int) -> String { "the token server answered \(status)" }
 
     /// The error code of RFC 6749, 5.2, if there is one. Other text of the reply is not repeated.
-    private static func code(_ json: JSONValue) -> String {
-        guard let code = json["error"]?.string, (1...64).contains(code.utf8.count),
+    private static func errorCode(_ json: [String: Any]?) -> String {
+        guard let code = json?["error"] as? String, (1...64).contains(code.utf8.count),
             code.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) })
         else { return "" }
         return " \(code)"
-    }
-}
-
-extension TransportOptions.TLS {
-    fileprivate var withoutPins: Self {
-        var tls = self
-        tls.pins = []
-        return tls
     }
 }

@@ -11,63 +11,34 @@ import SignalboxStore
 package struct DeadLetterEvents: Sendable {
     private let events: OperationalEvent
     private let routes: RouteTable
-    private let shaper: EventShaper
+    private let variants: EventVariants
 
-    /// `shaper`: makes the variants of events that routes define.
-    package init(gateway: String, routes: RouteTable, shaper: EventShaper) {
+    /// `variants`: makes the variants of events that routes define.
+    package init(gateway: String, routes: RouteTable, variants: EventVariants) {
         events = OperationalEvent(gateway: gateway)
         self.routes = routes
-        self.shaper = shaper
+        self.variants = variants
     }
 
     /// Nil if no route matches.
     func event(about lease: Lease, status: Int?, reason: String, at now: Date) -> RoutedEvent? {
-        let parser = JSONParser.forEvents()
         // A body that cannot be parsed is not such an event, and has no subject.
-        let body = try? parser.parse(lease.body)
-        if let body, isOperational(body) { return nil }
+        let body = EventDocument(lease.body)
+        if body?.text("type") == OperationalEvent.EventType.deliveryDead.rawValue { return nil }
         let event = events.event(.deliveryDead, subject: "destination/\(lease.destination)", at: now) { json in
-            json.key("delivery")
-            json.integer(lease.delivery)
-            json.key("destination")
-            json.string(lease.destination.name)
-            json.key("event")
-            json.string(lease.event)
-            if let subject = body?["subject"]?.string {
-                json.key("subject")
-                json.string(subject)
-            }
-            json.key("attempts")
-            json.integer(lease.earlier + 1)
-            if let status {
-                json.key("status")
-                json.integer(status)
-            }
-            json.key("reason")
-            json.string(reason)
+            json.member("delivery", lease.delivery)
+            json.member("destination", lease.destination.name)
+            json.member("event", lease.event)
+            json.member("subject", body?.text("subject"))
+            json.member("attempts", lease.earlier + 1)
+            json.member("status", status)
+            json.member("reason", reason)
         }
-        guard let root = try? parser.parse(event.body) else { return nil }
-        let decision = routes.decideOperational(root)
-        guard !decision.targets.isEmpty else { return nil }
-        shaper.counts.countMatch(of: decision.routes)
-        return routed(event, decision)
-    }
-
-    private func routed(_ event: Event, _ decision: RouteTable.Decision) -> RoutedEvent {
-        var variants: [[UInt8]] = []
-        let parser = JSONParser.forEvents()
-        let orders = decision.targets.map { target in
-            var order = DeliveryOrder(to: target.destination, orderKey: target.orderKey)
-            if let shaped = shaper.shaped(event.body, for: target, with: parser) {
-                order.variant = variants.count
-                variants.append(shaped)
-            }
-            return order
+        return EventDocument(event.body)?.withRoot { root, _ in
+            let decision = routes.decideOperational(root)
+            guard !decision.targets.isEmpty else { return nil }
+            variants.shaper.counts.countMatch(of: decision.routes)
+            return RoutedEvent(event, decision, in: root, variants: variants)
         }
-        return RoutedEvent(event: event, routes: decision.routes, deliveries: orders, variants: variants)
-    }
-
-    private func isOperational(_ event: JSONValue) -> Bool {
-        event["type"]?.string == OperationalEvent.EventType.deliveryDead.rawValue
     }
 }

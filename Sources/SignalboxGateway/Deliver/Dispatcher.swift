@@ -97,6 +97,7 @@ package struct Dispatcher: Service {
 
     private static let start = ContinuousClock.now
 
+    /// Time since the first call: a clock that does not jump.
     package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
 
     /// Ends the lanes once no delivery is due. With a time, it is a stop: lanes end after it at the latest, and do not

@@ -1,9 +1,7 @@
-import Foundation
-import SignalboxJSON
+import SignalboxNotification
 
 /// Formats an event in a few lines for a terminal.
 package struct EventLine {
-    private let parser = JSONParser()
     private let bold: String
     private let dim: String
     private let plain: String
@@ -13,44 +11,39 @@ package struct EventLine {
         (bold, dim, plain) = color ? ("\u{1B}[1m", "\u{1B}[2m", "\u{1B}[0m") : ("", "", "")
     }
 
-    /// The lines of an event, or of a body that is not an event, each with its line end.
+    /// The lines of an event, or of a body that is not an event, each with its line end. Control characters become
+    /// spaces, because payloads are not trusted.
     package func text(_ body: [UInt8]) -> String {
-        parser.reset()
-        guard let event = try? parser.parse(body), let data = event["data"] else {
+        guard let event = EventDocument(body), event.json("data") != nil else {
             return "\(body.count) bytes that are not an event\n"
         }
-        let subject = event["subject"]?.string ?? "?"
-        let time = event["time"]?.string ?? ""
-        let title = data["content"]?["title"]?.string ?? data["content"]?["body"]?.string
-        var text = "\(bold)\(printable(subject))\(plain)"
-        if let title { text += "  \(printable(title))" }
-        text += "  \(dim)\(printable(time))\(plain)\n"
-        for (name, value) in details(data) { text += "    \(dim)\(name)\(plain) \(printable(value))\n" }
-        return text + "    \(dim)id\(plain) \(printable(event["id"]?.string ?? "?"))\n"
+        var text = "\(bold)\(printable(event.text("subject") ?? "?"))\(plain)"
+        if let title = event.text("data", "content", "title") ?? event.text("data", "content", "body") {
+            text += "  \(printable(title))"
+        }
+        text += "  \(dim)\(printable(event.text("time") ?? ""))\(plain)\n"
+        for (name, value) in details(event) + [("id", event.text("id") ?? "?")] {
+            text += "    \(dim)\(name)\(plain) \(printable(value))\n"
+        }
+        return text
     }
 
-    private func details(_ data: JSONValue) -> [(String, String)] {
+    private func details(_ event: EventDocument) -> [(String, String)] {
+        func action(_ type: String?, _ value: String?) -> String { (type ?? "?") + (value.map { " " + $0 } ?? "") }
         var details: [(String, String)] = []
-        if data["content"]?["title"] != nil, let body = data["content"]?["body"]?.string {
+        if event.json("data", "content", "title") != nil, let body = event.text("data", "content", "body") {
             details.append(("body", body))
         }
-        if let action = data["action"] { details.append(("tap", describe(action))) }
-        if let buttons = data["category"]?["actions"] {
-            let words = buttons.elements.map { "[\($0["title"]?.string ?? "?")] \(describe($0))" }
-            if !words.isEmpty { details.append(("buttons", words.joined(separator: "  "))) }
+        if event.json("data", "action") != nil {
+            details.append(("tap", action(event.text("data", "action", "type"), event.text("data", "action", "value"))))
         }
-        for media in data["media"]?.elements.map(\.self) ?? [] {
-            if let url = media["url"]?.string { details.append(("media", url)) }
+        let buttons = event.elements(["data", "category", "actions"], "title", "type", "value").map {
+            "[\($0[0] ?? "?")] \(action($0[1], $0[2]))"
         }
-        for warning in data["warnings"]?.elements.map(\.self) ?? [] {
-            if let code = warning["code"]?.string { details.append(("warning", code)) }
-        }
+        if !buttons.isEmpty { details.append(("buttons", buttons.joined(separator: "  "))) }
+        for url in event.elements(["data", "media"], "url").compactMap(\.[0]) { details.append(("media", url)) }
+        for code in event.elements(["data", "warnings"], "code").compactMap(\.[0]) { details.append(("warning", code)) }
         return details
-    }
-
-    private func describe(_ action: JSONValue) -> String {
-        let type = action["type"]?.string ?? "?"
-        return action["value"]?.string.map { "\(type) \($0)" } ?? type
     }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
@@ -62,9 +55,7 @@ package struct EventLine {
         }
     }
 
-    /// Removes control characters: payloads are not trusted and must not control the terminal.
     private func printable(_ text: String) -> String {
-        String(
-            String.UnicodeScalarView(text.unicodeScalars.map { Self.isControl($0) ? " " : $0 }))
+        String(String.UnicodeScalarView(text.unicodeScalars.map { Self.isControl($0) ? " " : $0 }))
     }
 }

@@ -12,9 +12,9 @@ package struct InboxSender: Sender {
         self.show = show
     }
 
-    package func send(_ lease: Lease) async -> SendResult {
+    package func send(_ leases: [Lease]) async -> SendResult {
         let attempt = Attempt(startedAt: Date(), duration: .zero)
-        show(EventLine(color: color).text(lease.body))
+        for lease in leases { show(EventLine(color: color).text(lease.body)) }
         return SendResult(.replied(status: 204, retryAfter: nil), attempt)
     }
 }

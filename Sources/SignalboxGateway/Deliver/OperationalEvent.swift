@@ -9,12 +9,13 @@ package struct OperationalEvent: Sendable {
     /// `gateway`: the name in every event's `source`.
     package init(gateway: String) { self.gateway = gateway }
 
+    /// The CloudEvents `type` of these events.
     package enum EventType: String, Sendable {
         case ping = "io.signalbox.ping"
         case deliveryDead = "io.signalbox.delivery.dead"
     }
 
-    /// One event; `data` writes the members of its data.
+    /// Writes one event with a new id; `data` writes the members of its data.
     package func event(
         _ type: EventType, subject: String, at now: Date, data: (inout JSONWriter) -> Void
     ) -> Event {
@@ -25,13 +26,5 @@ package struct OperationalEvent: Sendable {
         return Event(
             id: id, source: .default, acceptedAt: now, vendor: .unknown, kind: .control, warnings: [],
             subject: subject, body: json.bytes)
-    }
-
-    /// A test event for a destination.
-    package func ping(_ destination: DestinationName, at now: Date) -> Event {
-        event(.ping, subject: "destination/\(destination)", at: now) { json in
-            json.key("destination")
-            json.string(destination.name)
-        }
     }
 }

@@ -1,16 +1,20 @@
 package import Foundation
 import SignalboxEgress
+import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxStore
 
 /// The result of a test event.
 package struct PingResult: Sendable {
+    /// True if the destination answered with 2xx.
     package let wasTaken: Bool
-    /// HTTP status, if there was an answer.
+    /// HTTP status; nil without an answer.
     package let status: Int?
     /// Milliseconds.
     package let duration: Int
+    /// Address and port of the connection; nil without one.
     package let remote: String?
+    /// The result as a clause, for people.
     package let words: String
 
     package init(_ result: SendResult) {
@@ -23,19 +27,15 @@ package struct PingResult: Sendable {
     }
 
     /// A test that was not sent, with the reason.
-    init(withheld reason: String) {
-        wasTaken = false
-        status = nil
-        duration = 0
-        remote = nil
-        words = reason
-    }
+    init(withheld reason: String) { (wasTaken, status, duration, remote, words) = (false, nil, 0, nil, reason) }
 }
 
 extension OperationalEvent {
     /// A test event as a lease for a sender, without a delivery in the queue.
     package func pingLease(to destination: DestinationName, at now: Date = Date()) -> Lease {
-        let event = ping(destination, at: now)
+        let event = event(.ping, subject: "destination/\(destination)", at: now) {
+            $0.member("destination", destination.name)
+        }
         return Lease(
             delivery: 0, event: event.id.description, destination: destination, attempts: 0, body: event.body)
     }

@@ -9,6 +9,7 @@ package struct RetryPolicy: Sendable {
     /// Longer waits that a server requests are cut to this.
     static let longestRetryAfter: TimeInterval = 24 * 3600
 
+    /// `retry`: attempts and backoff of the destination.
     package init(_ retry: Destination.Retry) { self.retry = retry }
 
     /// The result of an attempt.
@@ -77,6 +78,8 @@ package struct RetryPolicy: Sendable {
         case well, ill, unknown
     }
 
+    /// Reads an answer: network failures and 5xx are ill, any other reply is well. Failures of this process and of the
+    /// config do not count.
     package static func health(by answer: Answer) -> Health {
         switch answer {
         case .failed(.stopped), .failed(.exhausted), .failed(.unusable), .failed(.denied): .unknown

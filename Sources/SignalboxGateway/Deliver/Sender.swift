@@ -3,11 +3,9 @@ package import SignalboxStore
 
 /// Sends the events of a lane.
 package protocol Sender: Sendable {
-    /// Makes one attempt. Failures are part of the result.
-    func send(_ lease: Lease) async -> SendResult
-
-    /// Makes one attempt with several deliveries in one request, if the destination's format batches.
-    func send(_ batch: [Lease]) async -> SendResult
+    /// Makes one attempt with these deliveries in one request: one delivery, unless the destination's format batches.
+    /// Failures are part of the result.
+    func send(_ leases: [Lease]) async -> SendResult
 
     /// Requests the destination's permission.
     func askPermission() async -> Permission
@@ -20,21 +18,18 @@ extension Sender {
     /// Sends a test event without the queue, after requesting permission if the destination needs it.
     package func ping(_ lease: Lease) async -> PingResult {
         switch await askPermission() {
-        case .given: PingResult(await send(lease))
+        case .given: PingResult(await send([lease]))
         case .withheld(let reason, _): PingResult(withheld: reason)
         case .unknown: PingResult(withheld: TransportError.stopped.description)
         }
-    }
-
-    package func send(_ batch: [Lease]) async -> SendResult {
-        precondition(batch.count == 1, "This sender takes one delivery at a time.")
-        return await send(batch[0])
     }
 }
 
 /// The answer to an attempt, and its record in the log of attempts.
 package struct SendResult: Sendable {
+    /// The answer, which decides the outcome of the deliveries.
     package let answer: RetryPolicy.Answer
+    /// Start, duration, address and excerpt of the reply.
     package let attempt: Attempt
 
     package init(_ answer: RetryPolicy.Answer, _ attempt: Attempt) {

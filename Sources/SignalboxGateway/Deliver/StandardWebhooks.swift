@@ -7,8 +7,8 @@ import SignalboxEgress
 package struct WebhookKey: Sendable {
     private enum Algorithm: Sendable {
         case symmetric(MessageAuthentication)
-        case signing(Ed25519PrivateKey)
-        case verifying(Ed25519PublicKey)
+        /// Only with the private key can it sign.
+        case asymmetric(Ed25519PublicKey, Ed25519PrivateKey?)
     }
 
     private let algorithm: Algorithm
@@ -18,15 +18,14 @@ package struct WebhookKey: Sendable {
     package init(_ text: String) throws(InvalidWebhookKey) {
         if text.hasPrefix("whsk_") {
             let bytes = try Self.bytes(text.dropFirst(5))
-            guard bytes.count == 32 || bytes.count == 64, let key = Ed25519PrivateKey(seed: Array(bytes.prefix(32)))
-            else {
-                throw .length(bytes.count, wanted: "32 or 64 for whsk_")
-            }
-            algorithm = .signing(key)
+            guard bytes.count == 32 || bytes.count == 64, let key = Ed25519PrivateKey(seed: Array(bytes.prefix(32))),
+                let publicKey = Ed25519PublicKey(key.publicKey)
+            else { throw .length(bytes.count, wanted: "32 or 64 for whsk_") }
+            algorithm = .asymmetric(publicKey, key)
         } else if text.hasPrefix("whpk_") {
             let bytes = try Self.bytes(text.dropFirst(5))
             guard let key = Ed25519PublicKey(bytes) else { throw .length(bytes.count, wanted: "32 for whpk_") }
-            algorithm = .verifying(key)
+            algorithm = .asymmetric(key, nil)
         } else {
             let bytes = try Self.bytes(text.hasPrefix("whsec_") ? text.dropFirst(6) : text[...])
             guard (24...64).contains(bytes.count) else { throw .length(bytes.count, wanted: "24 to 64 for whsec_") }
@@ -43,7 +42,7 @@ package struct WebhookKey: Sendable {
 
     /// False for `whpk_`, which can only verify.
     package var canSign: Bool {
-        if case .verifying = algorithm { false } else { true }
+        if case .asymmetric(_, nil) = algorithm { false } else { true }
     }
 
     /// One entry of `webhook-signature`: the scheme, a comma, and the base64 of the signature over id, timestamp and
@@ -53,8 +52,8 @@ package struct WebhookKey: Sendable {
         switch algorithm {
         case .symmetric(let authentication):
             return "v1," + Data(authentication.authenticate(head, body)).base64EncodedString()
-        case .signing(let key): return "v1a," + Data(key.sign(head + body)).base64EncodedString()
-        case .verifying: preconditionFailure("A public key signs nothing.")
+        case .asymmetric(_, let key?): return "v1a," + Data(key.sign(head + body)).base64EncodedString()
+        case .asymmetric: preconditionFailure("A public key signs nothing.")
         }
     }
 
@@ -63,20 +62,12 @@ package struct WebhookKey: Sendable {
         case .symmetric:
             return equalInConstantTime(
                 Array(entry.utf8), Array(signature(id: id, timestamp: timestamp, body: body).utf8))
-        case .signing(let key):
-            guard let publicKey = Ed25519PublicKey(key.publicKey) else { return false }
-            return Self.isValid(entry, by: publicKey, id: id, timestamp: timestamp, body: body)
-        case .verifying(let key): return Self.isValid(entry, by: key, id: id, timestamp: timestamp, body: body)
+        case .asymmetric(let key, _):
+            guard entry.hasPrefix("v1a,"), let signature = Data(base64Encoded: String(entry.dropFirst(4))) else {
+                return false
+            }
+            return key.isValid(Array(signature), for: Array("\(id).\(timestamp).".utf8) + body)
         }
-    }
-
-    private static func isValid(
-        _ entry: Substring, by key: Ed25519PublicKey, id: String, timestamp: Int, body: [UInt8]
-    ) -> Bool {
-        guard entry.hasPrefix("v1a,"), let signature = Data(base64Encoded: String(entry.dropFirst(4))) else {
-            return false
-        }
-        return key.isValid(Array(signature), for: Array("\(id).\(timestamp).".utf8) + body)
     }
 }
 
@@ -87,6 +78,7 @@ package struct WebhookKeys: Sendable {
     /// A message whose timestamp differs more than this from the present is treated as replayed.
     package static let tolerance: TimeInterval = 5 * 60
 
+    /// `keys`: one or more; the first one signs first.
     package init(_ keys: [WebhookKey]) {
         precondition(!keys.isEmpty, "A webhook needs at least one key.")
         self.keys = keys

@@ -35,9 +35,6 @@ package struct WebhookSender: Sender {
         userAgent = "signalbox/\(version)"
     }
 
-    package func send(_ lease: Lease) async -> SendResult { await send([lease]) }
-
-    /// Makes one attempt with deliveries that share a request: one, unless the format batches.
     package func send(_ leases: [Lease]) async -> SendResult {
         let startedAt = now()
         let request: OutboundRequest
@@ -101,7 +98,7 @@ package struct WebhookSender: Sender {
         ]
         if let handshake = webhook.handshake { headers.append(("webhook-request-origin", handshake.origin)) }
         if let contentType = message.contentType { headers.insert(("content-type", contentType), at: 0) }
-        headers += message.headers.map { ($0.name, $0.value) }
+        headers += message.headers
         var body = message.body
         if webhook.compression == .gzip {
             body = gzip(body)

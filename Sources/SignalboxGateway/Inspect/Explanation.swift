@@ -1,5 +1,4 @@
 import Foundation
-import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxRouting
 
@@ -10,6 +9,7 @@ package struct Explanation {
     private let routes: RouteTable
     private let reception: Reception
 
+    /// `chain`: the detectors of `normalizer`. `reception`: source and time of the payload.
     package init(_ normalizer: Normalizer, chain: VendorChain, routes: RouteTable, as reception: Reception) {
         self.normalizer = normalizer
         self.chain = chain
@@ -78,34 +78,37 @@ package struct Explanation {
     }
 
     private func routing(of event: Event) -> String {
-        ParserPool.forEvents().withParser { parser in
-            guard let value = try? parser.parse(event.body) else { return "  The event is too large to be routed." }
+        guard let document = EventDocument(event.body) else { return "  The event is too large to be routed." }
+        return document.withRoot { root, _ in
             do throws(RoutingTooCostly) {
-                return try routing(of: value)
+                let decision = try routes.decide(root)
+                let verdicts = Result { () throws(RoutingTooCostly) in try routes.verdicts(on: root) }
+                return Self.lines(decision, verdicts).joined(separator: "\n")
             } catch {
                 return "  The gateway rejects the payload: \(error)."
             }
         }
     }
 
-    private func routing(of value: JSONValue) throws(RoutingTooCostly) -> String {
-        let decision = try routes.decide(value)
+    private static func lines(
+        _ decision: RouteTable.Decision, _ verdicts: Result<[(route: Route, verdict: RouteVerdict)], RoutingTooCostly>
+    ) -> [String] {
+        func names(_ destinations: [DestinationName]) -> String { destinations.map(\.name).joined(separator: ", ") }
         var lines: [String]
-        do throws(RoutingTooCostly) {
-            lines = try routes.verdicts(on: value).map { route, verdict in
-                let to = verdict == .taken ? ", to " + route.destinations.map(\.name).joined(separator: ", ") : ""
-                return "  \(route.name): \(verdict.words)\(to)"
+        switch verdicts {
+        case .success(let verdicts):
+            lines = verdicts.map { route, verdict in
+                "  \(route.name): \(verdict.words)" + (verdict == .taken ? ", to \(names(route.destinations))" : "")
             }
-        } catch {
+        case .failure:
             lines = decision.routes.map { "  \($0): yes" }
             lines.append("  The reasons of the other routes take too much work to find.")
         }
-        if decision.routes.isEmpty, !decision.destinations.isEmpty {
-            lines.append("  fallback: to \(decision.destinations.map(\.name).joined(separator: ", "))")
-        }
         if decision.destinations.isEmpty {
             lines.append("  No route matches: the event would be stored and not delivered.")
+        } else if decision.routes.isEmpty {
+            lines.append("  fallback: to \(names(decision.destinations))")
         }
-        return lines.joined(separator: "\n")
+        return lines
     }
 }

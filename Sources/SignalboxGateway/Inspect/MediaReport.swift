@@ -5,6 +5,7 @@ package import SignalboxNotification
 package import SignalboxStore
 
 extension MediaFileRecord {
+    /// The heading of ``row``.
     package static let heading =
         "DIGEST        TYPE             BYTES      PIXELS      USED                      URL"
 
@@ -19,18 +20,16 @@ extension MediaFileRecord {
             cells + [source + (urls.count > 1 ? " and others" : "")], widths: [13, 16, 10, 11, 25], separator: " ")
     }
 
+    /// The file as one line of JSON, for scripts.
     package var json: String {
         var json = JSONWriter()
         json.beginObject()
         json.member("sha256", file.sha256)
         json.member("contentType", file.contentType)
-        json.key("bytes")
-        json.integer(file.bytes)
-        for (name, number) in [("width", file.width), ("height", file.height), ("milliseconds", file.milliseconds)] {
-            guard let number else { continue }
-            json.key(name)
-            json.integer(number)
-        }
+        json.member("bytes", file.bytes)
+        json.member("width", file.width)
+        json.member("height", file.height)
+        json.member("milliseconds", file.milliseconds)
         json.member("keptAt", Timestamp(keptAt).text)
         json.member("usedAt", Timestamp(usedAt).text)
         json.key("urls")
@@ -41,6 +40,7 @@ extension MediaFileRecord {
 }
 
 extension MediaURLRecord {
+    /// The heading of ``row``.
     package static let heading = "STATE    ATTEMPTS  NEXT / SINCE              WHY           URL"
 
     /// A download between two attempts waits too.
@@ -55,13 +55,13 @@ extension MediaURLRecord {
             widths: [8, 9, 25, 13], separator: " ")
     }
 
+    /// The download as one line of JSON, for scripts.
     package var json: String {
         var json = JSONWriter()
         json.beginObject()
         json.member("url", url)
         json.member("state", word)
-        json.key("attempts")
-        json.integer(attempts)
+        json.member("attempts", attempts)
         json.member(state == .failed ? "failedAt" : "due", Timestamp(time).text)
         json.member("reason", failure?.code.rawValue)
         json.member("detail", failure?.words)
@@ -98,12 +98,11 @@ extension MediaStore {
     package func verify(
         _ queue: any Store, report: (MediaFile, String) -> Void
     ) async throws(StoreError) -> (intact: Int, bad: [MediaFile]) {
-        let page = 200
         var (intact, bad): (Int, [MediaFile]) = (0, [])
-        var last: MediaFileRecord?
+        var page: [MediaFileRecord] = []
         repeat {
-            let records = try await queue.mediaFiles(after: last, limit: page)
-            for file in records.map(\.file) {
+            page = try await queue.mediaFiles(after: page.last, limit: 200)
+            for file in page.map(\.file) {
                 if let fault = fault(of: file) {
                     report(file, fault)
                     bad.append(file)
@@ -111,8 +110,7 @@ extension MediaStore {
                     intact += 1
                 }
             }
-            last = records.count == page ? records.last : nil
-        } while last != nil
+        } while !page.isEmpty
         return (intact, bad)
     }
 

@@ -25,6 +25,7 @@ package struct RouteCaseResult {
         }
     }
 
+    /// True if the expected routes matched in their order, and the destinations are the expected ones.
     package var passed: Bool {
         guard case .success(let trial) = outcome else { return false }
         return trial.taken == item.routes && destinations(trial).isEmpty
@@ -39,10 +40,7 @@ package struct RouteCaseResult {
         case .failure(let rejection): text += "        payload rejected: \(rejection.message)\n"
         case .success(let trial):
             for line in lines(trial) {
-                text +=
-                    "      "
-                    + (line.hasPrefix("-") ? colored(line, 31) : line.hasPrefix("+") ? colored(line, 32) : line)
-                text += "\n"
+                text += "      \(colored(line, line.hasPrefix("-") ? 31 : 32))\n"
             }
         }
         return text
@@ -78,15 +76,10 @@ package struct RouteCaseResult {
     package static func json(_ results: [RouteCaseResult]) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
-        json.key("cases")
-        json.beginArray()
-        for result in results { result.write(into: &json) }
-        json.endArray()
+        json.array("cases", of: results) { $1.write(into: &$0) }
         let passed = results.count { $0.passed }
-        json.key("passed")
-        json.integer(passed)
-        json.key("failed")
-        json.integer(results.count - passed)
+        json.member("passed", passed)
+        json.member("failed", results.count - passed)
         json.endObject()
         return json.bytes
     }
@@ -96,21 +89,15 @@ package struct RouteCaseResult {
         json.member("name", item.name)
         json.key("passed")
         json.bool(passed)
-        json.key("expected")
-        json.strings(item.routes)
+        json.array("expected", of: item.routes) { $0.string($1) }
         switch outcome {
         case .failure(let rejection):
             json.member("code", rejection.code.rawValue)
             json.member("message", rejection.message)
         case .success(let trial):
-            json.key("routes")
-            json.strings(trial.taken)
-            json.key("destinations")
-            json.strings(trial.destinations.map(\.name))
-            if !passed {
-                json.key("differences")
-                json.strings(lines(trial))
-            }
+            json.array("routes", of: trial.taken) { $0.string($1) }
+            json.array("destinations", of: trial.destinations) { $0.string($1.name) }
+            if !passed { json.array("differences", of: lines(trial)) { $0.string($1) } }
         }
         json.endObject()
     }

@@ -5,19 +5,15 @@ import SignalboxNotification
 extension JSONWriter {
     /// Writes the event of a tap, as the schema `urn:signalbox:schema:interaction:1` defines it.
     mutating func interaction(_ decided: DecidedTap, id: EventID, source: String, at time: Date) {
+        let tap = decided.tap
         cloudEvent(
-            InteractionIntake.eventType, id: id, source: source, subject: decided.tap.notification.subject, at: time,
+            InteractionIntake.eventType, id: id, source: source, subject: tap.notification.subject, at: time,
             schema: "interaction:1"
         ) { json in
-            let tap = decided.tap
-            json.tapped(tap.notification, id: tap.interaction.eventID)
-            json.key("actionIdentifier")
-            json.string(tap.interaction.choice.identifier)
+            json.object("notification") { $0.members(of: tap.notification, id: tap.interaction.eventID) }
+            json.member("actionIdentifier", tap.interaction.choice.identifier)
             json.member("title", tap.title)
-            json.key("action")
-            json.beginObject()
-            json.actionMembers(tap.action)
-            json.endObject()
+            json.object("action") { $0.actionMembers(tap.action) }
             if let options = tap.options { json.options(options) }
             json.member("text", tap.interaction.text)
             json.member("deviceTime", tap.interaction.deviceTime.text)
@@ -31,17 +27,38 @@ extension JSONWriter {
     package mutating func outcome(of decided: DecidedTap, isRepeat: Bool = false) {
         member("presentation", decided.tap.presentation?.rawValue)
         member("outcome", decided.outcome.word)
-        if !decided.problems.isEmpty { problems(decided.problems) }
+        if !decided.problems.isEmpty {
+            array("problems", of: decided.problems) { json, problem in
+                json.beginObject()
+                json.member("code", problem.code.rawValue)
+                json.member("message", problem.message)
+                json.endObject()
+            }
+        }
         switch decided.outcome {
         case .passed, .refused: break
-        case .snoozed(let minutes, let until, let event): if !isRepeat { snooze(minutes, until, event) }
-        case .rendered(let media): calendar(media)
+        case .snoozed(let minutes, let until, let event):
+            guard !isRepeat else { return }
+            object("snooze") { json in
+                json.member("minutes", minutes)
+                json.member("until", Timestamp(until).text)
+                json.member("eventId", event.description)
+            }
+        case .rendered(let media):
+            array("media", of: [media]) { json, media in
+                json.beginObject()
+                json.member("role", "calendar")
+                json.member("status", Media.Status.stored.rawValue)
+                json.member("contentType", CalendarFile.contentType)
+                json.member("bytes", media.bytes)
+                json.member("sha256", media.sha256)
+                json.member("href", media.href)
+                json.endObject()
+            }
         }
     }
 
-    private mutating func tapped(_ notification: TappedNotification, id: String) {
-        key("notification")
-        beginObject()
+    private mutating func members(of notification: TappedNotification, id: String) {
         member("id", id)
         member("vendor", notification.vendor)
         member("kind", notification.kind)
@@ -50,44 +67,5 @@ extension JSONWriter {
         member("campaign", notification.campaign)
         member("target", notification.target)
         member("tag", notification.tag)
-        endObject()
-    }
-
-    private mutating func problems(_ problems: [ActionProblem]) {
-        key("problems")
-        beginArray()
-        for problem in problems {
-            beginObject()
-            member("code", problem.code.rawValue)
-            member("message", problem.message)
-            endObject()
-        }
-        endArray()
-    }
-
-    private mutating func snooze(_ minutes: Int, _ until: Date, _ event: EventID) {
-        key("snooze")
-        beginObject()
-        key("minutes")
-        integer(minutes)
-        member("until", Timestamp(until).text)
-        key("eventId")
-        id(event)
-        endObject()
-    }
-
-    private mutating func calendar(_ media: TapOutcome.CalendarMedia) {
-        key("media")
-        beginArray()
-        beginObject()
-        member("role", "calendar")
-        member("status", Media.Status.stored.rawValue)
-        member("contentType", CalendarFile.contentType)
-        key("bytes")
-        integer(media.bytes)
-        member("sha256", media.sha256)
-        member("href", media.href)
-        endObject()
-        endArray()
     }
 }

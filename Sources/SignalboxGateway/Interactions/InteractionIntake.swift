@@ -45,7 +45,9 @@ package struct InteractionIntake: Sendable {
 
     /// An accepted report.
     package struct Receipt: Sendable {
+        /// The tap and the gateway's action on it.
         package let decided: DecidedTap
+        /// The event about the tap; its followers include a snoozed notification.
         package let routed: RoutedEvent
         /// The id of the event of an equal earlier report; set if nothing was stored now.
         package var duplicate: String?
@@ -57,6 +59,7 @@ package struct InteractionIntake: Sendable {
         case unreadable(Rejection)
         case mistaken(InteractionMistake, at: Place)
 
+        /// Line and offset of the report in the body.
         package var place: Place {
             switch self {
             case .unreadable(let rejection): rejection.place
@@ -67,12 +70,14 @@ package struct InteractionIntake: Sendable {
 
     /// The results of one request's reports, in their order.
     package struct Report: Sendable {
+        /// A receipt or the reason of the rejection.
         package let items: [Result<Receipt, Failure>]
         /// False if the body was exactly one report.
         package let isBatch: Bool
     }
 
     /// Accepts a body: one report, a JSON array of reports, or NDJSON. Accepted reports are durable when this returns.
+    /// Throws if the request as a whole is rejected; nothing was stored then.
     package func accept(_ body: [UInt8], from source: SourceName) async throws(Intake.Failure) -> Report {
         let (read, isArray) = try read(body)
         var items: [Result<Receipt, Failure>] = []
@@ -80,8 +85,10 @@ package struct InteractionIntake: Sendable {
         for item in read {
             switch item {
             case .failure(let failure): items.append(.failure(failure))
-            case .success(let found):
-                let receipt = try await receipt(of: found, from: source)
+            case .success(let (interaction, place)):
+                let receipt = try await receipt(of: interaction, from: source).mapError {
+                    Failure.mistaken($0, at: place)
+                }
                 // Small reports may snooze large notifications: without a limit, a request could store gigabytes.
                 if case .success(let receipt) = receipt { bytes += receipt.routed.bytes }
                 guard bytes <= Self.bytesLimit || items.isEmpty else { throw .interactionsTooLarge }
@@ -91,28 +98,27 @@ package struct InteractionIntake: Sendable {
         return Report(items: try await append(items), isBatch: isArray || items.count > 1)
     }
 
-    // MARK: Reading
-
-    private struct Found {
-        let interaction: Interaction
-        let place: Place
-    }
-
-    private func read(_ body: [UInt8]) throws(Intake.Failure) -> ([Result<Found, Failure>], isArray: Bool) {
+    private func read(
+        _ body: [UInt8]
+    ) throws(Intake.Failure) -> (items: [Result<(Interaction, Place), Failure>], isArray: Bool) {
         var blocks = PayloadBlocks()
         body.withUnsafeBytes { blocks.append($0) }
         blocks.finish()
-        let block = blocks.take()
-        var items: [Result<Found, Failure>] = []
+        var items: [Result<(Interaction, Place), Failure>] = []
         var isTooLong = false
-        func add(_ item: Result<Found, Failure>) -> Bool {
+        func add(_ item: Result<(Interaction, Place), Failure>) -> Bool {
             isTooLong = items.count == Self.batchLimit
             if !isTooLong { items.append(item) }
             return !isTooLong
         }
         parsers.withParser { parser in
-            _ = block.forEachText { text, place throws(Rejection) in
-                add(try Self.read(text, at: place, with: parser))
+            _ = blocks.take().forEachText { text, place throws(Rejection) in
+                do throws(JSONError) {
+                    let read = try Interaction.read(text, with: parser)
+                    return add(read.map { ($0, place) }.mapError { .mistaken($0, at: place) })
+                } catch {
+                    throw Rejection(error, in: text, at: place)
+                }
             } rejected: { rejection in
                 add(.failure(.unreadable(rejection)))
             }
@@ -121,29 +127,11 @@ package struct InteractionIntake: Sendable {
         return (items, blocks.isArray)
     }
 
-    private static func read(
-        _ text: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser
-    ) throws(Rejection) -> Result<Found, Failure> {
-        parser.reset()
-        let value: JSONValue
-        do throws(JSONError) {
-            value = try parser.parse(text)
-        } catch {
-            throw Rejection(error, in: text, at: place)
-        }
-        do throws(InteractionMistake) {
-            return .success(Found(interaction: try Interaction(value), place: place))
-        } catch {
-            return .failure(.mistaken(error, at: place))
-        }
-    }
-
-    // MARK: Deciding
+    // MARK: Events
 
     private func receipt(
-        of found: Found, from source: SourceName
-    ) async throws(Intake.Failure) -> Result<Receipt, Failure> {
-        let interaction = found.interaction
+        of interaction: Interaction, from source: SourceName
+    ) async throws(Intake.Failure) -> Result<Receipt, InteractionMistake> {
         let stored: StoredEvent?
         do throws(StoreError) {
             stored = try await queue.event(interaction.eventID)
@@ -152,32 +140,25 @@ package struct InteractionIntake: Sendable {
         }
         do throws(InteractionMistake) {
             guard let stored else { throw .unknownEvent(interaction.eventID) }
-            let tap = try reading(stored.body) { (event) throws(InteractionMistake) in try Tap(interaction, on: event) }
+            let tap = try Tap(interaction, on: Self.document(stored.body))
             let now = now()
             let decided = await decider.decide(tap, at: now)
             var followers: [RoutedEvent] = []
             if case .snoozed(_, let until, let id) = decided.outcome {
-                followers = [try returning(stored, as: id, until: until, at: now)]
+                followers = [try snoozed(stored, as: id, until: until, at: now)]
             }
-            let routed = try routed(decided, from: source, at: now, with: followers)
-            return .success(Receipt(decided: decided, routed: routed))
+            return .success(
+                Receipt(decided: decided, routed: try routed(decided, from: source, at: now, with: followers)))
         } catch {
-            return .failure(.mistaken(error, at: found.place))
+            return .failure(error)
         }
     }
 
-    /// Parses an event and passes it to `body`.
-    private func reading<R>(
-        _ bytes: [UInt8], _ body: (JSONValue) throws(InteractionMistake) -> R
-    ) throws(InteractionMistake) -> R {
-        try parsers.withParser { (parser) throws(InteractionMistake) in
-            // The gateway wrote the event, so the only possible error is its size.
-            guard let event = try? parser.parse(bytes) else { throw .tooLarge }
-            return try body(event)
-        }
+    private static func document(_ bytes: [UInt8]) throws(InteractionMistake) -> EventDocument {
+        // The gateway wrote the event, so the only possible error is its size.
+        guard let event = EventDocument(bytes) else { throw .tooLarge }
+        return event
     }
-
-    // MARK: Events
 
     private func routed(
         _ decided: DecidedTap, from source: SourceName, at now: Date, with followers: [RoutedEvent]
@@ -190,58 +171,36 @@ package struct InteractionIntake: Sendable {
             id: id, source: source, acceptedAt: now, vendor: VendorID(notification.vendor),
             kind: .init(rawValue: notification.kind) ?? .alert, warnings: [], subject: notification.subject,
             body: json.bytes)
-        return try reading(event.body) { (body) throws(InteractionMistake) in
-            let destinations = decider.destinations(for: decided.tap.action)
-            // One tap, whichever source reported it.
-            let dedupe = RoutedEvent.Dedupe(
-                key: hexadecimal(sha256(Array(decided.tap.interaction.identity.utf8))),
-                since: now.addingTimeInterval(-(Self.repeatWindow / .seconds(1))), scope: .all)
-            // The file is kept while a delivery of this event waits.
-            var files: [MediaFile] = []
-            if case .rendered(let file) = decided.outcome {
-                files = [MediaFile(sha256: file.sha256, bytes: file.bytes, contentType: "text/calendar")]
-            }
-            return RoutedEvent(
-                event, try decision(on: body, adding: destinations, hasPayload: false), in: body, variants: variants,
-                files: files, dedupe: dedupe, followers: followers)
+        // One tap, whichever source reported it.
+        let dedupe = RoutedEvent.Dedupe(
+            key: hexadecimal(sha256(Array(decided.tap.interaction.identity.utf8))),
+            since: now.addingTimeInterval(-(Self.repeatWindow / .seconds(1))), scope: .all)
+        // The file is kept while a delivery of this event waits.
+        var files: [MediaFile] = []
+        if case .rendered(let file) = decided.outcome {
+            files = [MediaFile(sha256: file.sha256, bytes: file.bytes, contentType: "text/calendar")]
         }
-    }
-
-    private func decision(
-        on event: JSONValue, adding destinations: [DestinationName], hasPayload: Bool
-    ) throws(InteractionMistake) -> RouteTable.Decision {
-        do throws(RoutingTooCostly) {
-            return try routes.decide(event, adding: destinations, hasPayload: hasPayload)
-        } catch {
-            throw .tooCostly
-        }
+        return try route(
+            event, adding: decider.destinations(for: decided.tap.action), files: files, dedupe: dedupe,
+            followers: followers)
     }
 
     /// The snoozed notification as a new event, due at `until`, routed as the first one was.
-    private func returning(
+    private func snoozed(
         _ stored: StoredEvent, as id: EventID, until: Date, at now: Date
     ) throws(InteractionMistake) -> RoutedEvent {
-        let (bytes, notAfter) = try reading(stored.body) { (event) throws(InteractionMistake) in
-            var json = JSONWriter(reservingCapacity: stored.body.count + 100)
-            json.snoozed(event, id: id, at: now)
-            return (json.bytes, event["data"]?["schedule"]?["notAfter"]?.string)
-        }
+        let document = try Self.document(stored.body)
         var event = Event(
             id: id, source: stored.source, acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [],
-            subject: stored.subject, body: bytes)
+            subject: stored.subject, body: document.snoozed(as: id, at: now))
         event.payload = stored.payload
-        event.notAfter = Normalizer.date(notAfter)
+        event.notAfter = Normalizer.date(document.text("data", "schedule", "notAfter"))
         for variant in stored.variants where event.shown == nil {
-            event.shown = try reading(variant) { (event) throws(InteractionMistake) in
-                // A route's transformation may have changed the payload as well.
-                event["dataschema"] == nil ? nil : event["data"]?["apns"].map { JSONText($0) }
-            }
+            let variant = try Self.document(variant)
+            // A route's transformation may have changed the payload as well.
+            if variant.json("dataschema") != nil { event.shown = variant.json("data", "apns") }
         }
-        let routed = try reading(bytes) { [event] (body) throws(InteractionMistake) in
-            RoutedEvent(
-                event, try decision(on: body, adding: [], hasPayload: event.payload != nil), in: body,
-                variants: variants)
-        }
+        let routed = try route(event)
         return routed.with(
             deliveries: routed.deliveries.map { delivery in
                 var delivery = delivery
@@ -252,21 +211,25 @@ package struct InteractionIntake: Sendable {
             })
     }
 
-    // MARK: Committing
+    private func route(
+        _ event: Event, adding destinations: [DestinationName] = [], files: [MediaFile] = [],
+        dedupe: RoutedEvent.Dedupe? = nil, followers: [RoutedEvent] = []
+    ) throws(InteractionMistake) -> RoutedEvent {
+        try Self.document(event.body).withRoot { (root, _) throws(InteractionMistake) in
+            do throws(RoutingTooCostly) {
+                let decision = try routes.decide(root, adding: destinations, hasPayload: event.payload != nil)
+                return RoutedEvent(
+                    event, decision, in: root, variants: variants, files: files, dedupe: dedupe, followers: followers)
+            } catch {
+                throw .tooCostly
+            }
+        }
+    }
 
     private func append(
         _ items: [Result<Receipt, Failure>]
     ) async throws(Intake.Failure) -> [Result<Receipt, Failure>] {
-        var events: [RoutedEvent] = []
-        var positions: [Int?] = []
-        for item in items {
-            guard case .success(let receipt) = item else {
-                positions.append(nil)
-                continue
-            }
-            positions.append(events.count)
-            events.append(receipt.routed)
-        }
+        let events = items.compactMap { if case .success(let receipt) = $0 { receipt.routed } else { nil } }
         let result: AppendResult
         do throws(StoreError) {
             result = try await queue.append(events)
@@ -275,10 +238,11 @@ package struct InteractionIntake: Sendable {
         }
         guard case .appended(let duplicates) = result else { return items }
         variants.count(events, without: duplicates)
-        return zip(items, positions).map { item, position in
+        var positions = events.indices.makeIterator()
+        return items.map { item in
             item.map { receipt in
                 var receipt = receipt
-                receipt.duplicate = position.flatMap { duplicates[$0] }
+                receipt.duplicate = positions.next().flatMap { duplicates[$0] }
                 return receipt
             }
         }

@@ -21,42 +21,43 @@ package struct TapDecider: Sendable {
     /// Destinations of taps on an action, in addition to those of the routes.
     func destinations(for action: Action) -> [DestinationName] { types.custom(action)?.destinations ?? [] }
 
+    /// Checks the action, and snoozes the notification or stores a calendar file if it asks for that.
     func decide(_ tap: Tap, at now: Date) async -> DecidedTap {
-        let problems = types.problems(with: tap.action, options: tap.options)
-        if problems.contains(where: \.isRefusal) { return DecidedTap(tap: tap, problems: problems, outcome: .refused) }
-        // A type that the config defines is the receiver's to handle, even if it has the name of a built-in type.
-        guard types.custom(tap.action) == nil else { return DecidedTap(tap: tap, problems: problems, outcome: .passed) }
-        switch tap.action.type {
-        case .snooze:
-            guard let minutes = tap.action.snoozeMinutes else { break }
-            let until = now.addingTimeInterval(TimeInterval(minutes * 60))
-            if let end = tap.notification.notAfter, end <= Timestamp(until) {
-                let problem = ActionProblem(.snoozeTooLong, "The notification expires before that, at \(end.text).")
-                return DecidedTap(tap: tap, problems: problems + [problem], outcome: .refused)
-            }
-            return DecidedTap(
-                tap: tap, problems: problems, outcome: .snoozed(minutes: minutes, until: until, ids.next(at: now)))
-        case .calendar: return await calendar(tap, problems)
-        default: break
-        }
-        return DecidedTap(tap: tap, problems: problems, outcome: .passed)
+        var problems = types.problems(with: tap.action, options: tap.options)
+        let outcome = await outcome(of: tap, at: now, &problems)
+        return DecidedTap(tap: tap, problems: problems, outcome: outcome)
     }
 
-    private func calendar(_ tap: Tap, _ problems: [ActionProblem]) async -> DecidedTap {
-        // The notification's time, not the report's: the file depends on event and action only, and a second tap makes
-        // the same file.
-        let stamp = Normalizer.date(tap.notification.time) ?? .distantPast
-        let problem: ActionProblem
-        do {
-            let file = try CalendarFile(action: tap.action, uid: Self.uid(of: tap), stamp: stamp)
-            return DecidedTap(tap: tap, problems: problems, outcome: .rendered(try await keep(file.bytes)))
-        } catch let mistake as ActionProblem {
-            problem = mistake
-        } catch {
-            problem = ActionProblem(.calendarNotKept, "The calendar file could not be stored: \(error)")
+    private func outcome(of tap: Tap, at now: Date, _ problems: inout [ActionProblem]) async -> TapOutcome {
+        if problems.contains(where: \.isRefusal) { return .refused }
+        // A type that the config defines is the receiver's to handle, even if it has the name of a built-in type.
+        guard types.custom(tap.action) == nil else { return .passed }
+        switch tap.action.type {
+        case .snooze:
+            guard let minutes = tap.action.snoozeMinutes else { return .passed }
+            let until = now.addingTimeInterval(TimeInterval(minutes * 60))
+            if let end = tap.notification.notAfter, end <= Timestamp(until) {
+                problems.append(
+                    ActionProblem(.snoozeTooLong, "The notification expires before that, at \(end.text)."))
+                return .refused
+            }
+            return .snoozed(minutes: minutes, until: until, ids.next(at: now))
+        case .calendar:
+            // The notification's time, not the report's: the file depends on event and action only, and a second tap
+            // makes the same file.
+            let stamp = Normalizer.date(tap.notification.time) ?? .distantPast
+            do {
+                let file = try CalendarFile(action: tap.action, uid: Self.uid(of: tap), stamp: stamp)
+                return .rendered(try await keep(file.bytes))
+            } catch let problem as ActionProblem {
+                problems.append(problem)
+            } catch {
+                problems.append(ActionProblem(.calendarNotKept, "The calendar file could not be stored: \(error)"))
+            }
+            // The app can still handle the tap itself.
+            return .passed
+        default: return .passed
         }
-        // The app can still handle the tap itself.
-        return DecidedTap(tap: tap, problems: problems + [problem], outcome: .passed)
     }
 
     /// Buttons have different uids. A snoozed notification has the uids of the first one.

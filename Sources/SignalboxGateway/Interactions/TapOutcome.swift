@@ -12,6 +12,7 @@ package enum TapOutcome: Sendable, Equatable {
     /// A calendar file was stored.
     case rendered(CalendarMedia)
 
+    /// Its name in events and replies.
     package var word: String {
         switch self {
         case .passed: "passed"
@@ -23,7 +24,9 @@ package enum TapOutcome: Sendable, Equatable {
 
     /// A stored file as an event describes it.
     package struct CalendarMedia: Sendable, Equatable {
+        /// 64 lower-case hexadecimal digits.
         package let sha256: String
+        /// Size of the file.
         package let bytes: Int
         /// Absolute if the config has a public URL, otherwise relative to the gateway's root.
         package let href: String
@@ -39,6 +42,7 @@ package enum TapOutcome: Sendable, Equatable {
 /// A tap, its problems, and its outcome.
 package struct DecidedTap: Sendable {
     package let tap: Tap
+    /// Mistakes in the action, and reasons why the gateway did not act.
     package let problems: [ActionProblem]
     package let outcome: TapOutcome
 }

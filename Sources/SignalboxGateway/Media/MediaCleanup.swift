@@ -7,30 +7,37 @@ package import SignalboxStore
 package struct MediaCleanup: Sendable {
     private let queue: any UpkeepStore
     private let store: MediaStore
-    private let retention: MediaRetention
+    private let retention: @Sendable () -> GatewayConfig.Media.Retention
 
     /// Pause between two steps, so that other work gets access to the queue.
     private static let pause: Duration = .milliseconds(20)
 
-    package init(_ queue: any UpkeepStore, _ store: MediaStore, retention: GatewayConfig.Media.Retention) {
+    /// `retention`: read at each step.
+    package init(
+        _ queue: any UpkeepStore, _ store: MediaStore,
+        retention: @escaping @Sendable () -> GatewayConfig.Media.Retention
+    ) {
         self.queue = queue
         self.store = store
-        self.retention = .init(unused: retention.age, bytes: retention.bytes)
+        self.retention = retention
     }
 
-    /// Removes files from the queue and the disk; returns how many.
+    /// Removes files from the queue and the disk; returns how many. Requires that no other process stores files.
     package func run() async throws -> Int {
-        let removal = try await removeForgotten()
-        return removal.removed + removal.young + (try await removeUnknown())
+        let removal = try await remove(beyond: retention().bytes)
+        return removal.removed + removal.young + (try await sweep())
     }
 
-    /// Forgets files, and deletes those that are old enough.
-    func removeForgotten() async throws -> MediaJanitor.Removal {
+    /// Removes files from the queue only; returns how many. Safe while a gateway runs, which deletes them later.
+    package func forget() async throws -> Int { try await forget(beyond: retention().bytes) { _ in } }
+
+    /// Forgets files that are too old or exceed so many bytes, and deletes those that are old enough.
+    func remove(beyond bytes: Int64) async throws -> MediaJanitor.Removal {
         let limit = Self.oldest
         var failure: (any Error)?
         var removal = MediaJanitor.Removal()
         // Step by step: if a later step fails, files forgotten before are deleted already.
-        let forgotten = try await forget { digests in
+        let forgotten = try await forget(beyond: bytes) { digests in
             do { removal.removed += try await store.remove(digests, olderThan: limit) } catch {
                 failure = failure ?? error
             }
@@ -41,17 +48,16 @@ package struct MediaCleanup: Sendable {
     }
 
     /// Deletes files that the queue does not know; returns how many.
-    func removeUnknown() async throws -> Int {
+    func sweep() async throws -> Int {
         try await store.removeUnknown(olderThan: Self.oldest) { try await queue.knownFiles(of: $0) }
     }
 
-    /// Removes files from the queue only; passes their digests to `gone`, step by step. Returns how many.
-    package func forget(_ gone: ([String]) async -> Void = { _ in }) async throws -> Int {
-        try await queue.removeMedia(beyond: retention) {
+    private func forget(beyond bytes: Int64, _ gone: ([String]) async -> Void) async throws -> Int {
+        try await queue.removeMedia(beyond: .init(unused: retention().age, bytes: bytes)) {
             // A stop cancels the sleep; the next step then ends the work.
             try? await Task.sleep(for: Self.pause)
-        } gone: { digests in
-            await gone(digests)
+        } gone: {
+            await gone($0)
         }
     }
 
@@ -64,14 +70,9 @@ extension MediaJanitor.Work {
         _ queue: any UpkeepStore, _ store: MediaStore,
         retention: @escaping @Sendable () -> GatewayConfig.Media.Retention
     ) {
-        self.init { bytes in
-            var limited = retention()
-            limited.bytes = bytes
-            return try await MediaCleanup(queue, store, retention: limited).removeForgotten()
-        } sweep: {
-            try await MediaCleanup(queue, store, retention: retention()).removeUnknown()
-        } bytes: {
-            try await queue.mediaBytes()
-        }
+        let cleanup = MediaCleanup(queue, store, retention: retention)
+        self.init(
+            remove: { try await cleanup.remove(beyond: $0) }, sweep: { try await cleanup.sweep() },
+            bytes: { try await queue.mediaBytes() })
     }
 }

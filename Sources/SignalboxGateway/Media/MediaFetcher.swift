@@ -6,12 +6,15 @@ package import SignalboxNotification
 ///
 /// Each redirect is a request of its own, so the client's address policy applies to every address.
 package struct MediaFetcher: Sendable {
+    /// Settings of all downloads; the config sets them.
     package struct Settings: Sendable {
+        /// The accepted URLs and files.
         package var rules = MediaRules()
         /// For one download with its redirects, up to the last byte.
         package var timeout = Duration.seconds(20)
         /// A slower download fails before its timeout.
         package var slowest = OutboundRequest.Pace(bytesPerSecond: 1024, seconds: 10)
+        /// Proxy and TLS options.
         package var transport = TransportOptions()
         /// For example `signalbox/1.0`.
         package var userAgent: String
@@ -82,8 +85,7 @@ package struct MediaFetcher: Sendable {
         case .success(let answer): reply = answer
         case .failure(let error): return .end(body.failure ?? Self.outcome(of: error, from: host))
         }
-        let caching = CachingHeaders(
-            Self.headers(of: reply, with: hop.validators), receivedAt: now(), delay: result.duration / .seconds(1))
+        let caching = CachingHeaders(reply.headers, receivedAt: now(), delay: result.duration / .seconds(1))
         switch reply.status {
         case 200: return .end(await keep(body, reply, caching, hop))
         case 304 where hop.isConditional: return .end(.unchanged(freshness(reply, caching, hop)))
@@ -101,7 +103,8 @@ package struct MediaFetcher: Sendable {
         if let date = hop.validators?.lastModified { headers.append(("if-modified-since", date)) }
         var request = OutboundRequest(
             method: .get, url: hop.url.text, headers: headers, timeout: hop.left, keptBytes: 0,
-            keptHeaders: CachingHeaders.names + ["content-type", "etag", "location"], transport: settings.transport)
+            keptHeaders: CachingHeaders.names + ["content-type", "etag", "last-modified", "location"],
+            transport: settings.transport)
         request.keptLists = CachingHeaders.lists + ["content-encoding", "transfer-encoding"]
         request.keptHeaderBytes = MediaLimits.longestURL
         request.sink = sink
@@ -152,20 +155,11 @@ package struct MediaFetcher: Sendable {
         }
         return MediaFreshness(validators: validators, until: until)
     }
-
-    /// A 304 leaves headers that it does not repeat unchanged (RFC 9111, 3.2).
-    private static func headers(of reply: OutboundReply, with known: MediaValidators?) -> [String: String] {
-        guard reply.status == 304, let date = known?.lastModified else { return reply.headers }
-        return reply.headers.merging(["last-modified": date]) { said, _ in said }
-    }
 }
 
 // MARK: Failures
 
 extension MediaFetcher {
-    /// The longest `Retry-After` that counts, in seconds.
-    private static let longestRetryAfter: TimeInterval = 24 * 3600
-
     private static func outcome(of error: TransportError, from host: String) -> MediaOutcome {
         let code: MediaFailure.Code =
             switch error {
@@ -190,7 +184,7 @@ extension MediaFetcher {
         switch reply.status {
         case 404, 410: return .failed(MediaFailure(.notFound, words))
         case 408, 425, 429, 500..<600:
-            let wait = reply.retryAfter.map { min($0.delay(from: now), longestRetryAfter) }
+            let wait = reply.retryAfter.map { min($0.delay(from: now), RetryPolicy.longestRetryAfter) }
             return .interrupted(MediaFailure(.status, words), after: wait.map { .seconds($0) })
         default: return .failed(MediaFailure(.status, words))
         }

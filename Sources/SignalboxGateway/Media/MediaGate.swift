@@ -1,54 +1,29 @@
 import SignalboxNotification
 import Synchronization
 
-/// The downloads in flight, and how many more may start.
+/// The downloads in flight, and whether more may start.
 ///
 /// A class with a lock because downloads end on their own tasks, and any thread may stop the service.
 final class MediaGate: Sendable {
-    private let state = Mutex(State())
+    private let current = Mutex(State())
 
-    private struct State {
-        var running: [Int64: String] = [:]
-        var busy: [String: Int] = [:]
-        var isDraining = false
-        var isStopping = false
+    struct State {
+        /// Hosts of the downloads in flight, by job.
+        fileprivate(set) var hosts: [Int64: String] = [:]
+        /// The service ends once no delivery waits.
+        fileprivate(set) var isDraining = false
+        /// No further download starts.
+        fileprivate(set) var isStopping = false
+
+        /// The number of downloads in flight for each host.
+        var busy: [String: Int] { hosts.values.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
     }
 
-    /// The state that selects due downloads.
-    struct Places {
-        let free: Int
-        let busy: [String: Int]
-        let running: Set<Int64>
-    }
+    var state: State { current.withLock { $0 } }
+    var isStopping: Bool { state.isStopping }
 
-    /// `limit`: maximum number of concurrent downloads.
-    func places(of limit: Int) -> Places {
-        state.withLock { state in
-            Places(
-                free: state.isStopping ? 0 : max(0, limit - state.running.count), busy: state.busy,
-                running: Set(state.running.keys))
-        }
-    }
-
-    func begin(_ job: MediaJob) {
-        state.withLock { state in
-            state.running[job.id] = job.host
-            state.busy[job.host, default: 0] += 1
-        }
-    }
-
-    func end(_ job: MediaJob) {
-        state.withLock { state in
-            guard let host = state.running.removeValue(forKey: job.id), let count = state.busy[host] else { return }
-            state.busy[host] = count == 1 ? nil : count - 1
-        }
-    }
-
-    /// Ends the service once no delivery waits.
-    func drain() { state.withLock { $0.isDraining = true } }
-    var isDraining: Bool { state.withLock { $0.isDraining } }
-
-    /// Starts no further download.
-    func stop() { state.withLock { $0.isStopping = true } }
-    var isStopping: Bool { state.withLock { $0.isStopping } }
+    func begin(_ job: MediaJob) { current.withLock { $0.hosts[job.id] = job.host } }
+    func end(_ job: MediaJob) { current.withLock { $0.hosts[job.id] = nil } }
+    func drain() { current.withLock { $0.isDraining = true } }
+    func stop() { current.withLock { $0.isStopping = true } }
 }

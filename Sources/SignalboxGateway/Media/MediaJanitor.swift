@@ -14,6 +14,7 @@ package struct MediaJanitor: Service {
         /// Size of all files in bytes.
         fileprivate let bytes: @Sendable () async throws -> Int64
 
+        /// The closures run one at a time. An error is logged once, and the next round repeats the work.
         package init(
             remove: @escaping @Sendable (_ bytes: Int64) async throws -> Removal,
             sweep: @escaping @Sendable () async throws -> Int, bytes: @escaping @Sendable () async throws -> Int64

@@ -6,40 +6,32 @@ import SignalboxNotification
 /// UTF-16, which browsers do not sniff. Only the name of the first element precedes that: SVG behind a comment is SVG.
 extension MediaKind {
     static func markup(_ header: HeaderBytes) -> MediaKind? {
-        let text = HeaderBytes(ascii(header).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 })
-        if text.holds("begin:vcalendar") { return .calendar }
-        let start = skipBlanks(text, from: 0)
-        guard text[start] == UInt8(ascii: "<") else { return nil }
-        let element = firstElement(text, from: start)
-        if element == "svg" { return .svg }
-        if element == "html" || isHTML(text, at: start) { return .html }
-        return text.holds("<?xml", at: start) ? .xml : nil
+        let text = ascii(header).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
+        if text.starts(with: "begin:vcalendar".utf8) { return .calendar }
+        let start = text.drop(while: isBlank)
+        guard start.first == UInt8(ascii: "<") else { return nil }
+        switch rootElement(start) {
+        case "svg": return .svg
+        case "html": return .html
+        default: return isHTML(start.dropFirst()) ? .html : start.starts(with: "<?xml".utf8) ? .xml : nil
+        }
     }
 
     /// The text without a byte order mark, UTF-16 as one byte a unit; other characters than ASCII become any letter.
     private static func ascii(_ header: HeaderBytes) -> [UInt8] {
         if header.holds(bytes: [0xEF, 0xBB, 0xBF]) { return Array(header.bytes.dropFirst(3)) }
-        if header.holds(bytes: [0xFE, 0xFF]) { return narrowed(header.bytes.dropFirst(2), low: 1) }
-        if header.holds(bytes: [0xFF, 0xFE]) { return narrowed(header.bytes.dropFirst(2), low: 0) }
         // Without a mark, the first characters of XML decide (XML 1.0, appendix F).
-        if header.holds(bytes: [0, 0x3C, 0]) { return narrowed(header.bytes[...], low: 1) }
-        if header.holds(bytes: [0x3C, 0]), header[3] == 0 { return narrowed(header.bytes[...], low: 0) }
-        return header.bytes
-    }
-
-    /// `low`: index of the low byte in a unit.
-    private static func narrowed(_ bytes: ArraySlice<UInt8>, low: Int) -> [UInt8] {
-        stride(from: bytes.startIndex, to: bytes.endIndex - 1, by: 2).map { offset in
-            bytes[offset + 1 - low] == 0 && bytes[offset + low] < 0x80 ? bytes[offset + low] : 0xFF
+        let isBig = header.holds(bytes: [0xFE, 0xFF]) || header.holds(bytes: [0, 0x3C, 0])
+        let isLittle = header.holds(bytes: [0xFF, 0xFE]) || header.holds(bytes: [0x3C, 0]) && header[3] == 0
+        guard isBig || isLittle else { return header.bytes }
+        return stride(from: header[0] == 0 || header[0] == 0x3C ? 0 : 2, to: header.count - 1, by: 2).map { offset in
+            let (low, high) = (header.bytes[offset + (isBig ? 1 : 0)], header.bytes[offset + (isBig ? 0 : 1)])
+            return high == 0 && low < 0x80 ? low : 0xFF
         }
     }
 
-    /// Skips HTML's white space.
-    private static func skipBlanks(_ text: HeaderBytes, from start: Int) -> Int {
-        var offset = start
-        while let byte = text[offset], [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(byte) { offset += 1 }
-        return offset
-    }
+    /// HTML's white space.
+    private static func isBlank(_ byte: UInt8) -> Bool { [0x09, 0x0A, 0x0C, 0x0D, 0x20].contains(byte) }
 
     private static let tags = [
         "!doctype html", "html", "head", "script", "iframe", "h1", "div", "font", "table", "a", "style", "title", "b",
@@ -47,63 +39,30 @@ extension MediaKind {
     ]
 
     /// True for one of the standard's tags with a space or a bracket behind it.
-    private static func isHTML(_ text: HeaderBytes, at start: Int) -> Bool {
+    private static func isHTML(_ text: ArraySlice<UInt8>) -> Bool {
         tags.contains { tag in
-            let last = text[start + 1 + tag.utf8.count]
-            return text.holds(bytes: tag.utf8, at: start + 1)
-                && (last == UInt8(ascii: ">") || last == UInt8(ascii: " "))
+            let end = text.dropFirst(tag.utf8.count).first
+            return text.starts(with: tag.utf8) && (end == UInt8(ascii: ">") || end == UInt8(ascii: " "))
         }
     }
 
-    /// The name of the first element without its prefix, behind declarations, instructions and comments; or the
-    /// document type, if that is SVG or HTML. Nil when the header ends before.
-    private static func firstElement(_ text: HeaderBytes, from start: Int) -> String? {
-        var offset = start
-        while true {
-            offset = skipBlanks(text, from: offset)
-            guard text[offset] == UInt8(ascii: "<") else { return nil }
-            let end: Int?
-            if text.holds("<?", at: offset) {
-                end = self.end(of: "?>", in: text, from: offset)
-            } else if text.holds("<!--", at: offset) {
-                end = self.end(of: "-->", in: text, from: offset + 4)
-            } else if text.holds("<!", at: offset) {
-                let type = name(text, at: skipBlanks(text, from: offset + 9))
-                if text.holds("<!doctype", at: offset), type == "svg" || type == "html" { return type }
-                end = endOfDeclaration(text, from: offset)
-            } else {
-                return name(text, at: offset + 1)
-            }
+    /// The name, without its prefix, that the document type states, or else that of the first element, behind
+    /// instructions and comments. Nil when the header ends before.
+    private static func rootElement(_ text: ArraySlice<UInt8>) -> String? {
+        var rest = text
+        while rest.first == UInt8(ascii: "<") {
+            if rest.starts(with: "<!doctype".utf8) { return name(rest.dropFirst(9).drop(while: isBlank)) }
+            let isComment = rest.starts(with: "<!--".utf8)
+            guard isComment || rest.starts(with: "<?".utf8) else { return name(rest.dropFirst()) }
+            let end = rest.dropFirst(isComment ? 4 : 2).firstRange(of: Array((isComment ? "-->" : "?>").utf8))
             guard let end else { return nil }
-            offset = end
-        }
-    }
-
-    private static func name(_ text: HeaderBytes, at start: Int) -> String? {
-        let ends = Array(" \t\r\n\u{C}>/[".utf8)
-        guard start < text.count, let end = text.bytes[start...].firstIndex(where: { ends.contains($0) }) else {
-            return nil
-        }
-        let name = String(decoding: text.bytes[start..<end], as: UTF8.self)
-        return name.split(separator: ":", omittingEmptySubsequences: false).last.map { String($0) }
-    }
-
-    private static func end(of mark: StaticString, in text: HeaderBytes, from start: Int) -> Int? {
-        guard start < text.count else { return nil }
-        return (start..<text.count).first { text.holds(mark, at: $0) }.map { $0 + mark.utf8CodeUnitCount }
-    }
-
-    /// The end of a document type, which may have declarations in brackets.
-    private static func endOfDeclaration(_ text: HeaderBytes, from start: Int) -> Int? {
-        var depth = 0
-        for offset in start..<text.count {
-            switch text.bytes[offset] {
-            case UInt8(ascii: "["): depth += 1
-            case UInt8(ascii: "]"): depth -= 1
-            case UInt8(ascii: ">") where depth <= 0: return offset + 1
-            default: break
-            }
+            rest = rest[end.upperBound...].drop(while: isBlank)
         }
         return nil
+    }
+
+    private static func name(_ text: ArraySlice<UInt8>) -> String? {
+        guard let end = text.firstIndex(where: { isBlank($0) || ">/[".utf8.contains($0) }) else { return nil }
+        return String(decoding: text[..<end], as: UTF8.self).split(separator: ":").last.map { String($0) }
     }
 }

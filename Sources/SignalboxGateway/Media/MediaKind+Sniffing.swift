@@ -146,16 +146,10 @@ extension MediaKind {
 
     /// The sequence header of MPEG-2 has an extension right behind it (ISO/IEC 13818-2, 6.2.2.3 and 6.3.3).
     private static func isMPEG2(_ header: HeaderBytes) -> Bool {
-        guard let flags = header[11] else { return false }
-        var end = 12
-        var hasSecondMatrix = flags & 1
-        if flags & 2 != 0 {
-            // The flag of the second quantiser matrix is the last bit behind the first matrix.
-            end += 64
-            hasSecondMatrix = (header[end - 1] ?? 0) & 1
+        // Behind the header itself and up to two quantiser matrices of 64 bytes.
+        [12, 76, 140].contains { end in
+            header.holds(bytes: [0, 0, 1, 0xB5], at: end) && (header[end + 4] ?? 0) >> 4 == 1
         }
-        if hasSecondMatrix != 0 { end += 64 }
-        return header.holds(bytes: [0, 0, 1, 0xB5], at: end) && (header[end + 4] ?? 0) >> 4 == 1
     }
 
     /// Three packets of 188 bytes, each with a sync byte, content and no error (ISO/IEC 13818-1, 2.4.3.2). The first is

@@ -16,12 +16,10 @@ package struct MediaLinks: Sendable {
     /// Expiry times are multiples of this many seconds, so equal events of one hour have equal links.
     private static let step = 3600
 
-    /// Makes links that never expire. `publicUrl`: the URL before the gateway's paths; nil for relative links.
-    package init(publicUrl: String?) { self.init(publicUrl: publicUrl, secrets: [], expiry: .zero) }
-
     /// Makes links that are signed with the first secret and accepts those signed with any. They expire after `expiry`,
     /// or up to an hour later. Each secret has ``shortestSecret`` bytes or more; without secrets links never expire.
-    package init(publicUrl: String?, secrets: [String], expiry: Duration) {
+    /// `publicUrl`: the URL before the gateway's paths; nil for relative links.
+    package init(publicUrl: String?, secrets: [String] = [], expiry: Duration = .zero) {
         precondition(
             secrets.allSatisfy { $0.utf8.count >= Self.shortestSecret }, "A secret for links is too short.")
         root = publicUrl.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
@@ -37,6 +35,7 @@ package struct MediaLinks: Sendable {
         return root + signed + "&signature=" + Self.signature(of: signed, by: key)
     }
 
+    /// The validity of a link.
     package enum Verdict: Sendable, Equatable {
         /// Links need no signature here.
         case open

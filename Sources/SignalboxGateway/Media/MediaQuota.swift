@@ -16,6 +16,8 @@ package final class MediaQuota: Sendable {
         var counted: Int64 = 0
         /// Size of files stored since.
         var added: Int64 = 0
+        /// The part of `added` that a count under way includes.
+        var counting: Int64 = 0
         /// More than the limit is accepted up to this size, because all files are in use.
         var spared: Int64 = 0
         /// True while files must be removed.
@@ -67,14 +69,18 @@ package final class MediaQuota: Sendable {
     }
 
     /// Call right before counting the files: files stored during the count are added to its result.
-    func willCount() { state.withLock { $0.added = 0 } }
+    func willCount() { state.withLock { $0.counting = $0.added } }
 
     /// Records the end of a removal. `left`: size of all files; nil if unknown. If that still exceeds the limit, the
     /// files are in use, and the next removal starts after a further twentieth of the limit.
     func removed(left: Int64?) {
         let limit = limit()
         free { state in
-            if let left { state.counted = left }
+            if let left {
+                state.counted = left
+                state.added -= state.counting
+            }
+            state.counting = 0
             let total = state.counted + state.added
             state.spared = total > limit ? total + limit / Self.share : 0
             state.isExceeded = false

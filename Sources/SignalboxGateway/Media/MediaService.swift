@@ -2,7 +2,6 @@ import Foundation
 package import Logging
 import ServiceLifecycle
 package import SignalboxConfig
-package import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxStore
 
@@ -17,14 +16,14 @@ package struct MediaService: Service {
     package struct Setup: Sendable {
         fileprivate let settings: GatewayConfig.Media
         fileprivate let href: @Sendable (MediaFile) -> String
-        fileprivate let shape: @Sendable (_ event: [UInt8], _ route: String, _ parser: JSONParser) -> [UInt8]
+        fileprivate let shape: @Sendable (_ event: [UInt8], _ route: String) -> [UInt8]
         fileprivate let download: @Sendable (MediaJob) async -> MediaOutcome
 
         /// `href`: the URL of a stored file for receivers. `shape`: a route's transformation of an event with its
         /// files. `download`: fetches and stores a file.
         package init(
             settings: GatewayConfig.Media, href: @escaping @Sendable (MediaFile) -> String,
-            shape: @escaping @Sendable (_ event: [UInt8], _ route: String, _ parser: JSONParser) -> [UInt8],
+            shape: @escaping @Sendable (_ event: [UInt8], _ route: String) -> [UInt8],
             download: @escaping @Sendable (MediaJob) async -> MediaOutcome
         ) {
             self.settings = settings
@@ -91,13 +90,12 @@ package struct MediaService: Service {
 
     /// Runs until ``drain()`` was called and no delivery waits for a file, or ``stop()`` was called.
     package func runUntilDrained() async {
-        let parser = JSONParser.forEvents()
         await withDiscardingTaskGroup { downloads in
             var time: Duration?
             while await wakeUp.wait(atMost: time, by: clock), !gate.isStopping {
                 // Read before the pass: deliveries held after it wake the service again.
-                let isDraining = gate.isDraining
-                let pass = await pass(with: parser) { job in downloads.addTask { await self.carryOut(job) } }
+                let isDraining = gate.state.isDraining
+                let pass = await pass { job in downloads.addTask { await self.carryOut(job) } }
                 if gate.isStopping || (isDraining && pass.isIdle) { break }
                 time = pass.next.map { pause(until: $0) }
             }
@@ -135,9 +133,9 @@ package struct MediaService: Service {
     }
 
     /// Releases deliveries and starts downloads.
-    private func pass(with parser: JSONParser, _ begin: (MediaJob) -> Void) async -> Pass {
+    private func pass(_ begin: (MediaJob) -> Void) async -> Pass {
         do throws(StoreError) {
-            try await release(with: parser)
+            try await release()
             let hasPlaces = try await beginDue(begin)
             let until = try await queue.nextMediaUntil()
             // Without a free place, no download can start: the end of a download wakes the service.
@@ -155,38 +153,38 @@ package struct MediaService: Service {
         }
     }
 
-    private func release(with parser: JSONParser) async throws(StoreError) {
+    private func release() async throws(StoreError) {
         let setup = setup.value
         while !gate.isStopping {
             let held = try await queue.heldDeliveries(upTo: Self.step)
             // A step may be incomplete because of its memory limit, so only an empty one ends the loop.
             if held.isEmpty { return }
-            try await queue.release(held.map { Self.released($0, by: setup, parser) })
+            try await queue.release(held.map { Self.released($0, by: setup) })
         }
     }
 
     /// True if places are left.
     private func beginDue(_ begin: (MediaJob) -> Void) async throws(StoreError) -> Bool {
         let settings = setup.value.settings
-        let places = gate.places(of: settings.concurrency)
-        guard places.free > 0, !quota.isFull else { return false }
+        let state = gate.state
+        let free = settings.concurrency - state.hosts.count
+        guard free > 0, !state.isStopping, !quota.isFull else { return false }
         let jobs = try await queue.dueMedia(
-            upTo: places.free, perHost: settings.perHost, busy: places.busy, excluding: places.running)
+            upTo: free, perHost: settings.perHost, busy: state.busy, excluding: Set(state.hosts.keys))
         for job in jobs {
             gate.begin(job)
             begin(job)
         }
-        return jobs.count < places.free
+        return jobs.count < free
     }
 
-    private static func released(_ held: HeldDelivery, by setup: Setup, _ parser: JSONParser) -> MediaRelease {
+    private static func released(_ held: HeldDelivery, by setup: Setup) -> MediaRelease {
         let media = EventMedia(states: held.media, href: setup.href)
-        defer { parser.reset() }
         // The gateway wrote the event. One that cannot be parsed was accepted under larger limits; it is released
         // unchanged.
-        guard let event = try? parser.parse(held.body) else { return MediaRelease(held, body: nil, files: []) }
+        guard let event = EventDocument(held.body) else { return MediaRelease(held, body: nil, files: []) }
         let filled = media.filled(event)
-        let body = held.shape.map { setup.shape(filled, $0, parser) } ?? filled
+        let body = held.shape.map { setup.shape(filled, $0) } ?? filled
         return MediaRelease(held, body: body, files: media.files)
     }
 
@@ -201,12 +199,13 @@ package struct MediaService: Service {
         }
         // The service's own stop cancelled the download, which counts as never started.
         if case .interrupted = outcome, gate.isStopping { return }
-        let settlement = settlement(of: job, outcome, by: setup.settings.retry)
-        report(settlement, job)
+        let end = Self.end(
+            of: outcome, number: job.attempts + 1, by: setup.settings.retry, random: .random(in: 0..<1))
+        report(end, job)
         let failure = Outage()
         while !gate.isStopping {
             do throws(StoreError) {
-                try await queue.settle(media: settlement)
+                try await queue.settle(media: MediaSettlement(job.id, end))
                 if case .stored(let file, _, _) = outcome { quota.add(file.bytes) }
                 return
             } catch {
@@ -219,15 +218,7 @@ package struct MediaService: Service {
         }
     }
 
-    private func settlement(
-        of job: MediaJob, _ outcome: MediaOutcome, by retry: Destination.Retry
-    ) -> MediaSettlement {
-        MediaSettlement(
-            job.id,
-            Self.end(of: outcome, number: job.attempts + 1, by: retry, random: Double.random(in: 0..<1)))
-    }
-
-    /// The settlement of an outcome. `number`: of this attempt, from 1. `random`: in 0..<1.
+    /// The result to record for an outcome. `number`: of this attempt, from 1. `random`: in 0..<1.
     package static func end(
         of outcome: MediaOutcome, number: Int, by retry: Destination.Retry, random: Double
     ) -> MediaSettlement.End {
@@ -248,9 +239,9 @@ package struct MediaService: Service {
     }
 
     /// Logs the host only, because URLs may contain secrets.
-    private func report(_ settlement: MediaSettlement, _ job: MediaJob) {
+    private func report(_ end: MediaSettlement.End, _ job: MediaJob) {
         let failure: MediaFailure
-        switch settlement.end {
+        switch end {
         case .failed(let why), .keptStale(let why, _), .retry(_, let why): failure = why
         case .stored, .unchanged: return
         }

@@ -3,12 +3,11 @@ package import Foundation
 import Synchronization
 
 extension MediaStore {
-    /// Swift's threads must not wait for disks.
     private static let removal = DispatchQueue(label: "signalbox.media.removal", qos: .utility)
 
     /// Removes files with these digests that were not kept again since `limit`. Returns how many it removed.
     package func remove(_ digests: [String], olderThan limit: Date) async throws(MediaError) -> Int {
-        try await run { () throws(MediaError) in
+        try await Self.run(on: Self.removal) { () throws(MediaError) in
             var count = 0
             for digest in digests where Self.isDigest(digest) {
                 if try remove(path(of: digest), olderThan: limit) { count += 1 }
@@ -24,9 +23,11 @@ extension MediaStore {
         olderThan limit: Date, known: ([String]) async throws -> Set<String>
     ) async throws -> Int {
         var removed = 0
-        for folder in try await run({ () throws(MediaError) in try folders(in: directory) }) {
+        for folder in try await Self.run(on: Self.removal, { () throws(MediaError) in try folders(in: directory) }) {
             if Task.isCancelled { break }
-            let old = try await run { () throws(MediaError) in try oldDigests(in: folder, olderThan: limit) }
+            let old = try await Self.run(on: Self.removal) { () throws(MediaError) in
+                try oldDigests(in: folder, olderThan: limit)
+            }
             guard !old.isEmpty else { continue }
             let known = try await known(old)
             removed += try await remove(old.filter { !known.contains($0) }, olderThan: limit)
@@ -42,14 +43,6 @@ extension MediaStore {
             }
         }
         return digests
-    }
-
-    private func run<R: Sendable>(_ body: @escaping @Sendable () throws(MediaError) -> R) async throws(MediaError) -> R
-    {
-        let result = await withCheckedContinuation { done in
-            Self.removal.async { done.resume(returning: Result { () throws(MediaError) in try body() }) }
-        }
-        return try result.get()
     }
 
     /// The folders named after two digits of digests.
@@ -80,8 +73,8 @@ extension MediaStore {
         defer { closedir(listing) }
         var names: [String] = []
         while let entry = readdir(listing) {
-            withUnsafePointer(to: &entry.pointee.d_name) { name in
-                name.withMemoryRebound(to: CChar.self, capacity: 256) { names.append(String(cString: $0)) }
+            withUnsafeBytes(of: &entry.pointee.d_name) { name in
+                names.append(String(decoding: name.prefix { $0 != 0 }, as: UTF8.self))
             }
         }
         return names

@@ -5,8 +5,7 @@ package import SignalboxNotification
 import Synchronization
 
 extension MediaStore {
-    /// Swift's threads and the HTTP client's must not wait for disks. Several queues, because disks handle concurrent
-    /// syncs faster; equal files use the same queue.
+    /// Several queues, because disks handle concurrent syncs faster; equal files use the same queue.
     private static let queues = (0..<16).map { DispatchQueue(label: "signalbox.media.disk.\($0)") }
 
     /// Begins a file. Any number may be written at once.
@@ -56,21 +55,13 @@ extension MediaStore {
     /// Stores a written file and describes it, without blocking the caller.
     package func keep(_ writer: MediaWriter, as kind: MediaKind) async throws(MediaError) -> MediaFile {
         let queue = Self.queues[Int(writer.finish().utf8.first ?? 0) % Self.queues.count]
-        let result = await withCheckedContinuation { done in
-            queue.async {
-                done.resume(
-                    returning: Result { () throws(MediaError) in try describe(try keep(writer), as: kind) })
-            }
+        return try await Self.run(on: queue) { () throws(MediaError) in
+            let media = try keep(writer)
+            let size = try withReader(of: media) { (read) throws(MediaError) in try PictureSize(of: kind, read: read) }
+            return MediaFile(
+                sha256: media.sha256, bytes: media.bytes, contentType: kind.contentType, width: size?.width,
+                height: size?.height)
         }
-        return try result.get()
-    }
-
-    private func describe(_ media: StoredMedia, as kind: MediaKind) throws(MediaError) -> MediaFile {
-        let beginning = kind.family == .image ? try read(media, upTo: PictureSize.telling) : []
-        let size = PictureSize(of: kind, beginning: beginning)
-        return MediaFile(
-            sha256: media.sha256, bytes: media.bytes, contentType: kind.contentType, width: size?.width,
-            height: size?.height)
     }
 
     /// Makes sure that a folder exists, also after a power cut. Syncs the parent of a new folder, and once that of an

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 package import SignalboxNotification
 import Synchronization
@@ -6,18 +7,20 @@ import Synchronization
 package struct StoredMedia: Sendable, Equatable {
     /// 64 lower-case hexadecimal digits.
     package let sha256: String
+    /// Size of the file.
     package let bytes: Int
 }
 
 /// A file cannot be stored or read, for instance because the disk is full.
 package struct MediaError: Error, CustomStringConvertible {
+    /// As the system words it.
     package let reason: String
 
     package init(reason: String) { self.reason = reason }
 
-    static var lastError: MediaError { MediaError(code: errno) }
-
     init(code: Int32) { reason = String(cString: strerror(code)) }
+
+    static var lastError: MediaError { MediaError(code: errno) }
 
     package var description: String { "The file cannot be kept or read: \(reason)." }
 }
@@ -76,20 +79,44 @@ package struct MediaStore: Sendable {
 
     /// A file's bytes, or its first `limit` bytes.
     package func read(_ media: StoredMedia, upTo limit: Int = .max) throws(MediaError) -> [UInt8] {
+        let count = min(limit, media.bytes)
+        let bytes = try withReader(of: media) { (read) throws(MediaError) in try read(0, count) }
+        guard bytes.count == count else { throw MediaError(reason: "the file is too short") }
+        return bytes
+    }
+
+    /// Opens a file. `read` returns so many bytes from an offset, fewer at the end of the file.
+    func withReader<R>(
+        of media: StoredMedia,
+        _ body: (_ read: (_ offset: Int, _ count: Int) throws(MediaError) -> [UInt8]) throws(MediaError) -> R
+    ) throws(MediaError) -> R {
         let file = open(path(of: media), O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { throw .lastError }
         defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: min(limit, media.bytes))
-        var length = 0
-        while length < bytes.count {
-            let count = bytes.withUnsafeMutableBytes { buffer in
-                Foundation.read(file, buffer.baseAddress.map { $0 + length }, buffer.count - length)
+        return try body { (offset, count) throws(MediaError) in
+            var bytes = [UInt8](repeating: 0, count: count)
+            var length = 0
+            while length < count {
+                let more = bytes.withUnsafeMutableBytes { buffer in
+                    pread(file, buffer.baseAddress.map { $0 + length }, count - length, off_t(offset + length))
+                }
+                if more < 0, errno == EINTR { continue }
+                guard more >= 0 else { throw .lastError }
+                if more == 0 { break }
+                length += more
             }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw count == 0 ? MediaError(reason: "the file is too short") : .lastError }
-            length += count
+            return Array(bytes.prefix(length))
         }
-        return bytes
+    }
+
+    /// Runs `body` on a queue, because Swift's threads and the HTTP client's must not wait for disks.
+    static func run<R: Sendable>(
+        on queue: DispatchQueue, _ body: @escaping @Sendable () throws(MediaError) -> R
+    ) async throws(MediaError) -> R {
+        let result = await withCheckedContinuation { done in
+            queue.async { done.resume(returning: Result { () throws(MediaError) in try body() }) }
+        }
+        return try result.get()
     }
 
     // MARK: Paths

@@ -2,28 +2,40 @@ package import SignalboxNotification
 
 /// The width and height of a picture in pixels, as its header says. EXIF's rotation does not count.
 package struct PictureSize: Sendable, Equatable {
+    /// In pixels, above 0.
     package let width: Int
+    /// In pixels, above 0.
     package let height: Int
 
-    /// How many bytes of a file may be read for its size. JPEG files have metadata before it.
-    package static let telling = 128 * 1024
+    /// Bytes of a file that contain the size, except in a JPEG file, which may have any metadata before it.
+    private static let header = 256
+    /// Segments of a JPEG file that are skipped in search of the size, at most.
+    private static let mostSegments = 1024
 
-    /// `beginning`: the whole file, or at least its first ``telling`` bytes. Nil for other kinds than PNG, JPEG, GIF
-    /// and WebP, and for numbers that are missing or 0.
-    package init?(of kind: MediaKind, beginning: [UInt8]) {
-        let header = HeaderBytes(beginning)
-        let size: (width: Int?, height: Int?)? =
-            switch kind {
-            case .png: Self.png(header)
-            case .jpeg: Self.jpeg(header)
-            // The logical screen (GIF89a, 18).
-            case .gif: (header.little(2, at: 6), header.little(2, at: 8))
-            case .webp: Self.webp(header)
-            default: nil
-            }
+    /// Reads a file piece by piece: of a JPEG file the heads of its segments, of others the first bytes. Nil for other
+    /// kinds than PNG, JPEG, GIF and WebP, and for numbers that are missing or 0. `read`: returns so many bytes from an
+    /// offset, fewer at the end of the file.
+    package init?<E: Error>(
+        of kind: MediaKind, read: (_ offset: Int, _ count: Int) throws(E) -> [UInt8]
+    ) throws(E) {
+        let size: (width: Int?, height: Int?)?
+        switch kind {
+        case .png: size = Self.png(HeaderBytes(try read(0, Self.header)))
+        case .jpeg: size = try Self.jpeg(read)
+        // The logical screen (GIF89a, 18).
+        case .gif:
+            let header = HeaderBytes(try read(0, Self.header))
+            size = (header.little(2, at: 6), header.little(2, at: 8))
+        case .webp: size = Self.webp(HeaderBytes(try read(0, Self.header)))
+        default: size = nil
+        }
         guard let width = size?.width, let height = size?.height, width > 0, height > 0 else { return nil }
-        self.width = width
-        self.height = height
+        (self.width, self.height) = (width, height)
+    }
+
+    /// The size of a whole file in memory.
+    package init?(of kind: MediaKind, in file: [UInt8]) {
+        self.init(of: kind) { offset, count in Array(file.dropFirst(offset).prefix(count)) }
     }
 
     /// The chunk `IHDR` is the first (PNG, 11.2.1); files made for iPhones have one before it.
@@ -41,19 +53,22 @@ package struct PictureSize: Sendable, Equatable {
 
     /// The frame header (ITU-T T.81, B.2.2) is behind other segments, before the first scan. Thumbnails are inside of
     /// segments.
-    private static func jpeg(_ header: HeaderBytes) -> (Int?, Int?)? {
+    private static func jpeg<E: Error>(
+        _ read: (_ offset: Int, _ count: Int) throws(E) -> [UInt8]
+    ) throws(E) -> (Int?, Int?)? {
         var segment = 2
-        while header[segment] == 0xFF, let marker = header[segment + 1] {
+        for _ in 0..<mostSegments {
+            let head = HeaderBytes(try read(segment, 9))
+            guard head[0] == 0xFF, let marker = head[1] else { return nil }
             switch marker {
             // A fill byte.
             case 0xFF: segment += 1
             // Markers without a segment.
             case 0x01, 0xD0...0xD8: segment += 2
-            case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF:
-                return (header.big(2, at: segment + 7), header.big(2, at: segment + 5))
+            case 0xC0...0xC3, 0xC5...0xC7, 0xC9...0xCB, 0xCD...0xCF: return (head.big(2, at: 7), head.big(2, at: 5))
             case 0xD9, 0xDA: return nil
             default:
-                guard let size = header.big(2, at: segment + 2), size >= 2 else { return nil }
+                guard let size = head.big(2, at: 2), size >= 2 else { return nil }
                 segment += 2 + size
             }
         }

@@ -57,7 +57,7 @@ package struct GatewayPlan: Sendable {
             gateway: config.gateway.name, routes: routes,
             decider: Self.decider(types: config.actions, media: resources.media, links: links),
             queue: resources.queue, variants: variants)
-        deadLetters = DeadLetterEvents(gateway: config.gateway.name, routes: routes, shaper: variants.shaper)
+        deadLetters = DeadLetterEvents(gateway: config.gateway.name, routes: routes, variants: variants)
         let clients =
             former.flatMap { $0.config.egressAllow == config.egressAllow ? $0.clients : nil }
             ?? ClientPool(allow: config.egressAllow)
@@ -101,8 +101,8 @@ package struct GatewayPlan: Sendable {
         let routes = resolved.routes
         return MediaService.Setup(settings: config.media) { file in
             links.href(file.sha256, now: Date())
-        } shape: { event, route, parser in
-            shaper.transformed(event, by: route, of: routes, with: parser)
+        } shape: { event, route in
+            shaper.transformed(event, by: route, of: routes, with: .forEvents())
         } download: { job in
             await fetcher.fetch(job.url, validators: job.validators)
         }

@@ -62,6 +62,15 @@ package struct Interaction: Sendable, Equatable {
         }
     }
 
+    /// Parses and reads a report. Throws if the text is not JSON; see ``init(_:)``. `parser` is reset.
+    package static func read(
+        _ text: UnsafeBufferPointer<UInt8>, with parser: JSONParser
+    ) throws(JSONError) -> Result<Interaction, InteractionMistake> {
+        parser.reset()
+        let value = try parser.parse(text)
+        return Result { () throws(InteractionMistake) in try Interaction(value) }
+    }
+
     /// A required string of limited length; only `text` may be empty. `meaning`: for the error message.
     private static func text(
         _ key: StaticString, of value: JSONValue, upTo limit: Int, _ meaning: String

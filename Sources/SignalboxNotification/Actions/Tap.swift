@@ -14,7 +14,11 @@ package struct Tap: Sendable, Equatable {
     package let presentation: Activity.Presentation?
 
     /// Finds the action in the notification's event. A notification without an action opens the app.
-    package init(_ interaction: Interaction, on event: JSONValue) throws(InteractionMistake) {
+    package init(_ interaction: Interaction, on event: EventDocument) throws(InteractionMistake) {
+        self = try event.withRoot { (root, _) throws(InteractionMistake) in try Tap(interaction, in: root) }
+    }
+
+    private init(_ interaction: Interaction, in event: JSONValue) throws(InteractionMistake) {
         guard event["type"]?.string == TappedNotification.type, let data = event["data"],
             let notification = TappedNotification(event)
         else { throw .notANotification(interaction.eventID) }

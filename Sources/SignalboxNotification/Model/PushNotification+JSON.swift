@@ -209,7 +209,7 @@ extension JSONWriter {
 extension JSONWriter {
     /// Writes a member whose value is an object; `write` writes the members of that object.
     @inline(__always)
-    mutating func object(_ name: StaticString, _ write: (inout JSONWriter) -> Void) {
+    package mutating func object(_ name: StaticString, _ write: (inout JSONWriter) -> Void) {
         key(name)
         beginObject()
         write(&self)
@@ -218,7 +218,7 @@ extension JSONWriter {
 
     /// Writes a member whose value is an array; `write` writes one element.
     @inline(__always)
-    mutating func array<Elements: Sequence>(
+    package mutating func array<Elements: Sequence>(
         _ name: StaticString, of elements: Elements, _ write: (inout JSONWriter, Elements.Element) -> Void
     ) {
         key(name)
@@ -234,8 +234,9 @@ extension JSONWriter {
         strings(texts)
     }
 
+    /// A member with a number; no member for nil.
     @inline(__always)
-    private mutating func member(_ name: StaticString, _ number: (some BinaryInteger)?) {
+    package mutating func member(_ name: StaticString, _ number: (some BinaryInteger)?) {
         guard let number else { return }
         key(name)
         integer(number)

@@ -96,7 +96,7 @@ struct MediaFiles: AsyncParsableCommand {
             var retention = config.media.retention
             if let unused { retention.age = unused }
             if let bytes { retention.bytes = Int64(bytes) }
-            let cleanup = MediaCleanup(queue, store, retention: retention)
+            let cleanup = MediaCleanup(queue, store) { [retention] in retention }
             // Without the lock, a gateway may store files that are being removed.
             guard let directory = try lock(options.dataDirectory(file: config.gateway.dataDirectory)) else {
                 let count = try await cleanup.forget()

@@ -1,5 +1,4 @@
 package import SignalboxJSON
-package import SignalboxNotification
 
 /// Writes an event with its media as one destination receives them.
 package struct EventMedia {
@@ -24,28 +23,30 @@ package struct EventMedia {
 
     /// The event with the result of each download, and with links to stored files in the payload that it shows. Remarks
     /// about files become warnings, whose pointers lead into the event.
-    package func filled(_ event: JSONValue) -> [UInt8] {
-        var json = JSONWriter(reservingCapacity: 4096)
-        json.object(event) { key, value, json in
-            guard key.equals("data"), value.isObject else { return false }
-            json.key(utf8: key)
-            writeData(value, into: &json)
-            return true
+    package func filled(_ event: EventDocument) -> [UInt8] {
+        event.withRoot { root, _ in
+            var json = JSONWriter(reservingCapacity: 4096)
+            json.copy(root) { key, data, json in
+                guard key.equals("data"), data.isObject else { return false }
+                json.key("data" as StaticString)
+                write(data, into: &json)
+                return true
+            }
+            return json.bytes
         }
-        return json.bytes
     }
 
-    private func writeData(_ data: JSONValue, into json: inout JSONWriter) {
+    private func write(_ data: JSONValue, into json: inout JSONWriter) {
         let warnings = warnings(of: data["media"])
-        json.object(data) { key, value, json in
+        json.copy(data) { key, value, json in
             if key.equals("warnings") { return !warnings.isEmpty }
             if key.equals("media"), value.isArray {
-                json.key(utf8: key)
-                json.array(value) { item, json in write(item, into: &json) }
+                json.key("media" as StaticString)
+                json.array(value) { item, json in write(item: item, into: &json) }
                 return true
             }
             guard key.equals("apns") else { return false }
-            json.key(utf8: key)
+            json.key("apns" as StaticString)
             json.value(value, replacing: links)
             return true
         } ending: { json in
@@ -58,10 +59,10 @@ package struct EventMedia {
         }
     }
 
-    private func write(_ item: JSONValue, into json: inout JSONWriter) {
+    private func write(item: JSONValue, into json: inout JSONWriter) {
         let state = item["url"]?.string.flatMap { states[$0] }
         let isStored = if case .stored = state { true } else { false }
-        json.object(item) { key, _, _ in
+        json.copy(item) { key, _, _ in
             key.equals("status") || (isStored && key.equals("contentType"))
         } ending: { json in
             switch state {
@@ -96,17 +97,17 @@ extension JSONValue {
     /// An event without its media and without references to them.
     package var eventWithoutMedia: [UInt8] {
         var json = JSONWriter(reservingCapacity: 2048)
-        json.object(self) { key, data, json in
+        json.copy(self) { key, data, json in
             guard key.equals("data"), data.isObject else { return false }
-            json.key(utf8: key)
-            json.object(data) { key, value, json in
+            json.key("data" as StaticString)
+            json.copy(data) { key, value, json in
                 if key.equals("media") { return true }
                 guard key.equals("carousel"), value["items"]?.isArray == true else { return false }
-                json.key(utf8: key)
-                json.object(value) { key, items, json in
+                json.key("carousel" as StaticString)
+                json.copy(value) { key, items, json in
                     guard key.equals("items") else { return false }
-                    json.key(utf8: key)
-                    json.array(items) { item, json in json.object(item) { key, _, _ in key.equals("media") } }
+                    json.key("items" as StaticString)
+                    json.array(items) { item, json in json.copy(item) { key, _, _ in key.equals("media") } }
                     return true
                 }
                 return true
@@ -120,7 +121,7 @@ extension JSONValue {
 extension JSONWriter {
     /// Copies an object, except for the members for which `write` returns true: it writes or omits them itself.
     /// `ending` writes further members.
-    fileprivate mutating func object(
+    fileprivate mutating func copy(
         _ object: JSONValue, _ write: (UnsafeBufferPointer<UInt8>, JSONValue, inout JSONWriter) -> Bool,
         ending: (inout JSONWriter) -> Void = { _ in }
     ) {
@@ -142,15 +143,12 @@ extension JSONWriter {
     fileprivate mutating func members(of file: MediaFile, href: String) {
         member("status", Media.Status.stored.rawValue)
         member("contentType", file.contentType)
-        key("bytes" as StaticString)
-        integer(file.bytes)
+        member("bytes", file.bytes)
         member("sha256", file.sha256)
         member("href", href)
         if let width = file.width, let height = file.height {
-            key("width" as StaticString)
-            integer(width)
-            key("height" as StaticString)
-            integer(height)
+            member("width", width)
+            member("height", height)
         }
         // Files that earlier versions stored have one.
         if let milliseconds = file.milliseconds {
@@ -163,7 +161,7 @@ extension JSONWriter {
     fileprivate mutating func value(_ value: JSONValue, replacing links: [String: String]) {
         switch value.kind {
         case .object:
-            object(value) { key, member, json in
+            copy(value) { key, member, json in
                 json.key(utf8: key)
                 json.value(member, replacing: links)
                 return true

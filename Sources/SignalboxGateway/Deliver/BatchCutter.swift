@@ -15,6 +15,7 @@ package struct BatchCutter: Sendable {
     private let limits: Destination.Batch
     private var open: [Int: Open] = [:]
 
+    /// `limits`: deliveries, bytes and age at which a batch is complete.
     package init(_ limits: Destination.Batch) { self.limits = limits }
 
     /// Number of waiting deliveries.

@@ -1,0 +1,134 @@
+package import SignalboxConfig
+import SignalboxEgress
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxRouting
+package import SignalboxStore
+
+/// The request of one or more deliveries, before it is signed and compressed.
+package struct WebhookMessage: Sendable {
+    /// Type of the body; nil for none.
+    package var contentType: String?
+    /// Headers of the format: names in lower case, values of visible ASCII.
+    package var headers: [(name: String, value: String)] = []
+    /// The bytes that are signed; compression comes after.
+    package var body: [UInt8]
+}
+
+/// Why a message cannot be written, as a clause. Permanent: the next attempt would fail in the same way.
+package struct UnwritableMessage: Error, Sendable, Equatable, CustomStringConvertible {
+    package let description: String
+}
+
+/// Writes the messages of one destination.
+package struct MessageWriter: Sendable {
+    private let format: Destination.Format
+    private let template: EventTemplate?
+
+    /// Compiles the template, if the format has one.
+    package init(_ format: Destination.Format) {
+        self.format = format
+        template = if case .template(let source) = format { EventTemplate(source) } else { nil }
+    }
+
+    /// Writes the message for these deliveries: one, unless the format batches. Deterministic: the same deliveries make
+    /// the same bytes.
+    ///
+    /// Sources: github.com/cloudevents/spec, v1.0.2, bindings/http-protocol-binding.md, 3.1 (binary), 3.2 (structured),
+    /// 3.3 (batched), and formats/json-format.md, 4; github.com/standard-webhooks/standard-webhooks,
+    /// spec/standard-webhooks.md, "Payload structure"
+    package func message(for leases: [Lease]) throws(UnwritableMessage) -> WebhookMessage {
+        precondition(!leases.isEmpty && (leases.count == 1 || format.batch != nil), "A request of this format has one event.")
+        let lease = leases[0]
+        switch format {
+        case .cloudEvents: return WebhookMessage(contentType: "application/cloudevents+json", body: lease.body)
+        case .cloudEventsBatch:
+            var body = [UInt8(ascii: "[")]
+            body.reserveCapacity(leases.reduce(2) { $0 + $1.body.count + 1 })
+            for lease in leases {
+                if body.count > 1 { body.append(UInt8(ascii: ",")) }
+                body += lease.body
+            }
+            body.append(UInt8(ascii: "]"))
+            return WebhookMessage(contentType: "application/cloudevents-batch+json", body: body)
+        case .cloudEventsBinary: return .cloudEventsBinary(try lease.event())
+        case .standardWebhooks: return .standardWebhooks(try lease.event())
+        case .raw:
+            guard let payload = lease.payload else {
+                throw UnwritableMessage(
+                    description: "the payload of this event was not stored; another format can deliver the event")
+            }
+            return WebhookMessage(contentType: "application/json", body: payload)
+        case .template(let source):
+            let template = template ?? EventTemplate(source)
+            let event = try lease.event()
+            do throws(RenderingFailure) {
+                let body = try event.withRoot { (root, parser) throws(RenderingFailure) in
+                    try template.render(root, with: parser)
+                }
+                return WebhookMessage(contentType: template.contentType, body: body)
+            } catch {
+                throw UnwritableMessage(description: "\(error)")
+            }
+        }
+    }
+}
+
+extension Lease {
+    fileprivate func event() throws(UnwritableMessage) -> EventDocument {
+        guard let event = EventDocument(body) else {
+            throw UnwritableMessage(description: "the stored event cannot be read")
+        }
+        return event
+    }
+}
+
+extension WebhookMessage {
+    /// Attributes and extensions in `ce-` headers, `data` as the body.
+    fileprivate static func cloudEventsBinary(_ event: EventDocument) -> WebhookMessage {
+        var message = WebhookMessage(body: event.json("data")?.bytes ?? [])
+        for (name, text) in event.attributes {
+            // The gateway's events contain JSON.
+            if name == "datacontenttype" {
+                message.contentType = text
+            } else {
+                message.headers.append(("ce-" + name, encoded(text)))
+            }
+        }
+        return message
+    }
+
+    /// 3.1.3.2: percent-encodes, as UTF-8, quotes, percent signs, and every character that is not visible ASCII.
+    private static func encoded(_ text: String) -> String {
+        let bytes = text.utf8.flatMap { byte in
+            let isPlain = (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "%")
+            return isPlain ? [byte] : Array("%\(hexadecimal([byte]).uppercased())".utf8)
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The event's type, its time and its data. Its id is in `webhook-id`.
+    fileprivate static func standardWebhooks(_ event: EventDocument) -> WebhookMessage {
+        var json = JSONWriter()
+        json.beginObject()
+        json.member("type", event.text("type"))
+        json.member("timestamp", event.text("time"))
+        json.member("data", event.json("data"))
+        json.endObject()
+        return WebhookMessage(contentType: "application/json", body: json.bytes)
+    }
+}
+
+/// The `webhook-id` of a message, by which a receiver recognises a repeat.
+package enum MessageID {
+    // The key separates this digest from others; it is not secret.
+    private static let digest = MessageAuthentication(key: Array("signalbox: id of a batch".utf8))
+
+    /// The event's id; for several events, 32 hexadecimal digits derived from their ids, independent of their order. A
+    /// retried batch has the same id.
+    package static func of(_ leases: [Lease]) -> String {
+        guard leases.count > 1 else { return leases.first?.event ?? "" }
+        let ids = leases.map(\.event).sorted().joined(separator: "\n")
+        return hexadecimal(digest.authenticate(Array(ids.utf8)).prefix(16))
+    }
+}
