@@ -15,14 +15,14 @@ extension ConfigReader {
         var scope = PatternScope(budget: 1_000_000)
         var left = Self.mostComparisons
         for (place, route) in routes.enumerated() where route.isEnabled && left > 0 {
-            guard let redaction = route.shape?.redaction else { continue }
+            guard let redaction = route.variant?.redaction else { continue }
             warnOfPayload(of: route, redaction, values[place])
             var seen: Set<DestinationName> = []
             for name in route.destinations where seen.insert(name).inserted {
                 let other = places[name]?.prefix(max(left, 0)).first { other in
                     left -= 1
                     let isDecisive = other < place || other > place && !route.isAlwaysOpen
-                    return isDecisive && routes[other].shape?.redaction != redaction
+                    return isDecisive && routes[other].variant?.redaction != redaction
                         && scope.mayOverlap(routes[other].match, route.match)
                 }
                 if let other { warn(of: name, at: (place, other), routes, values) }

@@ -11,7 +11,7 @@ extension ConfigReader {
         let redaction = value["redact"].flatMap { self.redaction($0) }
         let transform = value["transform"].flatMap { self.transform($0) }
         if value["redact"] != nil || value["transform"] != nil {
-            route.shape = EventShape(redaction: redaction, transform: transform)
+            route.variant = EventVariant(redaction: redaction, transform: transform)
             checkPayloads(of: value)
         }
     }

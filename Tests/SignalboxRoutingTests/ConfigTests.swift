@@ -137,8 +137,8 @@ extension JSONWriter {
             }
             words.append("in \(window.zone.identifier)")
         }
-        if route.shape?.redaction != nil { words.append("redacted") }
-        switch route.shape?.transform {
+        if route.variant?.redaction != nil { words.append("redacted") }
+        switch route.variant?.transform {
         case .template(let template): words.append("rendered \(template.body)")
         case .map(let fields): words.append("mapped " + spelled(fields))
         case nil: break

@@ -40,7 +40,7 @@ package struct Intake: Sendable {
     ) {
         self.normalizer = normalizer
         self.routes = routes
-        readsAtOnce = !routes.givesShapes
+        readsAtOnce = !routes.hasVariants
         uniform = routes.uniformDecision.map { UniformRouting($0) }
         self.queue = queue
         self.sources = sources

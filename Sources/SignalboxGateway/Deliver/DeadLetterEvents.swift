@@ -10,10 +10,10 @@ import SignalboxStore
 package struct DeadLetterEvents: Sendable {
     private let events: OperationalEvent
     private let routes: RouteTable
-    private let shaper: EventShaper
+    private let shaper: EventVariantWriter
 
     /// `shaper`: makes the variants of events that routes define.
-    package init(gateway: String, routes: RouteTable, shaper: EventShaper) {
+    package init(gateway: String, routes: RouteTable, shaper: EventVariantWriter) {
         events = OperationalEvent(gateway: gateway)
         self.routes = routes
         self.shaper = shaper

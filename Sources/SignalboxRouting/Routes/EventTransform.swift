@@ -1,11 +1,12 @@
 package import SignalboxJSON
 
-/// How other data are made of an event: by a template that writes JSON, or by a map of names to places in the event.
+/// How a route makes new data from an event: with a template that writes JSON, or with a map of names to JSON
+/// Pointers.
 package enum EventTransform: Sendable, Equatable {
     case template(EventTemplate)
     case map([Field])
 
-    /// A member of the data to make.
+    /// A member of the new data.
     package struct Field: Sendable, Equatable {
         package let name: String
         package let source: Source
@@ -17,28 +18,23 @@ package enum EventTransform: Sendable, Equatable {
     }
 
     package indirect enum Source: Sendable, Equatable {
-        /// What is there in the event; where nothing is, the member is left out.
+        /// A value of the event. If the event has none here, the member is omitted.
         case pointer(JSONPointer)
         case object([Field])
     }
 
-    /// The event with those data in place of its own. It says no more which schema they follow. `parser`: reads what a
-    /// template made.
+    /// The event with new data, and without `dataschema`, which no longer describes them. `parser`: parses the output
+    /// of a template.
     package func applied(to event: JSONValue, with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
         var json = JSONWriter(reservingCapacity: 2048)
-        json.beginObject()
-        event.forEachMember { key, value in
-            if key.equals("data") || key.equals("dataschema") { return }
-            json.key(utf8: key)
-            json.value(value)
-        }
+        json.beginEvent(like: event)
         json.key("data")
         switch self {
-        case .map(let fields): json.fields(fields, of: event)
+        case .map(let fields): json.object(fields, from: event)
         case .template(let template):
             let output = try template.render(event, with: parser)
             do throws(JSONError) {
-                // On one line, however the template wrote it.
+                // Written anew: an event is on one line, its template may not be.
                 json.value(try parser.parse(output))
             } catch {
                 throw .notJSON(error.offset.map { TextPosition(offset: $0, in: output) })
@@ -50,13 +46,13 @@ package enum EventTransform: Sendable, Equatable {
 }
 
 extension JSONWriter {
-    fileprivate mutating func fields(_ fields: [EventTransform.Field], of event: JSONValue) {
+    fileprivate mutating func object(_ fields: [EventTransform.Field], from event: JSONValue) {
         beginObject()
         for field in fields {
             switch field.source {
             case .object(let inner):
                 key(field.name)
-                self.fields(inner, of: event)
+                object(inner, from: event)
             case .pointer(let pointer):
                 guard let value = pointer.value(in: event) else { continue }
                 key(field.name)
