@@ -69,7 +69,8 @@ extension SQLiteWriter {
             in: db)
         if let until, let isReady = event.hasFiles {
             try hold(
-                delivery, of: event.sequence, until: until, isReady: isReady, shape: order.shape, in: db, &transaction)
+                delivery, of: event.sequence, until: until, isReady: isReady, shape: order.transformRoute, in: db,
+                &transaction)
             return transaction.media.expect(destination, at: due)
         }
         guard goesOn else {

@@ -136,7 +136,7 @@ import Testing
                 [(destination("crm"), crmSender), (destination("ops"), opsSender)], queue,
                 deadLetters: DeadLetterEvents(
                     gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"),
-                    shaper: EventVariantWriter { _ in "" }))
+                    variantWriter: EventVariantWriter { _ in "" }))
             async let running: Void = dispatcher.runUntilDrained()
             try await queue.append([event(1, to: ["crm"])])
             await opsSender.waitFor(attempts: 1)
@@ -191,7 +191,8 @@ import Testing
 
     @Test func anEventAboutADeadDeliverySaysWhatDied() throws {
         let events = DeadLetterEvents(
-            gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), shaper: EventVariantWriter { _ in "" })
+            gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), variantWriter: EventVariantWriter { _ in "" }
+        )
         let now = Date(timeIntervalSince1970: 1_800_000_000)
         let routed = try #require(
             events.event(about: lease(#"{"subject":"mce/alert"}"#), status: 400, reason: "answered 400", at: now))
@@ -210,12 +211,13 @@ import Testing
     @Test func noEventIsMadeThatNoRouteAsksForNorOneAboutAnother() throws {
         let now = Date()
         let asked = DeadLetterEvents(
-            gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), shaper: EventVariantWriter { _ in "" })
+            gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), variantWriter: EventVariantWriter { _ in "" }
+        )
         let about = try #require(asked.event(about: lease("{}"), status: nil, reason: "x", at: now))
         let body = String(decoding: about.event.body, as: UTF8.self)
         #expect(asked.event(about: lease(body), status: nil, reason: "x", at: now) == nil, "it would never end")
         let unasked = DeadLetterEvents(
-            gateway: "test", routes: RouteTable(fallback: [crm]), shaper: EventVariantWriter { _ in "" })
+            gateway: "test", routes: RouteTable(fallback: [crm]), variantWriter: EventVariantWriter { _ in "" })
         #expect(unasked.event(about: lease("{}"), status: nil, reason: "x", at: now) == nil)
     }
 
@@ -223,7 +225,8 @@ import Testing
     @Test(arguments: ["no JSON", #"{"subject":"a","padding":""# + String(repeating: "a", count: 17 << 20) + #""}"#])
     func anEventIsMadeOfABodyThatIsLargeOrCannotBeRead(_ body: String) throws {
         let asked = DeadLetterEvents(
-            gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), shaper: EventVariantWriter { _ in "" })
+            gateway: "test", routes: try Self.deadLetterRoutes(to: "ops"), variantWriter: EventVariantWriter { _ in "" }
+        )
         let about = try #require(asked.event(about: lease(body), status: nil, reason: "x", at: Date()))
         let text = String(decoding: about.event.body, as: UTF8.self)
         #expect(text.contains(#""reason":"x""#))

@@ -10,13 +10,13 @@ import SignalboxStore
 package struct DeadLetterEvents: Sendable {
     private let events: OperationalEvent
     private let routes: RouteTable
-    private let shaper: EventVariantWriter
+    private let variantWriter: EventVariantWriter
 
-    /// `shaper`: makes the variants of events that routes define.
-    package init(gateway: String, routes: RouteTable, shaper: EventVariantWriter) {
+    /// `variantWriter`: makes the variants of events that routes define.
+    package init(gateway: String, routes: RouteTable, variantWriter: EventVariantWriter) {
         events = OperationalEvent(gateway: gateway)
         self.routes = routes
-        self.shaper = shaper
+        self.variantWriter = variantWriter
     }
 
     /// Nil if no route matches.
@@ -48,7 +48,7 @@ package struct DeadLetterEvents: Sendable {
         guard let root = try? parser.parse(event.body) else { return nil }
         let decision = routes.decideOperational(root)
         guard !decision.targets.isEmpty else { return nil }
-        shaper.counts.countMatch(of: decision.routes)
+        variantWriter.counts.countMatch(of: decision.routes)
         return routed(event, decision)
     }
 
@@ -57,9 +57,9 @@ package struct DeadLetterEvents: Sendable {
         let parser = JSONParser.forEvents()
         let orders = decision.targets.map { target in
             var order = DeliveryOrder(to: target.destination, orderKey: target.orderKey)
-            if let shaped = shaper.shaped(event.body, for: target, with: parser) {
+            if let variant = variantWriter.variant(of: event.body, for: target, with: parser) {
                 order.variant = variants.count
-                variants.append(shaped)
+                variants.append(variant)
             }
             return order
         }

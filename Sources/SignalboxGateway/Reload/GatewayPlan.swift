@@ -51,7 +51,8 @@ package struct GatewayPlan: Sendable {
             gateway: config.gateway.name, routes: config.routes,
             decider: Self.decider(types: config.actions, media: resources.media, links: links),
             queue: resources.queue, variants: variants)
-        deadLetters = DeadLetterEvents(gateway: config.gateway.name, routes: config.routes, shaper: variants.shaper)
+        deadLetters = DeadLetterEvents(
+            gateway: config.gateway.name, routes: config.routes, variantWriter: variants.writer)
         let clients =
             former.flatMap { $0.config.egressAllow == config.egressAllow ? $0.clients : nil }
             ?? ClientPool(allow: config.egressAllow)
@@ -67,7 +68,7 @@ package struct GatewayPlan: Sendable {
         let allow = config.media.allow
         let known = former.flatMap { $0.clients === clients && $0.config.media.allow == allow ? $0.mediaClient : nil }
         mediaClient = known ?? clients.separateClient(allowing: allow)
-        downloads = Self.downloads(config, resources, links, mediaClient, variants.shaper)
+        downloads = Self.downloads(config, resources, links, mediaClient, variants.writer)
     }
 
     package var senders: [DestinationName: any Sender] {
@@ -81,7 +82,7 @@ package struct GatewayPlan: Sendable {
 
     private static func downloads(
         _ config: GatewayConfig, _ resources: Resources, _ links: MediaLinks, _ client: OutboundHTTP,
-        _ shaper: EventShaper
+        _ variantWriter: EventVariantWriter
     ) -> MediaService.Setup {
         var settings = MediaFetcher.Settings(userAgent: "signalbox/" + resources.version)
         settings.rules.allowsHTTP = config.media.allowHttp
@@ -93,8 +94,8 @@ package struct GatewayPlan: Sendable {
         let routes = config.routes
         return MediaService.Setup(settings: config.media) { file in
             links.href(file.sha256, now: Date())
-        } shape: { event, route, parser in
-            shaper.transformed(event, by: route, of: routes, with: parser)
+        } transform: { event, route, parser in
+            variantWriter.transformed(event, by: route, of: routes, with: parser)
         } download: { job in
             await fetcher.fetch(job.url, validators: job.validators)
         }

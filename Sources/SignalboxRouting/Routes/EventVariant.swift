@@ -115,10 +115,10 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
         switch self {
         case .unreadable: "the event is too large"
         case .unknownRoute: "the config no longer has this transformation"
-        case .tooLarge: "the template output is larger than \(EventTemplate.outputLimit / 1024 / 1024) MiB"
+        case .tooLarge: "the template makes more than \(EventTemplate.outputLimit / 1024 / 1024) MiB"
         case .notJSON(let position):
-            "the template output is not valid JSON"
-                + (position.map { " (line \($0.line), column \($0.column))" } ?? "")
+            "the template makes what is no JSON"
+                + (position.map { " from line \($0.line), column \($0.column) of the output on" } ?? "")
         }
     }
 }

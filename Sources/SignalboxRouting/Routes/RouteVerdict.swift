@@ -30,10 +30,10 @@ package enum RouteVerdict: Sendable, Equatable {
         switch self {
         case .taken: "yes"
         case .disabled: "no; it is disabled"
-        case .mismatch(let pointer, let found): "no; \(pointer) is \(found?.string ?? "missing")"
+        case .mismatch(let pointer, let found): "no; \(pointer) is \(found?.string ?? "nothing")"
         case .outsideWindow: "no; the event's time is outside its window"
         case .notInSample: "no; the event is not in its sample"
-        case .stopped(let route): "no; stopped by route \(route)"
+        case .stopped(let route): "not asked, \(route) said stop"
         }
     }
 }

@@ -34,7 +34,8 @@ package struct EventTemplate: Sendable, Equatable {
         } catch {
             throw InvalidTemplate(error)
         }
-        for (sample, name) in zip(Self.samples, ["a full", "a minimal"]) { try render(sample: sample, called: name) }
+        let names = ["an event that has everything", "an event that has only what every event has"]
+        for (sample, name) in zip(Self.samples, names) { try render(sample: sample, called: name) }
     }
 
     package static func == (left: EventTemplate, right: EventTemplate) -> Bool {
@@ -64,9 +65,9 @@ package struct EventTemplate: Sendable, Equatable {
         } catch {
             var advice = ""
             if case .notJSON = error {
-                advice = "; write quotes, or {{#name}}…{{/name}}, around a value that may be missing"
+                advice = "; a value that may be missing stands in quotes, or in {{#name}}…{{/name}}"
             }
-            throw InvalidTemplate(message: "with \(name) sample event, \(error)\(advice)")
+            throw InvalidTemplate(message: "of \(name), \(error)\(advice)")
         }
     }
 }
@@ -88,9 +89,9 @@ extension InvalidTemplate {
         }
         let message =
             switch error.error as? MustacheTemplate.Error {
-            case .sectionCloseNameIncorrect: "this does not close the section that was opened last"
+            case .sectionCloseNameIncorrect: "this closes another section than was opened last, or none"
             case .unfinishedName:
-                "this tag is malformed; a name has letters, digits, - _ ? * and dots, and two braces follow it"
+                "this tag is malformed; a name has letters, digits, - _ ? * and dots, and two braces behind it"
             case .expectedSectionEnd: "a section is not closed; it needs {{/name}} with its name"
             case .invalidSetDelimiter: "new delimiters are written as {{=<% %>=}}"
             default: "the template ends within a tag"

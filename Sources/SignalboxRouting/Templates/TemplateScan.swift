@@ -47,13 +47,15 @@ struct TemplateScan {
         switch content.first {
         case UInt8(ascii: "!"): return
         case UInt8(ascii: ">"), UInt8(ascii: "<"), UInt8(ascii: "$"):
-            throw mistake(at: start, "a template cannot use other templates; write all of it here")
+            throw mistake(at: start, "other templates cannot be used in a template; write it all in one")
         case UInt8(ascii: "%"):
-            throw mistake(at: start, "\"contentType\" decides how values are escaped; remove this tag")
+            throw mistake(at: start, "how values are escaped follows from \"contentType\"; remove this tag")
         case UInt8(ascii: "="): try changeDelimiters(content, at: start)
         case UInt8(ascii: "#"), UInt8(ascii: "^"):
             depth += 1
-            if depth > Self.depthLimit { throw mistake(at: start, "more than \(Self.depthLimit) nested sections") }
+            if depth > Self.depthLimit {
+                throw mistake(at: start, "more than \(Self.depthLimit) sections stand within each other here")
+            }
             try checkFunctions(content, at: start)
         case UInt8(ascii: "/"): depth -= 1
         default: try checkFunctions(content, at: start)
@@ -66,7 +68,7 @@ struct TemplateScan {
             Self.delimiterLengths.contains(mark.count) && mark.allSatisfy { (0x21...0x7E).contains($0) }
         }
         guard marks.count == 2, areValid else {
-            throw mistake(at: start, "new delimiters have 2 to 16 ASCII characters each: {{=<% %>=}}")
+            throw mistake(at: start, "new delimiters are two marks of 2 to 16 ASCII characters: {{=<% %>=}}")
         }
         (opening, closing) = (Array(marks[0]), Array(marks[1]))
     }
@@ -74,13 +76,13 @@ struct TemplateScan {
     private func checkFunctions(_ content: ArraySlice<UInt8>, at start: Int) throws(InvalidTemplate) {
         let parts = content.split(separator: UInt8(ascii: "("), omittingEmptySubsequences: false).dropLast()
         if parts.count > Self.nestedFunctions {
-            throw mistake(at: start, "more than \(Self.nestedFunctions) nested functions")
+            throw mistake(at: start, "more than \(Self.nestedFunctions) functions stand within each other here")
         }
         for part in parts {
             let name = String(String(decoding: part, as: UTF8.self).drop { !$0.isLetter })
             guard !Self.functions.contains(name) else { continue }
             let suggestion = ConfigReader.suggestion(for: name, among: Self.functions)
-            throw mistake(at: start, "unknown function \"\(name)\"" + suggestion)
+            throw mistake(at: start, "there is no function \"\(name)\"" + suggestion)
         }
     }
 
