@@ -116,12 +116,12 @@ import Testing
         let table = RouteTable(
             routes: patterns.enumerated().map { Route(name: String($0), match: $1, destinations: []) })
         let parser = JSONParser()
-        for (place, scalar) in scalars.enumerated() {
+        for (position, scalar) in scalars.enumerated() {
             for text in [scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping] {
                 parser.reset()
                 let event = try parser.parse(Array("{\"a\":\"X\(text)\"}".utf8))
-                #expect(try table.decide(event).routes.contains(String(place)), "\(scalar.value)")
-                #expect(try patterns[place].matches(event), "\(scalar.value)")
+                #expect(try table.decide(event).routes.contains(String(position)), "\(scalar.value)")
+                #expect(try patterns[position].matches(event), "\(scalar.value)")
             }
         }
     }

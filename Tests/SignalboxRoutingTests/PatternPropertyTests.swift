@@ -35,7 +35,7 @@ import Testing
         let seed = Self.seed + 200
         var random = SeededGenerator(seed: seed)
         func number() -> Int { Int.random(in: -20...20, using: &random) }
-        let patterns = (0..<400).map { place in
+        let patterns = (0..<400).map { position in
             let (low, high) = (number(), number())
             let entry = [
                 "\(low)", "{\"numeric\":[\"<=\",\(low)]}", "{\"numeric\":[\">\",\(low)]}",
@@ -43,7 +43,7 @@ import Testing
                 "{\"cidr\":\"10.0.\(abs(low)).0/\(16 + abs(high) % 16)\"}",
                 "{\"cidr\":\"::\(abs(low))/\(90 + abs(high))\"}",
                 "\"10.0.\(abs(low)).\(abs(high))\"",
-            ][place % 7]
+            ][position % 7]
             return "{\"v\":[\(entry)]}"
         }
         let events = (-22...22).flatMap { number in
@@ -136,8 +136,8 @@ import Testing
             let mismatch = try read.mismatch(in: event)
             #expect(try (mismatch == nil) == read.matches(event), "seed \(Self.seed), \(pattern), \(text)")
             guard let mismatch, let found = mismatch.found else { continue }
-            let place = try #require(JSONPointer(mismatch.pointer)?.value(in: event))
-            #expect(place.isSamePlace(as: found), "seed \(Self.seed), \(pattern), \(text)")
+            let position = try #require(JSONPointer(mismatch.pointer)?.value(in: event))
+            #expect(position.isSamePlace(as: found), "seed \(Self.seed), \(pattern), \(text)")
         }
     }
 }

@@ -121,19 +121,25 @@ private struct RandomScope {
 
     /// A pattern that is not written yet.
     private indirect enum Draft {
-        case fields([(key: String, value: Draft)], ways: [Draft])
+        case fields([(key: String, value: Draft)], alternatives: [Draft])
         case entries([String])
 
         var isEmpty: Bool {
-            if case .fields(let fields, let ways) = self { fields.isEmpty && ways.isEmpty } else { false }
+            if case .fields(let fields, let alternatives) = self {
+                fields.isEmpty && alternatives.isEmpty
+            } else {
+                false
+            }
         }
 
         var text: String {
             switch self {
             case .entries(let entries): return "[" + entries.joined(separator: ",") + "]"
-            case .fields(let fields, let ways):
+            case .fields(let fields, let alternatives):
                 var members = fields.map { "\"\($0.key)\":\($0.value.text)" }
-                if !ways.isEmpty { members.append("\"$or\":[" + ways.map(\.text).joined(separator: ",") + "]") }
+                if !alternatives.isEmpty {
+                    members.append("\"$or\":[" + alternatives.map(\.text).joined(separator: ",") + "]")
+                }
                 return "{" + members.joined(separator: ",") + "}"
             }
         }
@@ -154,8 +160,9 @@ private struct RandomScope {
             fields.append((key, depth > 0 && chance(60) ? self.fields(depth: depth - 1, keys: Self.keys) : entries()))
         }
         // The alternatives have keys of their own, so that none requires a field twice.
-        let ways = chance(30) && !keys.isEmpty ? (0..<2).map { _ in self.fields(depth: depth - 1, keys: keys) } : []
-        return .fields(fields, ways: ways)
+        let alternatives =
+            chance(30) && !keys.isEmpty ? (0..<2).map { _ in self.fields(depth: depth - 1, keys: keys) } : []
+        return .fields(fields, alternatives: alternatives)
     }
 
     private mutating func entries() -> Draft {
@@ -169,10 +176,10 @@ private struct RandomScope {
         switch draft {
         case .entries(let entries):
             return entries == ["{\"exists\":false}"] || chance(60) ? draft : .entries(entries + ["2"])
-        case .fields(let fields, let ways):
+        case .fields(let fields, let alternatives):
             let kept = fields.filter { _ in chance(65) }.map { ($0.key, wider($0.value)) }.filter { !$0.1.isEmpty }
-            let others = chance(80) ? ways : []
-            return .fields(kept, ways: others)
+            let others = chance(80) ? alternatives : []
+            return .fields(kept, alternatives: others)
         }
     }
 }

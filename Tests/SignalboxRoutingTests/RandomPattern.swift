@@ -73,12 +73,12 @@ struct RandomPattern {
         let (first, second) = (Array(Self.keys[..<3]), Array(Self.keys[3...]))
         let beside = "\"\(key)\":\(chance(50) ? entries() : fields(depth: 1, keys: first))"
         let asksForValue = beside.hasSuffix("]")
-        let ways = (0...Int.random(in: 1...2, using: &random)).map { _ in
+        let alternatives = (0...Int.random(in: 1...2, using: &random)).map { _ in
             if chance(30) { return fields(depth: 1, keys: others) }
             let below = "\"\(key)\":\(fields(depth: 1, keys: second))"
             return "{" + (asksForValue || chance(50) ? below : "\"\(key)\":\(entries())") + "}"
         }
-        return "{\(beside),\"$or\":[\(ways.joined(separator: ","))]}"
+        return "{\(beside),\"$or\":[\(alternatives.joined(separator: ","))]}"
     }
 
     /// An event whose arrays hold values next to objects.

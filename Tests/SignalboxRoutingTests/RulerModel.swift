@@ -183,9 +183,9 @@ enum EntryModel {
 
     private static func isWithin(_ value: JSONValue, _ parts: [JSONValue]) -> Bool {
         guard let number = comparable(value) else { return false }
-        return stride(from: 0, to: parts.count, by: 2).allSatisfy { place in
-            guard let bound = parts[place + 1].double else { return false }
-            switch parts[place].string {
+        return stride(from: 0, to: parts.count, by: 2).allSatisfy { position in
+            guard let bound = parts[position + 1].double else { return false }
+            switch parts[position].string {
             case "=": return number == bound
             case "<": return number < bound
             case "<=": return number <= bound

@@ -59,7 +59,7 @@ struct IntervalIndex: BitwiseCopyable {
         }
         var node = starts.count + segment
         while node > 0 {
-            for place in nodes[node].range { body(candidates[place]) }
+            for position in nodes[node].range { body(candidates[position]) }
             node /= 2
         }
     }

@@ -58,7 +58,7 @@ struct KeyTrie: BitwiseCopyable {
     private static func slot(
         of key: UnsafeBufferPointer<UInt8>, _ head: JSONKeyHead, below parent: Int, mask: Int
     ) -> Int {
-        let code = key.count > JSONKeyHead.reach ? UInt64(StringTable.hash(key)) << 32 : head.code
+        let code = key.count > JSONKeyHead.reach ? UInt64(StringTable.hash(key)) << 32 : head.hash
         return Int(truncatingIfNeeded: (code &+ UInt64(parent) &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask
     }
 

@@ -10,7 +10,7 @@ package import SignalboxJSON
 /// 3. evaluates the other fields of these rules, and adds the route of each rule that matches.
 ///
 /// Several fields of a rule must match within one element of an array. If the event has an array on a path of a rule,
-/// the index finds the rule as above, and ``Pattern/Way/matches(_:_:)`` evaluates all of it.
+/// the index finds the rule as above, and ``Pattern/Alternative/matches(_:_:)`` evaluates all of it.
 ///
 /// A class because many tasks share it. Sendable because nothing changes after `init`; the pointers lead into `arena`.
 package final class RouteMatcher: @unchecked Sendable {
@@ -29,10 +29,11 @@ package final class RouteMatcher: @unchecked Sendable {
         let isIndexed: Bool
     }
 
-    /// The two most frequent conditions are compared in place.
+    /// The most frequent conditions are evaluated here.
     enum Condition: BitwiseCopyable {
         case text(UnsafeBufferPointer<UInt8>)
         case anythingButText(UnsafeBufferPointer<UInt8>)
+        case exists
         /// In ``RouteMatcher/conditions``.
         case other(Int32)
     }
@@ -52,7 +53,7 @@ package final class RouteMatcher: @unchecked Sendable {
     let tables: UnsafePointer<Tables>
     let conditions: [Pattern.Condition]
     /// The alternative of each rule.
-    let alternatives: [Pattern.Way]
+    let alternatives: [Pattern.Alternative]
     /// The path of each node of the trie.
     let paths: [[[UInt8]]]
 

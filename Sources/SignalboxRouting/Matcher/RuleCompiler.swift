@@ -2,7 +2,7 @@
 struct RuleCompiler {
     let arena = Arena()
     /// The alternatives of all patterns, one for each rule.
-    let alternatives: [Pattern.Way]
+    let alternatives: [Pattern.Alternative]
     let numbering: PathNumbering
     private var rules: [RouteMatcher.Rule] = []
     private var fields: [RouteMatcher.Field] = []
@@ -15,17 +15,17 @@ struct RuleCompiler {
     private var drafts: [Int: FieldDraft] = [:]
 
     init(_ patterns: [Pattern]) {
-        alternatives = patterns.flatMap(\.ways)
+        alternatives = patterns.flatMap(\.alternatives)
         numbering = PathNumbering(alternatives.lazy.flatMap(\.fields))
         let selectivity = Selectivity(of: alternatives)
         for (route, pattern) in patterns.enumerated() {
-            for alternative in pattern.ways {
+            for alternative in pattern.alternatives {
                 add(alternative, of: route, indexedBy: selectivity.bestField(of: alternative))
             }
         }
     }
 
-    private mutating func add(_ alternative: Pattern.Way, of route: Int, indexedBy indexed: Int?) {
+    private mutating func add(_ alternative: Pattern.Alternative, of route: Int, indexedBy indexed: Int?) {
         let rule = rules.count
         if indexed == nil { unindexed.append(Int32(rule)) }
         var run: [RouteMatcher.Field] = []
@@ -41,6 +41,7 @@ struct RuleCompiler {
     }
 
     private mutating func compile(_ condition: Pattern.Condition) -> RouteMatcher.Condition {
+        if case .exists = condition { return .exists }
         if case .string(let text) = condition { return .text(store(text)) }
         if case .anythingBut(let exclusion) = condition, let text = exclusion.onlyText {
             return .anythingButText(store(text))
@@ -82,7 +83,7 @@ private struct Selectivity {
     private var uses: [Use: Int] = [:]
     private var variety: [[[UInt8]]: Int] = [:]
 
-    init(of alternatives: [Pattern.Way]) {
+    init(of alternatives: [Pattern.Alternative]) {
         for field in alternatives.lazy.flatMap(\.fields) {
             for condition in field.conditions {
                 uses[Use(path: field.path, condition: condition), default: 0] += 1
@@ -92,7 +93,7 @@ private struct Selectivity {
     }
 
     /// The position of the field that finds the fewest rules; nil if the alternative requires no value at all.
-    func bestField(of alternative: Pattern.Way) -> Int? {
+    func bestField(of alternative: Pattern.Alternative) -> Int? {
         let fields = alternative.fields
         let costs = fields.map { field in field.conditions.reduce(0) { $0 + cost(of: $1, at: field.path) } }
         return fields.indices.filter { !fields[$0].isAbsence }.min { costs[$0] < costs[$1] }

@@ -132,8 +132,8 @@ struct RuleSearch {
         let rule = tables.pointee.rules[candidate.rule]
         if namingType, !rule.namesType { return }
         var hasArray = false
-        for place in rule.fields.range {
-            let field = tables.pointee.fields[place]
+        for position in rule.fields.range {
+            let field = tables.pointee.fields[position]
             let location = locations[Int(field.node)]
             if location == Self.inArray {
                 hasArray = true
@@ -148,14 +148,17 @@ struct RuleSearch {
     }
 
     private func matches(_ field: RouteMatcher.Field, _ value: JSONValue, _ work: inout MatchWork) -> Bool {
-        for place in field.conditions.range {
-            switch tables.pointee.conditions[place] {
+        for position in field.conditions.range {
+            switch tables.pointee.conditions[position] {
             case .text(let text):
                 work.spend(1 + text.count)
                 if value.utf8?.equals(text) ?? false { return true }
             case .anythingButText(let text):
                 work.spend(1 + text.count)
                 if !(value.utf8?.equals(text) ?? false) { return true }
+            case .exists:
+                work.spend(1)
+                return true
             case .other(let number): if matcher.conditions[Int(number)].matches(value, &work) { return true }
             }
         }

@@ -26,9 +26,9 @@ struct StringTable: BitwiseCopyable {
         var bytes: [UInt8] = []
         for (string, list) in lists {
             let hash = string.withUnsafeBufferPointer { Self.hash($0) }
-            var place = Int(hash) & (capacity - 1)
-            while !slots[place].postings.isEmpty { place = (place + 1) & (capacity - 1) }
-            slots[place] = Slot(hash: hash, key: bytes.appendRun(string), postings: candidates.appendRun(list))
+            var position = Int(hash) & (capacity - 1)
+            while !slots[position].postings.isEmpty { position = (position + 1) & (capacity - 1) }
+            slots[position] = Slot(hash: hash, key: bytes.appendRun(string), postings: candidates.appendRun(list))
         }
         self.slots = arena.store(slots)
         self.bytes = arena.store(bytes)
@@ -37,12 +37,12 @@ struct StringTable: BitwiseCopyable {
     /// The posting list of a string; empty if the string is not in the table.
     func postings(of string: UnsafeBufferPointer<UInt8>) -> Run {
         let hash = Self.hash(string)
-        var place = Int(hash) & (slots.count - 1)
+        var position = Int(hash) & (slots.count - 1)
         while true {
-            let slot = slots[place]
+            let slot = slots[position]
             let isFound = slot.hash == hash && UnsafeBufferPointer(rebasing: bytes[slot.key.range]).equals(string)
             if isFound || slot.postings.isEmpty { return slot.postings }
-            place = (place + 1) & (slots.count - 1)
+            position = (position + 1) & (slots.count - 1)
         }
     }
 

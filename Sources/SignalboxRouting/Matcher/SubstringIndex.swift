@@ -57,7 +57,7 @@ struct SubstringIndex: BitwiseCopyable {
     @inline(__always)
     private static func filterBit(of text: UnsafeBufferPointer<UInt8>, at start: Int, _ count: Int) -> Int {
         var window: UInt32 = 0
-        for place in start..<start + count { window = window << 8 | UInt32(text[place]) }
+        for position in start..<start + count { window = window << 8 | UInt32(text[position]) }
         return Int((window &* 0x9E37_79B1) >> 20)
     }
 

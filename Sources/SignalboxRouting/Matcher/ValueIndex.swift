@@ -17,8 +17,8 @@ struct ValueIndex: BitwiseCopyable {
     @inline(__always)
     func forEachCandidate(of value: JSONValue, _ run: Run, isNew: (Run) -> Bool, body: (Candidate) -> Void) {
         let text = value.utf8
-        for place in run.range {
-            switch probes[place] {
+        for position in run.range {
+            switch probes[position] {
             case .any(let postings): visit(postings, isNew, body)
             case .bool(let flag, let postings): if value.bool == flag { visit(postings, isNew, body) }
             case .null(let postings): if value.isNull { visit(postings, isNew, body) }
@@ -56,7 +56,7 @@ struct ValueIndex: BitwiseCopyable {
     @inline(__always)
     private func visit(_ postings: Run, _ isNew: (Run) -> Bool, _ body: (Candidate) -> Void) {
         guard !postings.isEmpty, isNew(postings) else { return }
-        for place in postings.range { body(candidates[place]) }
+        for position in postings.range { body(candidates[position]) }
     }
 }
 

@@ -71,10 +71,10 @@ struct CaseVariants: Sendable, Hashable {
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: max(text.count, 1)) { buffer in
             // Folds ASCII, without a branch for each byte, and notices other characters.
             var union: UInt8 = 0
-            for place in 0..<text.count {
-                let byte = text[place]
+            for position in 0..<text.count {
+                let byte = text[position]
                 union |= byte
-                buffer[place] = byte | (byte &- UInt8(ascii: "A") < 26 ? 0x20 : 0)
+                buffer[position] = byte | (byte &- UInt8(ascii: "A") < 26 ? 0x20 : 0)
             }
             guard union < 0x80 else {
                 return folded(String(decoding: text, as: UTF8.self)).withUnsafeBufferPointer(body)

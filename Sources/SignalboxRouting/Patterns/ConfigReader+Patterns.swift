@@ -72,7 +72,7 @@ extension ConfigReader {
         guard !draft.isTooLarge, errorCount == errorsBefore, isWithinBounds(ways, value), isWithinTotals(ways, value),
             ways.allSatisfy({ isConsistent($0) })
         else { return .everything }
-        return Pattern(ways: ways.map { way in Pattern.Way(way.map(\.field)) })
+        return Pattern(alternatives: ways.map { way in Pattern.Alternative(way.map(\.field)) })
     }
 
     private mutating func isWithinBounds(_ ways: [ReadWay], _ value: JSONValue) -> Bool {

@@ -9,10 +9,10 @@ package import SignalboxJSON
 /// Source: docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
 package struct Pattern: Sendable, Equatable {
     /// One must match: the pattern with its `$or`s and `exists: false`s multiplied out.
-    let ways: [Way]
+    let alternatives: [Alternative]
 
     /// Fields that must all match.
-    struct Way: Sendable, Equatable {
+    struct Alternative: Sendable, Equatable {
         /// As written.
         let fields: [Field]
         /// The same fields, as they are matched.
@@ -48,7 +48,7 @@ package struct Pattern: Sendable, Equatable {
     }
 
     /// Matches every event.
-    package static let everything = Pattern(ways: [Way([])])
+    package static let everything = Pattern(alternatives: [Alternative([])])
 }
 
 extension Pattern {
@@ -60,7 +60,7 @@ extension Pattern {
 
     /// As above. `work`: adds to other work for the same event.
     package func matches(_ event: JSONValue, work: inout MatchWork) throws(RoutingTooCostly) -> Bool {
-        let matches = ways.contains { $0.matches(event, &work) }
+        let matches = alternatives.contains { $0.matches(event, &work) }
         try work.check()
         return matches
     }
@@ -71,12 +71,12 @@ extension Pattern {
         in event: JSONValue, work: inout MatchWork
     ) throws(RoutingTooCostly) -> (pointer: String, found: JSONValue?)? {
         guard try !matches(event, work: &work) else { return nil }
-        var nearest: (way: Way, matching: Int)?
-        for way in ways {
-            let matching = way.fields.count { $0.matches(event, &work) }
-            if matching > nearest?.matching ?? -1 { nearest = (way, matching) }
+        var nearest: (alternative: Alternative, matching: Int)?
+        for alternative in alternatives {
+            let matching = alternative.fields.count { $0.matches(event, &work) }
+            if matching > nearest?.matching ?? -1 { nearest = (alternative, matching) }
         }
-        let mismatch = nearest.flatMap { $0.way.root.mismatch(in: event, at: "", &work) }
+        let mismatch = nearest.flatMap { $0.alternative.root.mismatch(in: event, at: "", &work) }
         try work.check()
         return mismatch
     }

@@ -11,9 +11,9 @@ package struct PatternScope {
     /// Returns true only if every event that matches `narrow` matches `wide`. That includes the gateway's own events,
     /// which only match by alternatives that name a type.
     package mutating func covers(_ wide: Pattern, _ narrow: Pattern) -> Bool {
-        narrow.ways.allSatisfy { way in
-            wide.ways.contains { other in
-                (other.namesType || !way.namesType) && covers(other.root, way.root, absent: [])
+        narrow.alternatives.allSatisfy { alternative in
+            wide.alternatives.contains { other in
+                (other.namesType || !alternative.namesType) && covers(other.root, alternative.root, absent: [])
             }
         }
     }
@@ -21,12 +21,14 @@ package struct PatternScope {
     /// Returns true if some event is likely to match both: no field requires two different values, or a value and its
     /// absence. Events with arrays may match both in other cases. False once the budget is spent.
     package mutating func mayOverlap(_ one: Pattern, _ other: Pattern) -> Bool {
-        for way in one.ways {
-            let conditions = Dictionary(way.fields.map { ($0.path, $0.conditions) }) { $1 }
-            for otherWay in other.ways {
-                budget -= 8 + way.fields.count + otherWay.fields.count
+        for alternative in one.alternatives {
+            let conditions = Dictionary(alternative.fields.map { ($0.path, $0.conditions) }) { $1 }
+            for otherAlternative in other.alternatives {
+                budget -= 8 + alternative.fields.count + otherAlternative.fields.count
                 guard budget > 0 else { return false }
-                if otherWay.fields.allSatisfy({ Self.mayOverlap($0.conditions, conditions[$0.path]) }) { return true }
+                if otherAlternative.fields.allSatisfy({ Self.mayOverlap($0.conditions, conditions[$0.path]) }) {
+                    return true
+                }
             }
         }
         return false

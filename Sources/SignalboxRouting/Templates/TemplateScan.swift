@@ -4,7 +4,7 @@ import SignalboxJSON
 /// unknown functions) and crashes on others (deep nesting, delimiters of one character).
 struct TemplateScan {
     private let text: [UInt8]
-    private var place = 0
+    private var position = 0
     private var opening = Array("{{".utf8)
     private var closing = Array("}}".utf8)
     private var depth = 0
@@ -28,19 +28,19 @@ struct TemplateScan {
 
     /// Moves past the next occurrence of a delimiter; returns where it starts.
     private mutating func skip(past delimiter: [UInt8]) -> Int? {
-        while place + delimiter.count <= text.count {
-            place += 1
-            if text[(place - 1)...].starts(with: delimiter) {
-                place += delimiter.count - 1
-                return place - delimiter.count
+        while position + delimiter.count <= text.count {
+            position += 1
+            if text[(position - 1)...].starts(with: delimiter) {
+                position += delimiter.count - 1
+                return position - delimiter.count
             }
         }
-        place = text.count
+        position = text.count
         return nil
     }
 
     private mutating func checkTag(at start: Int) throws(InvalidTemplate) {
-        let inside = place
+        let inside = position
         // The library reports a tag that is not closed.
         guard let end = skip(past: closing), inside < end else { return }
         let content = text[inside..<end]
