@@ -52,8 +52,8 @@ test: deps-test
 	$(RECORDING) swift test --skip-build --skip EndToEndTests
 	$(RECORDING) swift test --skip-build --filter EndToEndTests
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/Accept/Schemas/*.json .build/events.ndjson
-	/usr/bin/python3 Tests/validate-configs.py Sources/SignalboxRouting/Schema/routes.schema.json routes.json Examples/configs/*.json \
-	    Tests/SignalboxRoutingTests/Fixtures/configs/good/*.json --bad Tests/SignalboxRoutingTests/Fixtures/configs/bad
+	/usr/bin/python3 Tests/validate-configs.py Sources/SignalboxConfig/Schema/routes.schema.json routes.json Examples/configs/*.json \
+	    Tests/SignalboxConfigTests/Fixtures/configs/good/*.json --bad Tests/SignalboxConfigTests/Fixtures/configs/bad
 	.build/test-venv/bin/python Tests/verify-messages.py .build/messages.ndjson
 	.build/test-venv/bin/python Tests/verify-calendars.py .build/calendars.ndjson
 

@@ -52,14 +52,15 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
+            name: "SignalboxConfig", dependencies: ["SignalboxNotification", "SignalboxJSON"],
+            resources: [.embedInCode("Schema/routes.schema.json")], swiftSettings: strict),
+        .target(
             name: "SignalboxRouting",
             dependencies: [
-                "SignalboxNotification", "SignalboxJSON", .product(name: "Mustache", package: "swift-mustache"),
+                "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
+                .product(name: "Mustache", package: "swift-mustache"),
             ],
-            resources: [
-                .embedInCode("Samples/whole.json"), .embedInCode("Samples/least.json"),
-                .embedInCode("Schema/routes.schema.json"),
-            ],
+            resources: [.embedInCode("Samples/whole.json"), .embedInCode("Samples/least.json")],
             swiftSettings: strict),
         .target(
             name: "SignalboxEgress", dependencies: ["CCurl", "COpenSSL", "SignalboxNotification"],
@@ -78,7 +79,8 @@ let package = Package(
         .target(
             name: "SignalboxGateway",
             dependencies: [
-                "CZlib", "CZstd", "SignalboxNotification", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress",
+                "CZlib", "CZstd", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting",
+                "SignalboxEgress",
                 "SignalboxStore", .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -104,8 +106,8 @@ let package = Package(
         .executableTarget(
             name: "signalbox",
             dependencies: [
-                "SignalboxNotification", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress", "SignalboxGateway",
-                "SignalboxServer", "SignalboxSQLite", "SignalboxStore",
+                "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting", "SignalboxEgress",
+                "SignalboxGateway", "SignalboxServer", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -160,16 +162,22 @@ let package = Package(
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
+            name: "SignalboxConfigTests",
+            dependencies: [
+                "SignalboxConfig", "SignalboxRouting", "SignalboxNotification", "SignalboxJSON", "SignalboxTesting",
+            ],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
             name: "SignalboxRoutingTests",
             dependencies: [
-                "SignalboxRouting", "SignalboxNotification", "SignalboxJSON", "SignalboxTesting",
+                "SignalboxConfig", "SignalboxRouting", "SignalboxNotification", "SignalboxJSON", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxPipelineTests",
             dependencies: [
                 "SignalboxGateway", "SignalboxNotification", "SignalboxJSON",
-                "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
+                "SignalboxConfig", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
@@ -202,7 +210,7 @@ let package = Package(
             name: "SignalboxDeliveryTests",
             dependencies: [
                 "CZlib", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON", "SignalboxNotification",
-                "SignalboxRouting",
+                "SignalboxConfig", "SignalboxRouting",
                 "SignalboxSQLite", "SignalboxStore", "SignalboxServerTesting", "SignalboxTesting",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxJSON
 import SignalboxRouting
 
@@ -19,7 +20,7 @@ public struct RouteMeasure {
         }
         let config =
             "{\"destinations\":{\"i\":{\"builtin\":\"inbox\"}},\"routes\":[\(texts.joined(separator: ","))]}"
-        table = try GatewayConfig.read(Array(config.utf8), detectors: []).routes
+        table = try RoutedConfig(Array(config.utf8)).routes
         matcher = RouteMatcher(table.routes.map(\.match))
         var parsers: [JSONParser] = []
         // Each matches one route. In an order that no cache foresees.

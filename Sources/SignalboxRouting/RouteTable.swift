@@ -1,3 +1,4 @@
+package import SignalboxConfig
 package import SignalboxJSON
 package import SignalboxNotification
 
@@ -140,24 +141,6 @@ extension Destination.Ordering {
         // SQLite's functions end a text at NUL, so keys must not contain one.
         return (value.string ?? JSONText(value).string).replacing("\0", with: "\u{FFFD}")
     }
-}
-
-/// Parts of an event's schedule.
-package struct ScheduleParts: OptionSet, Sendable {
-    package let rawValue: Int
-    package init(rawValue: Int) { self.rawValue = rawValue }
-
-    package static let notBefore = ScheduleParts(rawValue: 1)
-    package static let notAfter = ScheduleParts(rawValue: 2)
-}
-
-/// Parts that an event may have in addition to the notification.
-package struct EventParts: OptionSet, Sendable {
-    package let rawValue: Int
-    package init(rawValue: Int) { self.rawValue = rawValue }
-
-    /// The APNs payload as a device shows it.
-    package static let apns = EventParts(rawValue: 1)
 }
 
 /// A pattern over events, and the destinations of the events that match.

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
@@ -11,9 +12,9 @@ import SignalboxStore
 /// The composition root of all commands.
 extension GatewayOptions {
     /// The config; an empty one if the command line names none and the default file does not exist.
-    func optionalConfig() throws -> GatewayConfig {
+    func optionalConfig() throws -> RoutedConfig {
         let isMissing = isConfigImplied && !FileManager.default.fileExists(atPath: configPath)
-        return isMissing ? GatewayConfig() : try loadConfig()
+        return isMissing ? RoutedConfig() : try loadConfig()
     }
 
     /// A normaliser without a queue. `mediaStatus`: of files, which are not downloaded; routing decisions need the
@@ -34,15 +35,15 @@ extension GatewayOptions {
 
     /// Opens the data directory and puts a gateway together. The directory holds the lock while it is alive.
     func open(
-        _ config: GatewayConfig, acceptsLoss: Bool = false, logger: Logger
+        _ loaded: RoutedConfig, acceptsLoss: Bool = false, logger: Logger
     ) throws -> (DataDirectory, Gateway) {
-        let directory = try DataDirectory(path: dataDirectory(file: config.gateway.dataDirectory))
+        let directory = try DataDirectory(path: dataDirectory(file: loaded.config.gateway.dataDirectory))
         // Before the key: a key implies that there was a queue.
         let queue = try SQLiteQueue(of: directory, acceptsLoss: acceptsLoss)
         let key = try directory.key("token.key") { randomBytes(32) }
         let gateway = Gateway(
             queue, media: MediaStore(directory: directory.path + "/media"), tokenKey: key,
-            try ConfigFile.resolve(config, path: configPath), version: Version.current, inbox: .terminal, logger: logger
+            try ConfigFile.resolve(loaded, path: configPath), version: Version.current, inbox: .terminal, logger: logger
         )
         return (directory, gateway)
     }
@@ -59,14 +60,15 @@ extension Diagnostics {
 
 extension ConfigFile {
     /// Reads everything that a config refers to: detectors, secrets and TLS files.
-    static func resolve(_ config: GatewayConfig, path: String) throws(ConfigRefusal) -> ResolvedConfig {
+    static func resolve(_ loaded: RoutedConfig, path: String) throws(ConfigRefusal) -> ResolvedConfig {
+        let config = loaded.config
         var webhooks: [DestinationName: ResolvedConfig.WebhookSecrets] = [:]
         for destination in config.destinations {
             webhooks[destination.name] = try secrets(of: destination, path: path)
         }
         try checkFiles(of: config.media.transport.tls, at: "/media/tls", path: path)
         return ResolvedConfig(
-            config, chain: try chain(config), links: try mediaLinks(config, path: path), webhooks: webhooks)
+            loaded, chain: try chain(config), links: try mediaLinks(config, path: path), webhooks: webhooks)
     }
 
     /// Nil for a destination that is not a webhook.

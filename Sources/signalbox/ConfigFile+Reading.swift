@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxJSON
 import SignalboxNotification
@@ -11,7 +12,7 @@ extension ConfigFile {
 
     /// Reads and checks a config; throws every error with its position. The config's `origin` lists the files that were
     /// read and the paths where more may be added.
-    static func load(_ path: String) throws(ConfigRefusal) -> GatewayConfig {
+    static func load(_ path: String) throws(ConfigRefusal) -> RoutedConfig {
         let files = try texts(path)
         do throws(InvalidConfig) {
             return try read(files, from: path)
@@ -21,13 +22,12 @@ extension ConfigFile {
     }
 
     /// As ``load(_:)``, from files that were read already.
-    static func read(_ files: [ConfigText], from path: String) throws(InvalidConfig) -> GatewayConfig {
-        var config = try GatewayConfig.read(
-            files, detectors: Vendors.names, sourceVendors: Vendors.namedBySource, checkingEntries: mistakes)
-        config.origin = GatewayConfig.Origin(
-            files: files.map(\.name) + config.templateFiles, folder: folder(beside: path),
+    static func read(_ files: [ConfigText], from path: String) throws(InvalidConfig) -> RoutedConfig {
+        var loaded = try RoutedConfig(files)
+        loaded.config.origin = GatewayConfig.Origin(
+            files: files.map(\.name) + loaded.config.templateFiles, folder: folder(beside: path),
             digest: hexadecimal(sha256(files.flatMap(\.bytes))))
-        return config
+        return loaded
     }
 
     /// The config's own file first, the others in the order of their names.
@@ -71,15 +71,10 @@ extension ConfigFile {
             throw ConfigRefusal("\(folder) cannot be read; files in it belong to the config.")
         }
         let names = all.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
-        guard names.count <= GatewayConfig.mostParts else {
+        guard names.count <= ConfigReading.mostParts else {
             throw ConfigRefusal(
-                "\(folder) has \(names.count) files; at most \(GatewayConfig.mostParts) are read. Put some together.")
+                "\(folder) has \(names.count) files; at most \(ConfigReading.mostParts) are read. Put some together.")
         }
         return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-    }
-
-    /// The errors in a user's own catalogue entries.
-    private static func mistakes(_ entries: JSONValue, _ parser: JSONParser) -> [ConfigReader.EntryFinding] {
-        Catalogue.mistakes(in: entries, with: parser).map { ($0.pointer, $0.message) }
     }
 }

@@ -1,9 +1,9 @@
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
-import SignalboxRouting
 
 /// A config read from a file, and all that is made of it, or why it cannot be used.
 enum ConfigFile {

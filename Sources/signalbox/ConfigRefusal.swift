@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignalboxConfig
 import SignalboxRouting
 
 /// The reasons why a config cannot be used, for the terminal and for later requests.
@@ -33,7 +34,7 @@ func orRefuse<T>(_ work: () throws(ConfigRefusal) -> T) throws(ExitCode) -> T {
 
 extension GatewayOptions {
     /// The config, or on standard error why it cannot be used.
-    func loadConfig() throws(ExitCode) -> GatewayConfig {
+    func loadConfig() throws(ExitCode) -> RoutedConfig {
         try orRefuse { () throws(ConfigRefusal) in try ConfigFile.load(configPath) }
     }
 }

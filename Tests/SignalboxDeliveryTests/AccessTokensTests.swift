@@ -1,8 +1,8 @@
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxServerTesting
 import SignalboxStore
 import Synchronization

@@ -1,6 +1,6 @@
 import Foundation
+import SignalboxConfig
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxSQLite
 import SignalboxTesting
 import Testing

@@ -1,6 +1,6 @@
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting
 import Testing

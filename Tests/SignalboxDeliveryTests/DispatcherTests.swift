@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification

@@ -1,5 +1,6 @@
 import CZlib
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -82,7 +83,7 @@ import Testing
         config.endObject()
         config.endObject()
         config.endObject()
-        let destination = try #require(try GatewayConfig.read(config.bytes, detectors: []).destinations.first)
+        let destination = try #require(try RoutedConfig(config.bytes).config.destinations.first)
         guard case .webhook(let webhook) = destination.endpoint else { throw CocoaError(.coderInvalidValue) }
         return webhook.format
     }
@@ -96,7 +97,7 @@ import Testing
     }
 
     private static func record(_ format: Destination.Format, _ leases: [Lease]) throws {
-        guard let message = try? format.message(for: leases) else { return }
+        guard let message = try? MessageWriter(format).message(for: leases) else { return }
         var headers = message.headers.map { (name: $0.name, value: $0.value) }
         if let contentType = message.contentType { headers.append(("content-type", contentType)) }
         try MessageRecorder.record(
@@ -107,7 +108,7 @@ import Testing
         var json = JSONWriter()
         json.beginObject()
         do throws(UnwritableMessage) {
-            let message = try format.message(for: leases)
+            let message = try MessageWriter(format).message(for: leases)
             json.key("contentType")
             if let contentType = message.contentType { json.string(contentType) } else { json.null() }
             json.key("headers")

@@ -1,4 +1,4 @@
-import SignalboxRouting
+import SignalboxConfig
 import Testing
 
 @testable import SignalboxGateway

@@ -7,6 +7,7 @@ import SignalboxTesting
 import Synchronization
 import Testing
 
+@testable import SignalboxConfig
 @testable import SignalboxGateway
 @testable import SignalboxRouting
 @testable import SignalboxSQLite

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxJSON
 import SignalboxNotification
@@ -174,14 +175,14 @@ import Testing
     // MARK: Dead letters by themselves
 
     private static func deadLetterRoutes(to name: String) throws -> RouteTable {
-        let config = try GatewayConfig.read(
+        let config = try RoutedConfig(
             Array(
                 """
                 { "destinations": { "\(name)": { "builtin": "inbox" }, "rest": { "builtin": "inbox" } },
                   "routes": [ { "name": "all", "match": {}, "to": ["rest"] },
                     { "name": "dead", "match": { "type": ["io.signalbox.delivery.dead"] }, "to": ["\(name)"] } ],
                   "fallback": ["rest"] }
-                """.utf8), detectors: [])
+                """.utf8))
         return config.routes
     }
 

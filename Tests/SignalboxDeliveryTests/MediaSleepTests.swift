@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting

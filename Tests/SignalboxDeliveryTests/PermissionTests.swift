@@ -1,5 +1,5 @@
+import SignalboxConfig
 import SignalboxEgress
-import SignalboxRouting
 import Testing
 
 @testable import SignalboxGateway

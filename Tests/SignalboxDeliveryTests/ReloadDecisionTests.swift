@@ -1,7 +1,7 @@
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 import Testing
 

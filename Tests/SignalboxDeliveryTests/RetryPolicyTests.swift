@@ -1,7 +1,7 @@
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
-import SignalboxRouting
 import SignalboxStore
 import Testing
 

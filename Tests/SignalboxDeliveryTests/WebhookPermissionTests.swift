@@ -1,7 +1,7 @@
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxSQLite
 import SignalboxServerTesting
 import SignalboxStore

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -45,7 +46,7 @@ import Testing
                 "arguments": { "type": "object", "properties": { "sku": { "type": "string" } }, "required": ["sku"] },
                 "requiredOptions": ["foreground"] } } } }
             """#
-        let types = try GatewayConfig.read(Array(config.utf8), detectors: []).actions
+        let types = try RoutedConfig(Array(config.utf8)).config.actions
         let tap = #""notification-action": {"type": "viewProduct", "value": "1"}"#
         #expect(try warnings(tap, types) == ["action.argument-missing /action/arguments"])
         #expect(try warnings(tap) == [])

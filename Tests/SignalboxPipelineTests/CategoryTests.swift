@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -27,7 +28,7 @@ import Testing
     private let pipeline: TestPipeline
 
     init() throws {
-        let config = try GatewayConfig.read(Array(Self.config.utf8), detectors: [])
+        let config = try RoutedConfig(Array(Self.config.utf8)).config
         pipeline = Self.pipeline(with: config.categories.statics)
     }
 

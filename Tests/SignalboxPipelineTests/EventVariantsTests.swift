@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -17,7 +18,7 @@ import Testing
     private func config(_ routes: String) throws -> RouteTable {
         let text =
             #"{"destinations":{"a":{"builtin":"inbox"},"b":{"builtin":"inbox"},"c":{"builtin":"inbox"}},"routes":[\#(routes)]}"#
-        return try GatewayConfig.read(Array(text.utf8), detectors: []).routes
+        return try RoutedConfig(Array(text.utf8)).routes
     }
 
     private func normalizer() -> Normalizer {
@@ -95,7 +96,7 @@ import Testing
                 routes: try config(
                     #"{"name":"r","match":{},"to":["a"]},{"name":"s","match":{"data":{"vendor":["braze"]}},"to":["a"]}"#
                 ),
-                queue: queue, sources: try GatewayConfig.read(Array(sources.utf8), detectors: []).sources,
+                queue: queue, sources: try RoutedConfig(Array(sources.utf8)).config.sources,
                 counts: counts)
             _ = try await intake.accept(Array(Self.payload.utf8), from: source)
             _ = try await intake.accept(Array(Self.payload.utf8), from: source)

@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
@@ -76,6 +77,6 @@ import Testing
     static func route(_ options: String) throws -> Route {
         let config =
             #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"r","to":["i"],"match":{},\#(options)}]}"#
-        return try #require(try GatewayConfig.read(Array(config.utf8), detectors: []).routes.routes.first)
+        return try #require(try RoutedConfig(Array(config.utf8)).routes.routes.first)
     }
 }

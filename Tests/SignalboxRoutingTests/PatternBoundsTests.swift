@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
@@ -92,7 +93,7 @@ import Testing
         let pattern = "{\"a\":[\(list(90) { "\($0)" })],\"$or\":[\(list(1_000) { "{\"k\($0)\":[1]}" })]}"
         let routes = list(11) { "{\"name\":\"r\($0)\",\"to\":[\"i\"],\"match\":\(pattern)}" }
         let config = "{\"destinations\":{\"i\":{\"builtin\":\"inbox\"}},\"routes\":[\(routes)]}"
-        let error = #expect(throws: InvalidConfig.self) { try GatewayConfig.read(Array(config.utf8), detectors: []) }
+        let error = #expect(throws: InvalidConfig.self) { try RoutedConfig(Array(config.utf8)) }
         #expect(error?.mistakes.first?.message.contains("more than 1000000 entries") == true)
     }
 

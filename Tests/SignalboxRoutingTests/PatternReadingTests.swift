@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxRouting
 import Testing
 

@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxJSON
 import SignalboxRouting
 import SignalboxTesting

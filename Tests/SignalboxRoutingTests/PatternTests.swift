@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxJSON
 import SignalboxRouting
 import SignalboxTesting
@@ -35,7 +36,7 @@ import Testing
     /// A pattern, read as part of a config.
     static func pattern(_ text: String) throws -> Pattern {
         let config = #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"r","to":["i"],"match":\#(text)}]}"#
-        return try #require(try GatewayConfig.read(Array(config.utf8), detectors: []).routes.routes.first).match
+        return try #require(try RoutedConfig(Array(config.utf8)).routes.routes.first).match
     }
 }
 

@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxRouting
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
     private func warnings(_ routes: String...) throws -> [String] {
         let destinations = #""destinations":{"i":{"builtin":"inbox"},"j":{"builtin":"inbox"}},"fallback":["i","j"]"#
         let config = "{\(destinations),\"routes\":[\(routes.joined(separator: ","))]}"
-        return try GatewayConfig.read(Array(config.utf8), detectors: []).warnings.filter {
+        return try RoutedConfig(Array(config.utf8)).config.warnings.filter {
             $0.message.contains("redact")
         }.map { "\($0.pointer): \($0.message)" }
     }

@@ -1,4 +1,5 @@
 import Foundation
+package import SignalboxConfig
 import SignalboxEgress
 package import SignalboxJSON
 package import SignalboxNotification

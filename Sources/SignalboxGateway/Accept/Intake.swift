@@ -1,4 +1,5 @@
 package import Foundation
+package import SignalboxConfig
 import SignalboxEgress
 import SignalboxJSON
 package import SignalboxNotification

@@ -1,8 +1,8 @@
 import Foundation
+package import SignalboxConfig
 package import SignalboxEgress
 import SignalboxJSON
 package import SignalboxNotification
-package import SignalboxRouting
 
 /// Access tokens of one client, by OAuth 2.0's client credentials grant (RFC 6749, 4.4).
 ///

@@ -1,7 +1,7 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 
 /// The log lines of a lane.

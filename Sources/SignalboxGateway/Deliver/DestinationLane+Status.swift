@@ -1,7 +1,7 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxEgress
-import SignalboxRouting
 import SignalboxStore
 
 /// Permission and backoff of a destination, recorded in the queue so that operators and other processes see them.

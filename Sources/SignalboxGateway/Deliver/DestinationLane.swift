@@ -1,7 +1,7 @@
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxNotification
-import SignalboxRouting
 import SignalboxStore
 
 /// Delivers the events of one destination. Lanes share only the queue and the HTTP clients, so a destination that

@@ -1,8 +1,8 @@
 import Foundation
 package import Logging
 import ServiceLifecycle
+package import SignalboxConfig
 package import SignalboxNotification
-package import SignalboxRouting
 package import SignalboxStore
 
 /// Runs a lane for every destination, and the timer that wakes them when deliveries become due.

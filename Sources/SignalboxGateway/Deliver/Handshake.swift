@@ -1,4 +1,4 @@
-import SignalboxRouting
+import SignalboxConfig
 
 /// Decides when a lane requests the destination's permission. Pure: the caller passes the time, measured from any
 /// start.

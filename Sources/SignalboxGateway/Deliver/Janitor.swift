@@ -1,6 +1,6 @@
 package import Logging
 import ServiceLifecycle
-package import SignalboxRouting
+package import SignalboxConfig
 package import SignalboxStore
 
 /// Removes events and deliveries beyond their retention from the queue.

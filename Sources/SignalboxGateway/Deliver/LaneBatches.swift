@@ -1,4 +1,4 @@
-import SignalboxRouting
+import SignalboxConfig
 import SignalboxStore
 
 /// Groups a lane's deliveries into requests: one delivery each, unless the format batches.

@@ -1,6 +1,6 @@
 import Foundation
+import SignalboxConfig
 package import SignalboxEgress
-import SignalboxRouting
 
 /// A destination's answer to a request for permission.
 package enum Permission: Sendable, Equatable {

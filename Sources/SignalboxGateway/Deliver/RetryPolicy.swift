@@ -1,6 +1,6 @@
 package import Foundation
+package import SignalboxConfig
 package import SignalboxEgress
-package import SignalboxRouting
 package import SignalboxStore
 
 /// Decides the outcome of a delivery after an attempt. Pure: the caller passes the time and the random number.

@@ -1,11 +1,12 @@
 package import Foundation
+package import SignalboxConfig
 package import SignalboxEgress
-package import SignalboxRouting
 package import SignalboxStore
 
 /// Posts events to a webhook, signed as Standard Webhooks specifies.
 package struct WebhookSender: Sender {
     private let webhook: Destination.Webhook
+    private let writer: MessageWriter
     private let keys: WebhookKeys
     private let http: OutboundHTTP
     private let userAgent: String
@@ -21,6 +22,7 @@ package struct WebhookSender: Sender {
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.webhook = webhook
+        writer = MessageWriter(webhook.format)
         self.keys = keys
         self.http = http
         self.headers = headers
@@ -84,7 +86,7 @@ package struct WebhookSender: Sender {
     }
 
     private func request(for leases: [Lease]) throws(UnwritableMessage) -> OutboundRequest {
-        let message = try webhook.format.message(for: leases)
+        let message = try writer.message(for: leases)
         let id = MessageID.of(leases)
         let timestamp = Int(now().timeIntervalSince1970)
         // The signature covers the uncompressed bytes: servers decompress them before the receiver's code.

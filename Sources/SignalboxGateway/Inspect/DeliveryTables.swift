@@ -1,6 +1,6 @@
 package import Foundation
+package import SignalboxConfig
 package import SignalboxNotification
-package import SignalboxRouting
 package import SignalboxStore
 
 /// Explains why deliveries wait, from the config and the status of their destinations.

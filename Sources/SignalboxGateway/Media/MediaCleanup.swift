@@ -1,5 +1,5 @@
 import Foundation
-package import SignalboxRouting
+package import SignalboxConfig
 package import SignalboxStore
 
 /// Removes stored files beyond their retention: first from the queue, which knows the files in use, then from the

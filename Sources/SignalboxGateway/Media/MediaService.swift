@@ -1,9 +1,9 @@
 package import Foundation
 package import Logging
 import ServiceLifecycle
+package import SignalboxConfig
 package import SignalboxJSON
 package import SignalboxNotification
-package import SignalboxRouting
 package import SignalboxStore
 
 /// Downloads the files that deliveries wait for, and releases those deliveries once their files are stored, have

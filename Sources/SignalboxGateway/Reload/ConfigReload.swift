@@ -1,6 +1,6 @@
 import Foundation
 package import Logging
-import SignalboxRouting
+import SignalboxConfig
 
 /// Replaces the active config while the gateway runs, as a whole or not at all.
 ///

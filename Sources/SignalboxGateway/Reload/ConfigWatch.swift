@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 import ServiceLifecycle
-package import SignalboxRouting
+package import SignalboxConfig
 import UnixSignals
 
 /// Requests a reload when the config's files change, and on SIGHUP.

@@ -1,5 +1,6 @@
 import Foundation
 package import Logging
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxNotification
 import SignalboxRouting

@@ -1,5 +1,5 @@
 package import Logging
-package import SignalboxRouting
+package import SignalboxConfig
 
 extension GatewayConfig {
     /// True if a setting changed that is read at the start only.

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+package import SignalboxConfig
 package import SignalboxEgress
 package import SignalboxNotification
 package import SignalboxRouting
@@ -8,6 +9,7 @@ package import SignalboxStore
 /// Everything that a gateway makes from one config. A reload replaces the whole plan.
 package struct GatewayPlan: Sendable {
     package let config: GatewayConfig
+    package let routes: RouteTable
     package let status: ActiveConfigStatus
     package let normalizer: Normalizer
     package let intake: Intake
@@ -37,22 +39,23 @@ package struct GatewayPlan: Sendable {
     init(_ resolved: ResolvedConfig, on resources: Resources, following former: GatewayPlan? = nil) {
         let config = resolved.config
         self.config = config
+        routes = resolved.routes
         links = resolved.links
         status = ActiveConfigStatus(digest: config.origin.digest, since: Date())
         normalizer = Normalizer(
             chain: resolved.chain, gateway: config.gateway.name, tokens: resources.tokens,
-            keepsPayloads: !config.routes.payloadTakers.isEmpty, showsPayloads: config.routes.includesPayloads,
+            keepsPayloads: !routes.payloadTakers.isEmpty, showsPayloads: routes.includesPayloads,
             mediaStatus: .skipped, actions: config.actions, categories: config.categories.statics)
         intake = Intake(
-            normalizer: normalizer, routes: config.routes, queue: resources.queue, sources: config.sources,
+            normalizer: normalizer, routes: routes, queue: resources.queue, sources: config.sources,
             counts: resources.counts)
         let variants = EventVariants(tokens: resources.tokens, counts: resources.counts)
         interactions = InteractionIntake(
-            gateway: config.gateway.name, routes: config.routes,
+            gateway: config.gateway.name, routes: routes,
             decider: Self.decider(types: config.actions, media: resources.media, links: links),
             queue: resources.queue, variants: variants)
         deadLetters = DeadLetterEvents(
-            gateway: config.gateway.name, routes: config.routes, variantWriter: variants.writer)
+            gateway: config.gateway.name, routes: routes, variantWriter: variants.writer)
         let clients =
             former.flatMap { $0.config.egressAllow == config.egressAllow ? $0.clients : nil }
             ?? ClientPool(allow: config.egressAllow)
@@ -68,7 +71,7 @@ package struct GatewayPlan: Sendable {
         let allow = config.media.allow
         let known = former.flatMap { $0.clients === clients && $0.config.media.allow == allow ? $0.mediaClient : nil }
         mediaClient = known ?? clients.separateClient(allowing: allow)
-        downloads = Self.downloads(config, resources, links, mediaClient, variants.writer)
+        downloads = Self.downloads(resolved, resources, links, mediaClient, variants.writer)
     }
 
     package var senders: [DestinationName: any Sender] {
@@ -81,9 +84,10 @@ package struct GatewayPlan: Sendable {
     }
 
     private static func downloads(
-        _ config: GatewayConfig, _ resources: Resources, _ links: MediaLinks, _ client: OutboundHTTP,
+        _ resolved: ResolvedConfig, _ resources: Resources, _ links: MediaLinks, _ client: OutboundHTTP,
         _ variantWriter: EventVariantWriter
     ) -> MediaService.Setup {
+        let config = resolved.config
         var settings = MediaFetcher.Settings(userAgent: "signalbox/" + resources.version)
         settings.rules.allowsHTTP = config.media.allowHttp
         settings.rules.kinds = Set(MediaKind.allCases.filter { config.media.types.contains($0.contentType) })
@@ -91,7 +95,7 @@ package struct GatewayPlan: Sendable {
         settings.timeout = config.media.timeout
         settings.transport = config.media.transport
         let fetcher = MediaFetcher(settings, http: client, store: resources.media)
-        let routes = config.routes
+        let routes = resolved.routes
         return MediaService.Setup(settings: config.media) { file in
             links.href(file.sha256, now: Date())
         } transform: { event, route, parser in

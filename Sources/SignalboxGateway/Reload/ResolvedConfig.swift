@@ -1,3 +1,4 @@
+package import SignalboxConfig
 package import SignalboxNotification
 package import SignalboxRouting
 
@@ -24,6 +25,7 @@ package struct ResolvedConfig: Sendable {
     }
 
     package let config: GatewayConfig
+    let routes: RouteTable
     let chain: VendorChain
     let links: MediaLinks
     let webhooks: [DestinationName: WebhookSecrets]
@@ -31,9 +33,10 @@ package struct ResolvedConfig: Sendable {
     /// `chain`: the detectors that the config names. `links`: signs the links to stored files, if the config asks for
     /// it. `webhooks`: one for each destination that is a webhook.
     package init(
-        _ config: GatewayConfig, chain: VendorChain, links: MediaLinks, webhooks: [DestinationName: WebhookSecrets]
+        _ loaded: RoutedConfig, chain: VendorChain, links: MediaLinks, webhooks: [DestinationName: WebhookSecrets]
     ) {
-        self.config = config
+        config = loaded.config
+        routes = loaded.routes
         self.chain = chain
         self.links = links
         self.webhooks = webhooks

@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxRouting
@@ -9,10 +10,10 @@ package struct DryRun {
     private let asJSON: Bool
 
     package init(
-        _ options: ReplayOptions, by normalizer: Normalizer, _ config: GatewayConfig, in session: ReplaySession
+        _ options: ReplayOptions, by normalizer: Normalizer, _ config: RoutedConfig, in session: ReplaySession
     ) throws {
         self.session = session
-        recording = try options.recording(by: normalizer, config, in: session)
+        recording = try options.recording(by: normalizer, config.config, config.routes, in: session)
         asJSON = options.printsJSON
     }
 

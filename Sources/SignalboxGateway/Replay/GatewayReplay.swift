@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxNotification
 package import SignalboxRouting
@@ -15,11 +16,11 @@ package struct GatewayReplay {
     /// `token`: of a source of that gateway.
     package init(
         _ options: ReplayOptions, to address: GatewayAddress, token: String?, by normalizer: Normalizer,
-        _ config: GatewayConfig, in session: ReplaySession
+        _ config: RoutedConfig, in session: ReplaySession
     ) throws {
         self.options = options
         self.session = session
-        recording = try options.recording(by: normalizer, config, in: session)
+        recording = try options.recording(by: normalizer, config.config, config.routes, in: session)
         // The operator typed the address, so the egress policy does not apply to it.
         http = OutboundHTTP(policy: AddressPolicy(allow: ["0.0.0.0/0", "::/0"].compactMap { AddressRange($0) }))
         client = GatewayClient(address, token: token, http: http, elapsed: session.elapsed, now: { Date() })

@@ -1,5 +1,5 @@
+import SignalboxConfig
 package import SignalboxNotification
-import SignalboxRouting
 
 /// Decides when events may be sent: at a rate, at the recorded pace, or both. Pure: the caller passes the time,
 /// measured from any start.

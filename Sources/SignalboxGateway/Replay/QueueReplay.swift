@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxEgress
 package import SignalboxNotification
 import SignalboxRouting
@@ -17,7 +18,7 @@ package struct QueueReplay {
         self.gateway = gateway
         self.session = session
         recording = try options.recording(
-            by: gateway.plan.normalizer, gateway.plan.config, in: session, hasLastingIDs: true)
+            by: gateway.plan.normalizer, gateway.plan.config, gateway.plan.routes, in: session, hasLastingIDs: true)
     }
 
     /// Runs until every delivery was attempted. Returns true if a payload was rejected or a delivery failed.

@@ -1,4 +1,5 @@
 package import Foundation
+import SignalboxConfig
 import SignalboxJSON
 package import SignalboxNotification
 import SignalboxRouting
@@ -108,11 +109,11 @@ package struct ReplayOptions: Sendable {
     /// Reads recorded payloads as these options and a config say. `session`: the run, whose start ages count from.
     /// `hasLastingIDs`: derive event ids from the run, so that a resumed run repeats them.
     func recording(
-        by normalizer: Normalizer, _ config: GatewayConfig, in session: ReplaySession, hasLastingIDs: Bool = false
+        by normalizer: Normalizer, _ config: GatewayConfig, _ routes: RouteTable, in session: ReplaySession, hasLastingIDs: Bool = false
     ) throws(ReplayError) -> Recording {
         let source = source ?? .default
         return Recording(
-            normalizer: normalizer, routes: config.routes, source: source, vendor: config.sourceVendors[source],
+            normalizer: normalizer, routes: routes, source: source, vendor: config.sourceVendors[source],
             envelope: envelope, selection: try selection.selection(now: session.began),
             identity: hasLastingIDs ? session.identity : nil, now: { Date() })
     }

@@ -1,4 +1,5 @@
 package import Foundation
+package import SignalboxConfig
 package import SignalboxNotification
 package import SignalboxRouting
 

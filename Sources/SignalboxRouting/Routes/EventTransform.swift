@@ -1,27 +1,11 @@
+package import SignalboxConfig
 package import SignalboxJSON
 
 /// How a route makes new data from an event: with a template that writes JSON, or with a map of names to JSON
 /// Pointers.
 package enum EventTransform: Sendable, Equatable {
     case template(EventTemplate)
-    case map([Field])
-
-    /// A member of the new data.
-    package struct Field: Sendable, Equatable {
-        package let name: String
-        package let source: Source
-
-        package init(name: String, source: Source) {
-            self.name = name
-            self.source = source
-        }
-    }
-
-    package indirect enum Source: Sendable, Equatable {
-        /// A value of the event. If the event has none here, the member is omitted.
-        case pointer(JSONPointer)
-        case object([Field])
-    }
+    case map([DataField])
 
     /// The event with new data, and without `dataschema`, which no longer describes them. `parser`: parses the output
     /// of a template.
@@ -46,7 +30,7 @@ package enum EventTransform: Sendable, Equatable {
 }
 
 extension JSONWriter {
-    fileprivate mutating func object(_ fields: [EventTransform.Field], from event: JSONValue) {
+    fileprivate mutating func object(_ fields: [DataField], from event: JSONValue) {
         beginObject()
         for field in fields {
             switch field.source {

@@ -1,21 +1,13 @@
+package import SignalboxConfig
 package import SignalboxJSON
 
 /// The values of an event that a route removes or hides before its destinations receive it: a tree of JSON Pointers.
 package struct Redaction: Sendable, Equatable {
     private var root = Node()
 
-    package enum Action: String, Sendable, CaseIterable {
-        /// Removes the member or element.
-        case drop
-        /// Replaces strings by stars, numbers by 0 and booleans by false; keeps the structure.
-        case mask
-        /// Replaces the value by a keyed hash: equal for equal values, and not reversible by trying values.
-        case hash
-    }
-
     private struct Node: Sendable, Equatable {
         /// Nil for a node on the way to others.
-        var action: Action?
+        var action: RedactionAction?
         /// By the pointer's next token.
         var children: [Child] = []
 
@@ -34,7 +26,7 @@ package struct Redaction: Sendable, Equatable {
         }
 
         /// Adds an action at a path below; see ``Redaction/add(_:at:)``.
-        mutating func add(_ action: Action, at tokens: ArraySlice<[UInt8]>) -> Bool {
+        mutating func add(_ action: RedactionAction, at tokens: ArraySlice<[UInt8]>) -> Bool {
             guard self.action == nil else { return false }
             guard let token = tokens.first else {
                 guard children.isEmpty else { return false }
@@ -65,7 +57,7 @@ package struct Redaction: Sendable, Equatable {
 
     /// Adds an action for the value under a pointer into the event, in which `*` is every element of an array. Returns
     /// false and adds nothing if the pointer leads to the same value as another one, into it or around it.
-    package mutating func add(_ action: Action, at pointer: JSONPointer) -> Bool {
+    package mutating func add(_ action: RedactionAction, at pointer: JSONPointer) -> Bool {
         root.add(action, at: pointer.tokens.map { Array($0.utf8) }[...])
     }
 

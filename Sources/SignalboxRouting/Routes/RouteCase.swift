@@ -1,4 +1,5 @@
 package import Foundation
+package import SignalboxConfig
 package import SignalboxJSON
 package import SignalboxNotification
 
@@ -38,9 +39,9 @@ package struct RouteCase: Sendable {
                 ConfigMistake(file: 0, pointer: "", place: nil, in: file.bytes, message: message)
             ])
         }
-        var reader = ConfigReader(parser: parser, roots: [root], detectors: [], sourceVendors: [])
+        var reader = ConfigReader(parser: parser, roots: [root])
         let cases = reader.routeCases(root, of: config)
-        guard reader.errorCount == 0 else { throw InvalidConfig(mistakes: reader.mistakes(in: [file])) }
+        try reader.diagnostics.throwErrors(in: [file])
         return cases
     }
 }
@@ -53,7 +54,7 @@ extension ConfigReader {
             note(value, "this must have 1 to \(RouteCase.limit) cases")
             return []
         }
-        let (routes, destinations) = (Set(config.routes.routes.map(\.name)), Set(config.destinations.map(\.name.name)))
+        let (routes, destinations) = (Set(config.routes.map(\.name)), Set(config.destinations.map(\.name.name)))
         return list(value, upTo: RouteCase.limit).compactMap {
             routeCase($0, of: config, routes: routes, destinations: destinations)
         }

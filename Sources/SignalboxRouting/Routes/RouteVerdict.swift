@@ -1,3 +1,4 @@
+import SignalboxConfig
 package import SignalboxJSON
 import SignalboxNotification
 

@@ -1,4 +1,5 @@
 import Mustache
+import SignalboxConfig
 package import SignalboxJSON
 
 /// A Mustache template that makes a message from an event. Its initialiser renders it with two sample events, so that
@@ -13,8 +14,6 @@ package struct EventTemplate: Sendable, Equatable {
     private let template: MustacheTemplate
     private let escaping: TemplateEscaping
 
-    /// Largest template, in bytes.
-    static let sizeLimit = 64 * 1024
     /// Largest output, in bytes.
     package static let outputLimit = 4 * 1024 * 1024
 
@@ -25,8 +24,8 @@ package struct EventTemplate: Sendable, Equatable {
         self.body = body
         self.contentType = contentType
         escaping = TemplateEscaping(for: contentType)
-        guard body.utf8.count <= Self.sizeLimit else {
-            throw InvalidTemplate(message: "it has more than \(Self.sizeLimit / 1024) KiB; shorten it")
+        guard body.utf8.count <= TemplateSource.sizeLimit else {
+            throw InvalidTemplate(message: "it has more than \(TemplateSource.sizeLimit / 1024) KiB; shorten it")
         }
         try TemplateScan.check(body)
         do {

@@ -1,3 +1,4 @@
+import SignalboxConfig
 import SignalboxJSON
 
 /// Checks the tags of a template before the Mustache library parses it. The library ignores some mistakes (partials,

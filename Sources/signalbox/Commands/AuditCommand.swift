@@ -1,5 +1,6 @@
 import ArgumentParser
 import SignalboxGateway
+import SignalboxRouting
 import SignalboxStore
 
 struct AuditCommand: AsyncParsableCommand {
@@ -13,7 +14,7 @@ struct AuditCommand: AsyncParsableCommand {
     @OptionGroup var options: GatewayOptions
 
     func run() async throws {
-        let audit = try await options.existingQueue(try options.optionalConfig()).audit()
+        let audit = try await options.existingQueue(try options.optionalConfig().config).audit()
         for line in audit.table { print(line) }
         for line in audit.findings { StandardError.write("signalbox: \(line)\n") }
         guard audit.isRight else { throw ExitCode.incomplete }

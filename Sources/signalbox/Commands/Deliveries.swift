@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -22,7 +23,7 @@ struct Deliveries: AsyncParsableCommand {
         @Flag(help: "Print one JSON object per line.") var json = false
 
         func run() async throws {
-            let config = try options.optionalConfig()
+            let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
             let filter = DeliveryFilter(state: state, destination: destination.map { DestinationName($0) })
             let records = try await queue.deliveries(filter, limit: max(0, limit))
@@ -41,7 +42,7 @@ struct Deliveries: AsyncParsableCommand {
         @Argument(help: "The delivery's number.") var id: Int64
 
         func run() async throws {
-            let config = try options.optionalConfig()
+            let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
             guard let record = try await queue.deliveries(DeliveryFilter(ids: [id]), limit: 1).first else {
                 StandardError.write("signalbox: there is no delivery \(id).\n")
@@ -72,7 +73,7 @@ struct Deliveries: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let queue = try options.existingQueue(try options.optionalConfig())
+            let queue = try options.existingQueue(try options.optionalConfig().config)
             let filter = DeliveryFilter(
                 ids: ids.isEmpty ? nil : ids, state: dead ? .dead : nil,
                 destination: destination.map { DestinationName($0) })
@@ -105,7 +106,7 @@ struct Deliveries: AsyncParsableCommand {
         }
 
         func run() async throws {
-            let queue = try options.existingQueue(try options.optionalConfig())
+            let queue = try options.existingQueue(try options.optionalConfig().config)
             let age = olderThan.flatMap { Duration(text: $0) }
             let filter = DeliveryFilter(
                 ids: ids.isEmpty ? nil : ids, state: state, destination: destination.map { DestinationName($0) },

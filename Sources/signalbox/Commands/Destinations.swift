@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
 import SignalboxNotification
@@ -13,7 +14,7 @@ struct Destinations: AsyncParsableCommand {
 
     /// The destination of that name in the config.
     private static func find(_ name: String, _ options: GatewayOptions) throws -> (GatewayConfig, Destination) {
-        let config = try options.optionalConfig()
+        let config = try options.optionalConfig().config
         guard let destination = config.destinations.first(where: { $0.name.name == name }) else {
             throw refuse("\(options.configPath) has no destination \(name).")
         }
@@ -26,7 +27,7 @@ struct Destinations: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
 
         func run() async throws {
-            let config = try options.optionalConfig()
+            let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
             let counts = try await queue.gauges().mapValues { (waiting: $0.waiting, dead: $0.dead) }
             for line in DestinationTable.lines(config, try await queue.statuses(), counts) { print(line) }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
@@ -19,9 +20,10 @@ struct Explain: AsyncParsableCommand {
     func run() async throws {
         let inputs = InputFiles([file])
         let body = try payload(inputs)
-        let config = try options.optionalConfig()
+        let loaded = try options.optionalConfig()
+        let config = loaded.config
         let explanation = Explanation(
-            try options.normalizer(for: config), chain: try ConfigFile.chain(config), routes: config.routes,
+            try options.normalizer(for: config), chain: try ConfigFile.chain(config), routes: loaded.routes,
             as: Reception(from: source, at: Date(), vendor: config.sourceVendors[source]))
         do throws(Rejection) {
             try explanation.explain(body) { StandardOutput.print($0) }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
-import SignalboxRouting
 import SignalboxServer
 
 struct Listen: AsyncParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
@@ -20,7 +21,7 @@ struct MediaFiles: AsyncParsableCommand {
         @Flag(help: "Print one JSON object per line.") var json = false
 
         func run() async throws {
-            let queue = try options.existingQueue(try options.optionalConfig())
+            let queue = try options.existingQueue(try options.optionalConfig().config)
             if downloads {
                 if !json { print(MediaURLRecord.heading) }
                 for record in try await queue.mediaURLs(
@@ -91,7 +92,7 @@ struct MediaFiles: AsyncParsableCommand {
 
         func run() async throws {
             let (queue, store) = try MediaFiles.open(options)
-            let config = try options.optionalConfig()
+            let config = try options.optionalConfig().config
             var retention = config.media.retention
             if let unused { retention.age = unused }
             if let bytes { retention.bytes = Int64(bytes) }
@@ -113,7 +114,7 @@ struct MediaFiles: AsyncParsableCommand {
     }
 
     private static func open(_ options: GatewayOptions) throws -> (any Store, MediaStore) {
-        let config = try options.optionalConfig()
+        let config = try options.optionalConfig().config
         let media = options.dataDirectory(file: config.gateway.dataDirectory) + "/media"
         return (try options.existingQueue(config), MediaStore(besideOwnerOf: media))
     }

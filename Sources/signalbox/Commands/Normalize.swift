@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
@@ -32,7 +33,7 @@ struct Normalize: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let config = try options.optionalConfig()
+        let config = try options.optionalConfig().config
         let normalization = Normalization(
             by: try options.normalizer(for: config, mediaStatus: .pending), from: source,
             vendor: config.sourceVendors[source], envelope: envelope.recorded)

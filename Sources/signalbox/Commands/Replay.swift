@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
@@ -112,8 +113,8 @@ struct Replay: AsyncParsableCommand {
         try ReplaySession(request, interruption: interruption, diagnostics: .standardError)
     }
 
-    private func check(_ config: GatewayConfig) throws {
-        try selection.request.check(try ConfigFile.chain(config), config)
+    private func check(_ config: RoutedConfig) throws {
+        try selection.request.check(try ConfigFile.chain(config.config), config.config)
     }
 
     private func decide(_ interruption: Interruption) async throws -> Bool {
@@ -123,7 +124,7 @@ struct Replay: AsyncParsableCommand {
         var output = StandardOutput()
         // Decisions are printed however the run ends.
         defer { output.flush() }
-        let run = try DryRun(request, by: try options.normalizer(for: config), config, in: session)
+        let run = try DryRun(request, by: try options.normalizer(for: config.config), config, in: session)
         return try await run.run { output.write($0) }
     }
 
@@ -131,7 +132,7 @@ struct Replay: AsyncParsableCommand {
         let token = try upload.resolvedToken()
         let config = try options.optionalConfig()
         try check(config)
-        let normalizer = try options.normalizer(for: config)
+        let normalizer = try options.normalizer(for: config.config)
         let run = try GatewayReplay(
             request, to: address, token: token, by: normalizer, config, in: try session(interruption))
         return try await run.run()

@@ -1,4 +1,5 @@
 import ArgumentParser
+import SignalboxConfig
 import SignalboxRouting
 
 struct Routes: ParsableCommand {
@@ -31,7 +32,7 @@ struct Routes: ParsableCommand {
             let report = ConfigReport(of: texts, hasColor: StandardError.hasColor)
             let found: (config: GatewayConfig?, mistakes: [ConfigMistake])
             do throws(InvalidConfig) {
-                let config = try ConfigFile.read(texts, from: file)
+                let config = try ConfigFile.read(texts, from: file).config
                 found = (config, config.warnings)
             } catch {
                 found = (nil, error.mistakes)
@@ -42,7 +43,7 @@ struct Routes: ParsableCommand {
             guard let config = found.config, !strict || found.mistakes.isEmpty else { throw ExitCode.unusable }
             _ = try ConfigFile.chain(config)
             StandardOutput.print(
-                "\(file): \(config.routes.routes.count) routes, \(config.destinations.count) destinations, "
+                "\(file): \(config.routes.count) routes, \(config.destinations.count) destinations, "
                     + "\(config.sources.count) sources: \(found.mistakes.isEmpty ? "nothing wrong" : "can be used")")
         }
     }

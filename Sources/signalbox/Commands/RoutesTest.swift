@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
@@ -24,10 +25,11 @@ extension Routes {
         var json = false
 
         func run() throws {
-            let config = try options.loadConfig()
+            let loaded = try options.loadConfig()
+            let config = loaded.config
             let normalizer = try options.normalizer(for: config)
             let trials = RouteTrials(
-                normalizer: normalizer, routes: config.routes.withoutSampling, vendors: config.sourceVendors)
+                normalizer: normalizer, routes: loaded.routes.withoutSampling, vendors: config.sourceVendors)
             let folder = (cases as NSString).deletingLastPathComponent
             let results = try read(for: config).map { item in
                 guard let result = RouteCaseResult(running: item, from: folder, by: trials, at: Date()) else {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Logging
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
@@ -28,12 +29,13 @@ struct Serve: AsyncParsableCommand {
         // Until the config is watched. Without a terminal, SIGHUP does not mean that a terminal was closed.
         if isatty(STDIN_FILENO) == 0 { signal(SIGHUP, SIG_IGN) }
         let logger = options.makeLogger()
-        let config = try options.loadConfig()
+        let loaded = try options.loadConfig()
+        let config = loaded.config
         let text = options.listenAddress(flag: listen, file: config.gateway.listen)
         guard let address = ListenAddress(text) else {
             throw refuse("Invalid listen address \(text): write it as 127.0.0.1:8080 or [::1]:8080.")
         }
-        let (directory, gateway) = try options.open(config, acceptsLoss: acceptQueueLoss, logger: logger)
+        let (directory, gateway) = try options.open(loaded, acceptsLoss: acceptQueueLoss, logger: logger)
         defer { withExtendedLifetime(directory) {} }
         let server = GatewayServer(
             try surface(gateway, gateway.plan, address: address), address: address, logger: logger,
@@ -87,12 +89,12 @@ struct Serve: AsyncParsableCommand {
                     + "could send payloads. Add sources with tokens, or listen on 127.0.0.1.")
         }
         let access = config.sources.isEmpty ? SourceAccess.open : SourceAccess(sources)
-        let trials = RouteTrials(normalizer: plan.normalizer, routes: config.routes, vendors: config.sourceVendors)
+        let trials = RouteTrials(normalizer: plan.normalizer, routes: plan.routes, vendors: config.sourceVendors)
         return GatewaySurface(
             intake: plan.intake, interactions: plan.interactions, sources: access, operators: operators,
             operations: operations(gateway, plan),
             routes: RoutesAPI(
-                routes: config.routes, trials: trials, counts: gateway.resources.counts, status: plan.status),
+                routes: plan.routes, trials: trials, counts: gateway.resources.counts, status: plan.status),
             categories: CategoriesAPI(
                 queue: gateway.queue, statics: config.categories.statics.records, limit: config.categories.count),
             media: MediaAPI(gateway.resources.media, links: plan.links))

@@ -1,4 +1,4 @@
-package import SignalboxRouting
+package import SignalboxConfig
 package import SignalboxStore
 
 /// Groups deliveries into batches. Pure: the caller passes the time, measured from any start.

@@ -1,0 +1,116 @@
+import SignalboxJSON
+
+/// Where in a config's files a value or a key is.
+package struct ConfigLocation: Sendable, Equatable {
+    /// Index of the file, counted from 0.
+    package var file = 0
+    /// JSON Pointer of the value.
+    package var pointer: String
+    /// True for the value's key instead of the value.
+    package var isKey = false
+
+    package init(file: Int = 0, pointer: String, isKey: Bool = false) {
+        self.file = file
+        self.pointer = pointer
+        self.isKey = isKey
+    }
+
+    /// The location of a member or an element. `token`: its key or index, unescaped.
+    package func appending(_ token: String, isKey: Bool = false) -> ConfigLocation {
+        ConfigLocation(file: file, pointer: pointer + "/" + JSONPointer.escape(token), isKey: isKey)
+    }
+
+    /// The bytes in the text of its file; nil when the text has no such value.
+    fileprivate func range(in text: [UInt8]) -> Range<Int>? {
+        let place = JSONPosition(of: pointer, in: text)
+        return isKey ? place?.key ?? place?.value : place?.value
+    }
+}
+
+/// Collects the errors and warnings of a config. Positions in the text are computed only for those that are listed.
+package struct ConfigDiagnostics: Sendable {
+    /// After this many errors and warnings the rest is only counted.
+    package static let most = 100
+    /// Longest message, in characters; names in a config may be long.
+    private static let longestMessage = 1_000
+
+    /// Another location that a finding is about, with its own message.
+    package typealias Related = (location: ConfigLocation, message: String)
+
+    private struct Finding {
+        let severity: ConfigMistake.Severity
+        let location: ConfigLocation
+        let message: String
+        let related: [Related]
+        let mayBeSecret: Bool
+    }
+
+    private var findings: [Finding] = []
+    /// All errors, including those that are not listed.
+    package private(set) var errorCount = 0
+
+    /// True when further findings are only counted.
+    package var isFull: Bool { findings.count >= Self.most }
+
+    package init() {}
+
+    /// Records an error. `mayBeSecret`: the value may be a pasted secret and must not be shown.
+    package mutating func error(
+        at location: ConfigLocation, _ message: @autoclosure () -> String,
+        also related: [Related] = [],
+        mayBeSecret: Bool = false
+    ) {
+        errorCount += 1
+        add(.error, location, message, related, mayBeSecret: mayBeSecret)
+    }
+
+    /// Records an unusual but harmless value.
+    package mutating func warning(
+        at location: ConfigLocation, _ message: @autoclosure () -> String,
+        also related: [Related] = []
+    ) {
+        add(.warning, location, message, related, mayBeSecret: false)
+    }
+
+    private mutating func add(
+        _ severity: ConfigMistake.Severity, _ location: ConfigLocation, _ message: () -> String,
+        _ related: [Related], mayBeSecret: Bool
+    ) {
+        guard !isFull else { return }
+        var message = message()
+        if message.utf8.count > Self.longestMessage { message = message.prefix(Self.longestMessage) + "…" }
+        findings.append(
+            Finding(
+                severity: severity, location: location, message: message, related: related, mayBeSecret: mayBeSecret))
+    }
+
+    /// Appends the findings of a text that is a part of the config.
+    package mutating func append(_ other: ConfigDiagnostics) {
+        errorCount += other.errorCount
+        findings += other.findings.prefix(Self.most - findings.count)
+    }
+
+    /// Throws all findings if one of them is an error.
+    package func throwErrors(in files: [ConfigText]) throws(InvalidConfig) {
+        if errorCount > 0 { throw InvalidConfig(mistakes: mistakes(in: files)) }
+    }
+
+    /// What was found, with positions in the texts, in the order of the files and of the positions.
+    package func mistakes(in files: [ConfigText]) -> [ConfigMistake] {
+        let mistakes = findings.map { finding in
+            let text = files[finding.location.file].bytes
+            var mistake = ConfigMistake(
+                finding.severity, file: finding.location.file, pointer: finding.location.pointer,
+                place: finding.location.range(in: text), in: text, message: finding.message)
+            mistake.mayBeSecret = finding.mayBeSecret
+            mistake.notes = finding.related.compactMap { location, message in
+                location.range(in: files[location.file].bytes).map {
+                    ConfigMistake.Note(file: location.file, place: $0, message: message)
+                }
+            }
+            return mistake
+        }
+        let keys = mistakes.enumerated().map { ($1.file, $1.place?.lowerBound ?? 0, $0) }
+        return mistakes.indices.sorted { keys[$0] < keys[$1] }.map { mistakes[$0] }
+    }
+}

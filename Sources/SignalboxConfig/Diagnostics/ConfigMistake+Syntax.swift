@@ -1,0 +1,106 @@
+package import SignalboxJSON
+
+/// Why a file is no JSON, in words.
+extension ConfigMistake {
+    package init(_ error: JSONError, file: Int, in text: [UInt8]) {
+        guard Self.isMisspelled(error.reason), let fault = JSONFault(in: text) else {
+            let place = error.offset.map { $0..<min($0 + 1, text.count) }
+            self.init(file: file, pointer: "", place: place, in: text, message: Self.words(for: error.reason))
+            return
+        }
+        self.init(file: file, pointer: "", place: fault.range, in: text, message: Self.words(for: fault, in: text))
+        switch fault.kind {
+        case .bareKey, .bareWord, .number: repeatsText = true
+        default: break
+        }
+        if let opening = fault.opening {
+            notes = [Note(file: file, place: opening..<opening + 1, message: "this bracket is open there")]
+        }
+    }
+
+    /// An error for files that are too large together, reported on the file that exceeds the bound; nil within the
+    /// bound.
+    init?(sizeOf files: [ConfigText]) {
+        var bytes = 0
+        for (number, file) in files.enumerated() {
+            bytes += file.bytes.count
+            guard bytes > ConfigBounds.bytes else { continue }
+            let most = ConfigBounds.bytes >> 20
+            let words =
+                files.count == 1
+                ? "the file is larger than \(most) MiB" : "with this file the config is larger than \(most) MiB"
+            self.init(file: number, pointer: "", place: nil, in: file.bytes, message: words)
+            return
+        }
+        return nil
+    }
+
+    /// Levels of nesting that a config may have: those of ``JSONParser/Limits``.
+    private static let levels = JSONParser.Limits().depth
+
+    /// Whether the place of what is wrong is to be looked for; otherwise it is not the spelling.
+    private static func isMisspelled(_ reason: JSONError.Reason) -> Bool {
+        switch reason {
+        case .empty, .invalidUTF8, .tooLarge, .tooManyDocuments, .outOfMemory: false
+        default: true
+        }
+    }
+
+    private static func words(for reason: JSONError.Reason) -> String {
+        switch reason {
+        case .empty: "the file is empty; it should hold a JSON object"
+        case .invalidUTF8: "this is not UTF-8; save the file as UTF-8"
+        case .unclosedString: "the file ends within a string; a quote is missing"
+        case .incomplete: "the file ends too early; a closing bracket is missing"
+        case .invalidString:
+            "a string has a line end, another control character or a wrong escape here; close its quote, or escape it"
+        case .invalidNumber: "this number does not fit 64 bits"
+        case .tooDeep: "this is nested more than \(levels) levels deep; flatten it"
+        case .tooLarge: "the file is larger than 16 MiB"
+        default: "this is not JSON from here on; look for a missing or additional comma, quote or bracket"
+        }
+    }
+
+    private static func words(for fault: JSONFault, in text: [UInt8]) -> String {
+        switch fault.kind {
+        case .comment: "JSON has no comments; remove it"
+        case .trailingComma: "nothing comes behind this comma; remove it"
+        case .additionalComma: "there is one comma too many; remove it"
+        case .missingComma: "a comma is missing; write one between this and what follows"
+        case .missingColon: "a colon is missing; write one between the name and its value"
+        case .missingValue: "a value is missing; write one, or remove what leads to it"
+        case .missingKey: "a name in double quotes is missing; a member of an object is written as \"name\": value"
+        case .singleQuotes: "JSON knows double quotes only; write \" in place of this one and of its partner"
+        case .typographicQuotes: "this is a quotation mark of a word processor; write \" in its place"
+        case .bareKey(let word): "a name stands in double quotes; write \"\(word)\""
+        case .bareWord(let word): Self.words(for: word)
+        case .number(let number): "\(number) is no number that JSON knows; write it like 10, -0.5 or 1e3"
+        case .unclosedString: "this string is not closed on its line; a quote is missing"
+        case .control: "a string has a control character here; escape it, a tab as \\t"
+        case .escape: "there is no such escape; write \\\\ for a backslash"
+        case .furtherText:
+            "the file goes on behind its end; remove what is too much, or look for a bracket that closes too early"
+        case .wrongClosing: Self.words(forClosing: text[fault.range.lowerBound], of: fault.opening.map { text[$0] })
+        case .unclosed:
+            "the file ends too early; a closing \(Self.closing(fault.opening.map { text[$0] })) is missing"
+        case .tooDeep: Self.words(for: JSONError.Reason.tooDeep)
+        case .unexpected(let character): "\(character) has no meaning here; look for a missing quote, comma or bracket"
+        }
+    }
+
+    private static func words(for word: String) -> String {
+        switch word.lowercased() {
+        case "true", "false", "null": "JSON's words are in lower case; write \(word.lowercased())"
+        case "none", "nil", "undefined": "there is no \(word) in JSON; write null, or leave the setting out"
+        default: "\(word) is no value; a text stands in double quotes: \"\(word)\""
+        }
+    }
+
+    private static func words(forClosing closing: UInt8, of opening: UInt8?) -> String {
+        let character = Character(UnicodeScalar(closing))
+        guard let opening else { return "this \(character) closes nothing; remove it" }
+        return "this \(character) does not close the bracket that is open; write \(Self.closing(opening))"
+    }
+
+    private static func closing(_ opening: UInt8?) -> String { opening == UInt8(ascii: "{") ? "}" : "]" }
+}

@@ -1,0 +1,122 @@
+import SignalboxJSON
+
+/// Mistakes of a config as a compiler would print them: file, line and column, the line itself, the place in it, what to do.
+package struct ConfigReport {
+    private let files: [ConfigText]
+    private let hasColor: Bool
+
+    /// `hasColor`: for a terminal that shows them (ECMA-48).
+    package init(of files: [ConfigText], hasColor: Bool = false) {
+        self.files = files
+        self.hasColor = hasColor
+    }
+
+    /// Lines that end in a line feed, in the order of the files and of the places in them.
+    package func text(of mistakes: [ConfigMistake]) -> String {
+        let report = ConfigReport(
+            of: files.enumerated().map { $1.hidingSecrets(of: mistakes, in: $0) }, hasColor: hasColor)
+        return mistakes.map { report.text(of: $0) }.joined()
+    }
+
+    private static func place(of mistake: ConfigMistake, in name: String) -> String {
+        mistake.position.map { "\(name):\($0.line):\($0.column)" } ?? name
+    }
+
+    /// The same in a line each, without the lines of the files: secrets may stand there by mistake. `names`: of the files. Those
+    /// beyond `limit` are only counted, and longer ones than 500 characters cut.
+    package static func lines(
+        of mistakes: [ConfigMistake], in names: [String], upTo limit: Int = 20
+    ) -> [String] {
+        var lines = mistakes.prefix(limit).map { mistake in
+            let pointer = mistake.pointer.isEmpty ? "" : shortened(mistake.pointer) + ": "
+            let message =
+                mistake.repeatsText
+                ? "what stands here is no value of JSON; signalbox routes check shows it" : mistake.message
+            let line =
+                place(of: mistake, in: names[mistake.file]) + ": \(mistake.severity.rawValue): " + pointer + message
+            return line.count > 500 ? printable(line.prefix(500) + "…") : printable(line)
+        }
+        if mistakes.count > limit { lines.append("and \(mistakes.count - limit) more: see signalbox routes check") }
+        return lines
+    }
+
+    /// `routes.json: 2 errors, 1 warning`, with a line feed.
+    package func summary(of mistakes: [ConfigMistake]) -> String {
+        let counts = [ConfigMistake.Severity.error, .warning].compactMap { severity -> String? in
+            let count = mistakes.count { $0.severity == severity }
+            return count == 0 ? nil : "\(count) \(severity.rawValue)\(count == 1 ? "" : "s")"
+        }
+        return "\(files.first?.name ?? ""): \(counts.joined(separator: ", "))\n"
+    }
+
+    private func text(of mistake: ConfigMistake) -> String {
+        let (problem, hint) = Self.parts(of: mistake.message)
+        let pointer = mistake.pointer.isEmpty ? "" : Self.printable(Self.shortened(mistake.pointer)) + ": "
+        let place = Self.place(of: mistake, in: files[mistake.file].name)
+        let color: Color = mistake.severity == .error ? .red : .yellow
+        var text =
+            colored(place + ": ", .bold) + colored(mistake.severity.rawValue + ": ", color)
+            + colored(pointer + Self.printable(problem), .bold) + "\n"
+        if let range = mistake.place { text += excerpt(of: range, in: mistake.file, color) }
+        if let hint { text += colored("  hint: ", .cyan) + Self.printable(hint) + "\n" }
+        for note in mistake.notes {
+            let excerpt = SourceExcerpt(of: note.place, in: files[note.file].bytes)
+            text += colored("\(files[note.file].name):\(excerpt.line): ", .bold) + colored("note: ", .cyan)
+            text += Self.printable(note.message) + "\n" + self.excerpt(of: note.place, in: note.file, .cyan)
+        }
+        return text
+    }
+
+    private func excerpt(of place: Range<Int>, in file: Int, _ color: Color) -> String {
+        let excerpt = SourceExcerpt(of: place, in: files[file].bytes)
+        let number = String(excerpt.line)
+        let gutter = String(repeating: " ", count: max(4, number.count) - number.count)
+        let blank = String(repeating: " ", count: max(4, number.count))
+        let mark = "^" + String(repeating: "~", count: excerpt.width - 1)
+        return "\(gutter)\(number) | \(excerpt.text)\n\(blank) | " + String(repeating: " ", count: excerpt.indent)
+            + colored(mark, color) + "\n"
+    }
+
+    /// What is wrong, and what to do about it: they are parted by the first semicolon that is not within quotes.
+    private static func parts(of message: String) -> (problem: String, hint: String?) {
+        var isQuoted = false
+        var previous: Character?
+        for position in message.indices {
+            if message[position] == "\"" { isQuoted.toggle() }
+            if message[position] == " ", previous == ";", !isQuoted {
+                return (
+                    String(message[..<message.index(before: position)]),
+                    String(message[message.index(after: position)...])
+                )
+            }
+            previous = message[position]
+        }
+        return (message, nil)
+    }
+
+    /// A key can be as long as the whole config.
+    private static func shortened(_ pointer: String) -> String {
+        pointer.utf8.count <= 1_000 ? pointer : pointer.prefix(300) + "…" + pointer.suffix(100)
+    }
+
+    /// Names of the config are repeated in messages; what would move the cursor is not.
+    private static func printable(_ text: String) -> String {
+        var printable = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            let category = scalar.properties.generalCategory
+            printable.append(category == .control || category == .format ? "\u{FFFD}" : scalar)
+        }
+        return String(printable)
+    }
+
+    private enum Color: String {
+        case bold = "1"
+        case red = "1;31"
+        case yellow = "1;33"
+        case cyan = "1;36"
+    }
+
+    private func colored(_ text: String, _ color: Color) -> String {
+        hasColor ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
+    }
+}

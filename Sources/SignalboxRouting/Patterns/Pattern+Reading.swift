@@ -1,0 +1,21 @@
+package import SignalboxConfig
+import SignalboxJSON
+
+extension Pattern {
+    /// Reads a pattern that stands by itself, by the rules of a route's `match`. Throws every mistake found, their
+    /// JSON Pointers counted from the pattern.
+    package init(text: [UInt8]) throws(InvalidConfig) {
+        let parser = JSONParser()
+        let root: JSONValue
+        do throws(JSONError) {
+            root = try parser.parse(text)
+        } catch {
+            throw InvalidConfig(mistakes: [ConfigMistake(error, file: 0, in: text)])
+        }
+        var patterns = PatternReader(ConfigReader(parser: parser, roots: [root]))
+        patterns.reader.checkRepeats(in: root, RouteOptions.repeatedField)
+        let pattern = patterns.pattern(root)
+        try patterns.reader.diagnostics.throwErrors(in: [ConfigText(name: "", bytes: text)])
+        self = pattern
+    }
+}

@@ -1,0 +1,115 @@
+import Foundation
+import SignalboxConfig
+import SignalboxNotification
+import SignalboxRouting
+import Testing
+
+@Suite struct DiagnosticsTests {
+    /// A folder with a `routes.json`, perhaps a `routes.d`, and `expected.txt`: what is printed about them.
+    struct Fixture: Sendable, CustomStringConvertible {
+        let files: [ConfigText]
+        let expected: String
+        let description: String
+
+        static func all() throws -> [Fixture] {
+            guard let root = Bundle.module.url(forResource: "Fixtures/diagnostics", withExtension: nil) else {
+                throw CocoaError(.fileNoSuchFile)
+            }
+            return try FileManager.default.contentsOfDirectory(atPath: root.path).sorted().map { name in
+                let folder = root.appendingPathComponent(name)
+                let parts = (try? FileManager.default.contentsOfDirectory(atPath: folder.path + "/routes.d")) ?? []
+                let names = ["routes.json"] + parts.sorted().map { "routes.d/" + $0 }
+                return try Fixture(
+                    files: names.map {
+                        try ConfigText(name: $0, bytes: [UInt8](Data(contentsOf: folder.appendingPathComponent($0))))
+                    }, expected: String(contentsOf: folder.appendingPathComponent("expected.txt"), encoding: .utf8),
+                    description: name)
+            }
+        }
+
+        var mistakes: [ConfigMistake] {
+            do throws(InvalidConfig) {
+                return try RoutedConfig(files).config.warnings
+            } catch {
+                return error.mistakes
+            }
+        }
+    }
+
+    @Test(arguments: try Fixture.all()) func isPrintedAsACompilerWould(_ fixture: Fixture) {
+        let report = ConfigReport(of: fixture.files)
+        let printed = report.text(of: fixture.mistakes) + report.summary(of: fixture.mistakes)
+        #expect(printed == fixture.expected, "\(printed)")
+    }
+
+    @Test(arguments: try Fixture.all()) func coloursChangeNothingButColours(_ fixture: Fixture) {
+        let plain = ConfigReport(of: fixture.files).text(of: fixture.mistakes)
+        let colored = ConfigReport(of: fixture.files, hasColor: true).text(of: fixture.mistakes)
+        #expect(colored != plain)
+        #expect(colored.replacing(/\u{1B}\[[0-9;]+m/, with: "") == plain)
+    }
+
+    @Test func aConfigInWhichNothingIsOddHasNoWarnings() throws {
+        let config =
+            #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"r","to":["i"],"match":{},"stop":true}]}"#
+        #expect(try RoutedConfig(Array(config.utf8)).config.warnings.isEmpty)
+    }
+
+    /// However much is wrong, there is an end to it.
+    @Test func notEveryoneOfManyMistakesIsSaid() {
+        let text = "{" + (0..<5000).map { "\"x\($0)\": 1" }.joined(separator: ",\n") + "}"
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
+        #expect(fixture.mistakes.count == 100)
+    }
+
+    @Test func aLineForEachIsBoundedAndWithoutTheFilesLines() throws {
+        let name = String(repeating: "x", count: 2_000)
+        let text =
+            "{ \"\(name)\": \"hidden\",\n" + (0..<24).map { "\"x\($0)\": \"hidden\"" }.joined(separator: ",\n") + "}"
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
+        let lines = ConfigReport.lines(of: fixture.mistakes, in: ["f"])
+        #expect(lines.count == 21)
+        #expect(lines.last == "and 5 more: see signalbox routes check")
+        #expect(lines.allSatisfy { $0.count <= 501 && !$0.contains("hidden") })
+        let first = try #require(lines.dropFirst().first)
+        #expect(first.hasPrefix(#"f:2:1: error: /x0: there is no setting "x0" here; known here: "#), "\(first)")
+    }
+
+    /// Covers every kind of mistake on the line, and every setting that can hold a URL.
+    @Test(arguments: [
+        #"{"destinations": {"crm": {"url": "https://user:hunter2@crm.example.com/", "secret": "env:S"}}}"#,
+        #"{"destinations": {"crm": {"url": "https://crm.example.com/", "secret": "env:S", "proxy": "http://u:hunter2@p:1"}}}"#,
+        #"{"gateway": {"publicUrl": "https://user:hunter2?x@crm.example.com/"}}"#,
+        #"{"destinations": {"crm": {"urll": "https://user:hunter2@crm.example.com/", "secret": "env:S"}}}"#,
+        #"{"destinations": {"crm": {"url": "https://user:hunter2#@crm.example.com/" "secret": 1}}}"#,
+    ])
+    func passwordsInURLsAreNotShown(text: String) {
+        let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
+        let report = ConfigReport(of: fixture.files).text(of: fixture.mistakes)
+        #expect(report.contains("f:1:") && !report.contains("hunter2"), "\(report)")
+        #expect(!ConfigReport.lines(of: fixture.mistakes, in: ["f"]).joined().contains("hunter2"))
+    }
+
+    @Test func whatIsNoJSONIsNotRepeatedInALine() {
+        let fixture = Fixture(
+            files: [ConfigText(name: "f", bytes: Array(#"{"a": hidden}"#.utf8))], expected: "", description: "")
+        #expect(
+            ConfigReport.lines(of: fixture.mistakes, in: ["f"]) == [
+                "f:1:7: error: what stands here is no value of JSON; signalbox routes check shows it"
+            ])
+    }
+
+    @Test func partsAreReadBehindTheConfigInTheirOrder() throws {
+        let texts = [
+            #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"a","to":["j"],"match":{}}],"fallback":["k"]}"#,
+            #"{"destinations":{"j":{"builtin":"inbox"}},"sources":{"s":{"auth":{"bearer":["env:S"]}}}}"#,
+            #"{"destinations":{"k":{"builtin":"inbox"}},"routes":[{"name":"b","to":["i"],"match":{}}]}"#,
+        ]
+        let files = texts.enumerated().map { ConfigText(name: "\($0.offset)", bytes: Array($0.element.utf8)) }
+        let config = try RoutedConfig(files).config
+        #expect(config.routes.map(\.name) == ["a", "b"])
+        #expect(config.destinations.map(\.name.name) == ["i", "j", "k"])
+        #expect(config.sources.keys.map(\.name) == ["s"])
+        #expect(config.fallback.map(\.name) == ["k"])
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import SignalboxConfig
+import SignalboxTesting
+import Testing
+
+@Suite struct SecretReferenceTests {
+    @Test(
+        arguments: [
+            ("env:TOKEN", .environment("TOKEN")), ("file:/run/secrets/token", .file("/run/secrets/token")),
+            ("file:relative", .file("relative")), ("env:env:X", .environment("env:X")),
+        ] as [(String, SecretReference)])
+    func readsAReferenceAndWritesItBack(_ text: String, _ reference: SecretReference) {
+        #expect(SecretReference(text) == reference)
+        #expect(reference.description == text)
+    }
+
+    @Test(arguments: ["", "env:", "file:", "TOKEN", "whsec_abc", "ENV:TOKEN", " env:TOKEN", "vault:x"])
+    func readsNothingElse(_ text: String) {
+        #expect(SecretReference(text) == nil)
+    }
+
+    @Test func fetchesFromTheEnvironment() throws {
+        let environment = ["TOKEN": "s3cret", "PADDED": " s3cret\n", "EMPTY": "", "BLANK": " \n\t"]
+        #expect(try SecretReference.environment("TOKEN").resolve(environment: environment) == "s3cret")
+        #expect(try SecretReference.environment("PADDED").resolve(environment: environment) == "s3cret")
+        #expect(
+            message(.environment("EMPTY"), environment)
+                == "the environment variable EMPTY is empty; set it to the secret")
+        #expect(
+            message(.environment("BLANK"), environment)
+                == "the environment variable BLANK is empty; set it to the secret")
+        #expect(
+            message(.environment("NONE"), environment)
+                == "the environment variable NONE is not set; set it to the secret")
+    }
+
+    @Test func fetchesFromAFile() async throws {
+        try await withTemporaryDirectory { directory in
+            func file(_ name: String, _ bytes: [UInt8]) throws -> SecretReference {
+                try Data(bytes).write(to: URL(fileURLWithPath: directory + "/" + name))
+                return .file(directory + "/" + name)
+            }
+            for text in ["s3cret", "s3cret\n", "s3cret\r\n", "\ns3cret\n\n"] {
+                #expect(try file("secret", Array(text.utf8)).resolve(environment: [:]) == "s3cret")
+            }
+            #expect(try file("inner", Array("two words\n".utf8)).resolve(environment: [:]) == "two words")
+            let empty = try file("empty", Array("\n".utf8))
+            #expect(message(empty, [:]) == "the file \(directory)/empty is empty; it should hold the secret")
+            for unreadable in [try file("binary", [0xFF, 0xFE, 0x80]), .file(directory), .file(directory + "/none")] {
+                #expect(message(unreadable, [:])?.hasSuffix(" cannot be read; it should hold the secret") == true)
+            }
+        }
+    }
+
+    private func message(_ reference: SecretReference, _ environment: [String: String]) -> String? {
+        do throws(UnresolvedSecret) {
+            _ = try reference.resolve(environment: environment)
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+}
