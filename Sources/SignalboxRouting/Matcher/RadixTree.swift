@@ -67,12 +67,16 @@ struct RadixTree: BitwiseCopyable {
                 let child = child(of: node, at: text[isReversed ? text.count - 1 - depth : depth])
             else { return }
             node = nodes[child]
-            let start = isReversed ? text.count - depth - Int(node.label.count) : depth
-            guard start >= 0, start + Int(node.label.count) <= text.count,
-                UnsafeBufferPointer(rebasing: text[start..<start + Int(node.label.count)]).equals(
-                    UnsafeBufferPointer(rebasing: labels[node.label.range]))
-            else { return }
-            depth += Int(node.label.count)
+            let count = Int(node.label.count)
+            // Most labels are one byte, which is known to fit.
+            if count > 1 {
+                let start = isReversed ? text.count - depth - count : depth
+                guard start >= 0, start + count <= text.count,
+                    UnsafeBufferPointer(rebasing: text[start..<start + count]).equals(
+                        UnsafeBufferPointer(rebasing: labels[node.label.range]))
+                else { return }
+            }
+            depth += count
         }
     }
 

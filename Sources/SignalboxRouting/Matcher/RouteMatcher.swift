@@ -3,7 +3,7 @@ package import SignalboxJSON
 /// The patterns of all routes, compiled into one index. Matching an event takes time that grows with the event and
 /// with the rules found, hardly with the number of patterns.
 ///
-/// Each alternative of each pattern is a rule. A rule is filed under its most selective field.
+/// Each alternative of a pattern is a rule; equal alternatives are one rule. A rule is filed under its most selective field.
 /// To match an event, ``RuleSearch``
 /// 1. walks the event once along a ``KeyTrie`` of all paths that patterns name, and records where their values are,
 /// 2. looks up each value in the ``ValueIndex``, which leads to the rules filed under that field and value,
@@ -16,7 +16,8 @@ package import SignalboxJSON
 package final class RouteMatcher: @unchecked Sendable {
     struct Rule: BitwiseCopyable {
         let fields: Run
-        let route: Int32
+        /// In ``Tables/routes``.
+        let routes: Run
         let namesType: Bool
     }
 
@@ -45,6 +46,7 @@ package final class RouteMatcher: @unchecked Sendable {
         let rules: UnsafeBufferPointer<Rule>
         let fields: UnsafeBufferPointer<Field>
         let conditions: UnsafeBufferPointer<Condition>
+        let routes: UnsafeBufferPointer<Int32>
         /// Rules that require no value and are evaluated for every event.
         let unindexed: UnsafeBufferPointer<Int32>
     }

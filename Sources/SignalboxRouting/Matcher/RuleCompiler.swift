@@ -1,10 +1,11 @@
 /// Lays out the rules of a ``RouteMatcher``.
 struct RuleCompiler {
     let arena = Arena()
-    /// The alternatives of all patterns, one for each rule.
+    /// The alternative of each rule.
     let alternatives: [Pattern.Alternative]
     let numbering: PathNumbering
     private var rules: [RouteMatcher.Rule] = []
+    private var routes: [Int32] = []
     private var fields: [RouteMatcher.Field] = []
     private var compiled: [RouteMatcher.Condition] = []
     private(set) var conditions: [Pattern.Condition] = []
@@ -15,17 +16,29 @@ struct RuleCompiler {
     private var drafts: [Int: FieldDraft] = [:]
 
     init(_ patterns: [Pattern]) {
-        alternatives = patterns.flatMap(\.alternatives)
-        numbering = PathNumbering(alternatives.lazy.flatMap(\.fields))
-        let selectivity = Selectivity(of: alternatives)
+        var alternatives: [Pattern.Alternative] = []
+        var routes: [[Int32]] = []
+        var known: [[Pattern.Field]: Int] = [:]
         for (route, pattern) in patterns.enumerated() {
             for alternative in pattern.alternatives {
-                add(alternative, of: route, indexedBy: selectivity.bestField(of: alternative))
+                let rule = known[alternative.fields] ?? alternatives.count
+                if rule == alternatives.count {
+                    known[alternative.fields] = rule
+                    alternatives.append(alternative)
+                    routes.append([])
+                }
+                if routes[rule].last != Int32(route) { routes[rule].append(Int32(route)) }
             }
+        }
+        self.alternatives = alternatives
+        numbering = PathNumbering(alternatives.lazy.flatMap(\.fields))
+        let selectivity = Selectivity(of: alternatives)
+        for (alternative, routes) in zip(alternatives, routes) {
+            add(alternative, of: routes, indexedBy: selectivity.bestField(of: alternative))
         }
     }
 
-    private mutating func add(_ alternative: Pattern.Alternative, of route: Int, indexedBy indexed: Int?) {
+    private mutating func add(_ alternative: Pattern.Alternative, of routes: [Int32], indexedBy indexed: Int?) {
         let rule = rules.count
         if indexed == nil { unindexed.append(Int32(rule)) }
         var run: [RouteMatcher.Field] = []
@@ -37,7 +50,10 @@ struct RuleCompiler {
             guard position == indexed else { continue }
             for condition in field.conditions { drafts[node, default: .init()].add(condition, of: rule) }
         }
-        rules.append(.init(fields: fields.appendRun(run), route: Int32(route), namesType: alternative.namesType))
+        rules.append(
+            .init(
+                fields: fields.appendRun(run), routes: self.routes.appendRun(routes),
+                namesType: alternative.namesType))
     }
 
     private mutating func compile(_ condition: Pattern.Condition) -> RouteMatcher.Condition {
@@ -65,7 +81,8 @@ struct RuleCompiler {
         let index = ValueIndex(probes: arena.store(allProbes), candidates: arena.store(candidates))
         let tables = RouteMatcher.Tables(
             trie: KeyTrie(numbering, probes: probes, in: arena), index: index, rules: arena.store(rules),
-            fields: arena.store(fields), conditions: arena.store(compiled), unindexed: arena.store(unindexed))
+            fields: arena.store(fields), conditions: arena.store(compiled), routes: arena.store(routes),
+            unindexed: arena.store(unindexed))
         guard let address = arena.store([tables]).baseAddress else { preconditionFailure("Memory has an address.") }
         return address
     }

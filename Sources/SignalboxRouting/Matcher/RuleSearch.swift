@@ -125,7 +125,7 @@ struct RuleSearch {
         }
     }
 
-    /// Adds the route of a rule if all fields of the rule match.
+    /// Adds the routes of a rule if all fields of the rule match.
     private mutating func evaluate(_ candidate: Candidate, _ work: inout MatchWork) {
         work.spend(1)
         guard !work.isExceeded, evaluated.insert(candidate.rule) else { return }
@@ -144,7 +144,7 @@ struct RuleSearch {
             }
         }
         guard !hasArray || matcher.alternatives[candidate.rule].matches(event, &work) else { return }
-        found.append(Int(rule.route))
+        for position in rule.routes.range { found.append(Int(tables.pointee.routes[position])) }
     }
 
     private func matches(_ field: RouteMatcher.Field, _ value: JSONValue, _ work: inout MatchWork) -> Bool {

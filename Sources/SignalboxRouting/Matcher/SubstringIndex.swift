@@ -53,11 +53,16 @@ struct SubstringIndex: BitwiseCopyable {
         firstByte = firstBytes.count == 1 ? firstBytes.first : nil
     }
 
-    /// The bit of the filter for the bytes at a position.
+    /// The bit of the filter for the bytes at a position, which has `count` bytes or more; at most 4.
     @inline(__always)
     private static func filterBit(of text: UnsafeBufferPointer<UInt8>, at start: Int, _ count: Int) -> Int {
         var window: UInt32 = 0
-        for position in start..<start + count { window = window << 8 | UInt32(text[position]) }
+        if start + 4 <= text.count {
+            window = UnsafeRawBufferPointer(text).loadUnaligned(fromByteOffset: start, as: UInt32.self)
+            window = UInt32(littleEndian: window) & (.max >> UInt32(32 - 8 * count))
+        } else {
+            for position in 0..<count { window |= UInt32(text[start + position]) << UInt32(8 * position) }
+        }
         return Int((window &* 0x9E37_79B1) >> 20)
     }
 

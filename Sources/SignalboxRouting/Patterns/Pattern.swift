@@ -31,7 +31,7 @@ package struct Pattern: Sendable, Equatable {
         }
     }
 
-    struct Field: Sendable, Equatable {
+    struct Field: Sendable, Hashable {
         let path: [[UInt8]]
         /// One must match a value at the path. If there are none, the path must have no value.
         let conditions: [Condition]
@@ -101,6 +101,7 @@ extension Pattern {
     }
 
     /// The last member with this key; nil for a value that is not an object.
+    @inline(__always)
     static func member(_ key: [UInt8], of value: JSONValue, _ work: inout MatchWork) -> JSONValue? {
         var found: JSONValue?
         var visited = 0

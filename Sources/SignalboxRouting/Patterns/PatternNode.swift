@@ -167,6 +167,7 @@ extension PatternNode {
 
 extension PatternNode.Member {
     /// `value`: not an array.
+    @inline(__always)
     fileprivate func matches(in value: JSONValue, _ work: inout MatchWork) -> Bool {
         Pattern.member(key, of: value, &work).map { node.matches($0, &work) } ?? false
     }
