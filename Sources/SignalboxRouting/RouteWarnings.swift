@@ -52,7 +52,7 @@ extension RouteCompiler {
         var scope = PatternScope(budget: 1_000_000)
         var left = Self.mostComparisons
         for (place, route) in routes.enumerated() where route.isEnabled && left > 0 {
-            guard let redaction = route.shape?.redaction else { continue }
+            guard let redaction = route.variant?.redaction else { continue }
             if route.including.contains(.apns), !redaction.names(["data", "apns"]) {
                 diagnostics.warning(
                     at: places[place].appending("include", isKey: true),
@@ -64,7 +64,7 @@ extension RouteCompiler {
                 let other = leading[name]?.prefix(max(left, 0)).first { other in
                     left -= 1
                     let isDecisive = other < place || other > place && !route.isAlwaysOpen
-                    return isDecisive && routes[other].shape?.redaction != redaction
+                    return isDecisive && routes[other].variant?.redaction != redaction
                         && scope.mayOverlap(routes[other].match, route.match)
                 }
                 guard let other else { continue }

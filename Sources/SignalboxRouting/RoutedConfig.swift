@@ -58,7 +58,7 @@ struct RouteCompiler {
         route.isEnabled = options.isEnabled
         route.sample = options.sample.map { RouteSample(share: $0) }
         route.window = options.window
-        route.shape = shape(of: options)
+        route.variant = variant(of: options)
         return route
     }
 
@@ -74,23 +74,23 @@ struct RouteCompiler {
         return pattern
     }
 
-    private mutating func shape(of options: RouteOptions) -> EventShape? {
+    private mutating func variant(of options: RouteOptions) -> EventVariant? {
         guard !options.redactions.isEmpty || options.transform != nil else { return nil }
-        var shape = EventShape()
+        var variant = EventVariant()
         if !options.redactions.isEmpty {
             var redaction = Redaction()
             for entry in options.redactions {
                 let isNew = redaction.add(entry.action, at: entry.pointer)
                 precondition(isNew, "The config has two redactions of one place.")
             }
-            shape.redaction = redaction
+            variant.redaction = redaction
         }
         switch options.transform {
-        case .map(let fields): shape.transform = .map(fields)
-        case .template(let source): shape.transform = template(source).map { .template($0) }
+        case .map(let fields): variant.transform = .map(fields)
+        case .template(let source): variant.transform = template(source).map { .template($0) }
         case nil: break
         }
-        return shape
+        return variant
     }
 
     private mutating func template(_ source: TemplateSource) -> EventTemplate? {

@@ -210,7 +210,7 @@ struct HeldSearch: Sendable {
         held.append(
             HeldDelivery(
                 delivery: id, event: event, destination: DestinationName(destination), body: body,
-                media: try media(of: event, isOver: isOver, in: db), shape: try row.optionalText(4)))
+                media: try media(of: event, isOver: isOver, in: db), transformRoute: try row.optionalText(4)))
         return true
     }
 

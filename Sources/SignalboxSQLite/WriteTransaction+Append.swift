@@ -68,7 +68,7 @@ extension WriteTransaction {
                 id: delivery, event: sequence, order: order, due: due, isBegun: isFresh,
                 variant: order.variant.map { variants[$0] }), in: db)
         if let until, let isReady {
-            try hold(delivery, of: sequence, until: until, isReady: isReady, shape: order.shape)
+            try hold(delivery, of: sequence, until: until, isReady: isReady, transformRoute: order.transformRoute)
             effects.expected[destination] = min(effects.expected[destination] ?? due, due)
         } else if isFresh {
             let lease = Lease(

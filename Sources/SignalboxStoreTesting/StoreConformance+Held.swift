@@ -81,7 +81,7 @@ extension StoreConformance {
             let queue = try bench.open()
             let event = bench.event(1, waitingFor: [url])
             var order = event.deliveries[0]
-            order.shape = "redacting"
+            order.transformRoute = "redacting"
             try await queue.append([event.with(deliveries: [order])])
             for _ in 0..<3 {
                 bench.clock.advance(by: 3600)
@@ -89,7 +89,7 @@ extension StoreConformance {
                 #expect(try await bench.claimNumbers(queue).isEmpty)
             }
             let held = try await queue.heldDeliveries(upTo: 5)
-            #expect(held.map(\.shape) == ["redacting"])
+            #expect(held.map(\.transformRoute) == ["redacting"])
             try await queue.release(held.map { MediaRelease($0, body: [9], files: []) })
             #expect(try await bench.claimOne(queue).body == [9])
         },

@@ -217,7 +217,7 @@ import Testing
             let service = MediaService(
                 queue,
                 MediaService.Setup(
-                    settings: settings, href: { $0.sha256 }, shape: { event, _ in event },
+                    settings: settings, href: { $0.sha256 }, transform: { event, _ in event },
                     download: { job in
                         let bytes = (try? await queue.mediaBytes()) ?? .max
                         most.withLock { $0 = max($0, bytes) }

@@ -47,11 +47,11 @@ import Testing
     }
 
     /// An event whose delivery waits for a file.
-    private func event(_ number: Int, url: String, shape: String? = nil) -> RoutedEvent {
+    private func event(_ number: Int, url: String, transformRoute: String? = nil) -> RoutedEvent {
         let body = #"{"id":"\#(number)","data":{"media":[{"url":"\#(url)","role":"icon","status":"skipped"}]}}"#
         var order = DeliveryOrder(to: crm)
         order.mediaUntil = Self.now.addingTimeInterval(3600)
-        order.shape = shape
+        order.transformRoute = transformRoute
         return RoutedEvent(
             event: Event(
                 id: EventID(at: Self.now, random: (UInt64(number), 7)), source: .default, acceptedAt: Self.now,
@@ -68,7 +68,7 @@ import Testing
             queue,
             MediaService.Setup(
                 settings: GatewayConfig.Media(), href: { "/media/" + $0.sha256 },
-                shape: { event, route in Array("\(route) of \(event.count > 0)".utf8) },
+                transform: { event, route in Array("\(route) of \(event.count > 0)".utf8) },
                 download: download), logger: logger)
     }
 
@@ -84,7 +84,7 @@ import Testing
             queue.openLane(crm) {}
             try await queue.append([
                 event(1, url: "https://a.example/good"), event(2, url: "https://a.example/bad"),
-                event(3, url: "https://a.example/good", shape: "short"),
+                event(3, url: "https://a.example/good", transformRoute: "short"),
             ])
             service.drain()
             await service.runUntilDrained()
@@ -124,7 +124,7 @@ import Testing
             let service = MediaService(
                 queue,
                 MediaService.Setup(
-                    settings: GatewayConfig.Media(), href: { $0.sha256 }, shape: { event, _ in event },
+                    settings: GatewayConfig.Media(), href: { $0.sha256 }, transform: { event, _ in event },
                     download: { _ in
                         begin.yield()
                         for await _ in never {}

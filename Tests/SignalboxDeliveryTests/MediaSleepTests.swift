@@ -46,7 +46,7 @@ import Testing
             return MediaService(
                 queue,
                 MediaService.Setup(
-                    settings: settings, href: { $0.sha256 }, shape: { event, _ in event }, download: download),
+                    settings: settings, href: { $0.sha256 }, transform: { event, _ in event }, download: download),
                 logger: logger, clock: clock)
         }
     }
@@ -213,7 +213,7 @@ import Testing
             var logger = Logger(label: "test")
             logger.logLevel = .critical
             let setup = MediaService.Setup(
-                settings: GatewayConfig.Media(), href: { $0.sha256 }, shape: { event, _ in event },
+                settings: GatewayConfig.Media(), href: { $0.sha256 }, transform: { event, _ in event },
                 download: { _ in
                     begin.yield()
                     for await _ in never {}

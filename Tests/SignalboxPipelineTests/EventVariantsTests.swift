@@ -44,7 +44,7 @@ import Testing
         #expect(event.deliveries.map(\.variant) == [0, 0, nil])
         #expect(event.variants.count == 1)
         #expect(!text(event.variants[0]).contains("a@b.c") && text(event.event.body).contains("a@b.c"))
-        #expect(event.deliveries.allSatisfy { $0.shape == nil })
+        #expect(event.deliveries.allSatisfy { $0.transformRoute == nil })
     }
 
     @Test func hashesValuesAsTokensAreHashed() throws {
@@ -70,7 +70,7 @@ import Testing
         let event = try routed(
             #"{"name":"r","match":{},"to":["a"],"media":"stored","redact":["/data/custom/email"],"transform":{"map":{"m":"/data/media"}}}"#
         )
-        #expect(event.deliveries.map(\.shape) == ["r"])
+        #expect(event.deliveries.map(\.transformRoute) == ["r"])
         #expect(event.deliveries.first?.mediaUntil != nil)
         #expect(text(event.variants[0]).contains(#""media":[{"url":"https://a.example/i.png""#))
         #expect(!text(event.variants[0]).contains("a@b.c"))
@@ -80,7 +80,7 @@ import Testing
         let event = try routed(
             #"{"name":"r","match":{},"to":["a"],"media":"none","transform":{"map":{"v":"/data/vendor","m":"/data/media"}}}"#
         )
-        #expect(event.deliveries.map(\.shape) == [nil])
+        #expect(event.deliveries.map(\.transformRoute) == [nil])
         #expect(text(event.variants[0]).hasSuffix(#","data":{"v":"mce"}}"#))
     }
 

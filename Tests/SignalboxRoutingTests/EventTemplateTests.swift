@@ -14,8 +14,8 @@ import Testing
         }
     }
 
-    /// Templates are tried out on events as the gateway writes them: those of the schema.
-    @Test func theSamplesAreEvents() throws {
+    /// Templates are checked with events of the schema, as the gateway writes them.
+    @Test func samplesAreEvents() throws {
         for sample in EventTemplate.samples {
             let parser = JSONParser()
             let event = try parser.parse(sample)
@@ -40,7 +40,7 @@ import Testing
         }
     }
 
-    @Test func nothingInAnEventChangesTheStructureOfJSON() throws {
+    @Test func valuesCannotChangeTheStructureOfJSON() throws {
         let texts = [#"\",\"admin\":\"true"#, #"\\"#, #"\u0000\u001f\u2028"#, #"😀\ud83d\ude00"#, "{{id}}", "}}"]
         for text in texts {
             let made = try render(#"{"a": "{{v}}"}"#, "{\"v\": \"\(text)\"}", as: "application/json")
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func theGreatestNumbersDoNotTrap() throws {
+    @Test func greatestNumbersDoNotTrap() throws {
         for function in ["plusone", "minusone", "even", "odd", "equalzero"] {
             for number in [Int64.max, .min] {
                 #expect(try render("[{{\(function)(n)}}]", "{\"n\": \(number)}") == "[]")
@@ -63,9 +63,9 @@ import Testing
         #"{"id":9223372036854775807,"data":[{"media":[[],[[]],{},null,true,-0.0,1e308,"",{"":{}}]},[[1]],null],"a":"\u0000"}"#
             .utf8)
 
-    /// Whatever a template is, it is made or refused; none of them traps.
+    /// Every template is accepted or rejected; none of them traps.
     @Test(arguments: 0..<20)
-    func mutatedTemplatesAreMadeOrRefused(seed: UInt64) throws {
+    func mutatedTemplatesAreAcceptedOrRejected(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)
         let parts = [
             "{{", "}}", "{{{", "}}}", "{{#data}}", "{{/data}}", "{{^data}}", "{{#media}}", "{{/media}}", "{{.}}",

@@ -1,8 +1,9 @@
 import SignalboxJSON
+import SignalboxNotification
 import SignalboxRouting
 import Testing
 
-/// The counted work of deciding over one event.
+/// The counted work of matching one event.
 @Suite struct MatchWorkTests {
     private func matcher(_ patterns: [String]) throws -> RouteMatcher {
         RouteMatcher(try patterns.map { try Pattern(text: Array($0.utf8)) })
@@ -24,7 +25,7 @@ import Testing
 
     private func wildcard(_ text: String) -> String { "{\"v\":[{\"wildcard\":\"\(text)\"}]}" }
 
-    /// For any number of occurrences of the text that leads to a rule.
+    /// However often the text that leads to a rule occurs.
     @Test(arguments: [
         ("*a*1*", "a"), ("*ab*zz*", "ab"), ("*aa*aaa*b", "a"), ("*abab*abababc*", "ab"), ("*é*zé*", "é"),
     ])
@@ -36,7 +37,7 @@ import Testing
         #expect(spent < 4 * bytes, "\(spent)")
     }
 
-    @Test func asksEachRuleOnceHoweverOftenItsTextOccurs() throws {
+    @Test func evaluatesEachRuleOnceHoweverOftenItsTextOccurs() throws {
         let patterns = (0..<200).map { wildcard("*a*\($0)*b*") }
         let text = String(repeating: "a", count: 5_000) + (0..<200).map { "\($0)" }.joined(separator: "a")
         let bytes = text.utf8.count
@@ -45,7 +46,7 @@ import Testing
         #expect(spent < (patterns.count + 10) * bytes, "\(spent)")
     }
 
-    /// 300 texts, each contained in the next one, with more lengths than a table is made for.
+    /// 300 texts of different lengths, each contained in the next one.
     @Test func reportsTextsWithinOneAnotherOnce() throws {
         let patterns = (1...300).map { wildcard("*\(String(repeating: "a", count: $0))*z") }
         let text = String(repeating: "a", count: 20_000)
@@ -57,7 +58,7 @@ import Testing
         #expect(all.matches == Array(0..<300))
     }
 
-    @Test func walksTheRulesOfAFieldOnceForAnArray() throws {
+    @Test func visitsAPostingListOnceForAnArray() throws {
         let patterns = (0..<500).map { "{\"v\":[{\"anything-but\":\"x\($0)\"}],\"n\":[\($0)]}" }
         let elements = (0..<5_000).map { "\"e\($0 % 100)\"" }.joined(separator: ",")
         let (matches, spent) = try work(of: patterns, on: "{\"n\":3,\"v\":[\(elements)]}")
@@ -74,7 +75,7 @@ import Testing
         #expect(spent < 60_000, "\(spent)")
     }
 
-    @Test func foldsNoMoreOfATextThanAPatternCanMatch() throws {
+    @Test func foldsOnlyAsMuchTextAsAPatternCanMatch() throws {
         let patterns = [
             "{\"v\":[{\"equals-ignore-case\":\"straße\"}]}", "{\"v\":[{\"prefix\":{\"equals-ignore-case\":\"é\"}}]}",
             "{\"v\":[{\"suffix\":{\"equals-ignore-case\":\"ßß\"}}]}",
@@ -85,7 +86,7 @@ import Testing
         #expect(try work(of: patterns, on: event("xßSS")).matches == [2])
     }
 
-    @Test func looksUpWhatAnythingButExcludes() throws {
+    @Test func looksUpTheExclusionsOfAnythingBut() throws {
         let list = (0..<9_000).map { "\"x\($0)\"" }.joined(separator: ",")
         let patterns = (0..<50).map { "{\"v\":[{\"anything-but\":[\(list)]}],\"n\":[\($0)]}" }
         #expect(try work(of: patterns, on: "{\"v\":\"x8999\",\"n\":7}").matches.isEmpty)
@@ -97,7 +98,7 @@ import Testing
         #expect(try work(of: [numbers], on: "{\"v\":\"8999\"}").matches == [0])
     }
 
-    /// With any limit, the answer is right or there is none.
+    /// With any limit, the result is either right or an error.
     @Test func failsInsteadOfDecidingWrongly() throws {
         let patterns = [
             wildcard("*a*b*"), "{\"v\":[{\"exists\":false}],\"w\":[1]}",
@@ -127,14 +128,16 @@ import Testing
         }
     }
 
-    @Test func everyWayOfDecidingFailsOverTheLimit() throws {
+    @Test func everyDecisionFailsOverTheLimit() throws {
         let pattern = try Pattern(text: Array(wildcard("*a*b*").utf8))
         var table = RouteTable(routes: [Route(name: "r", match: pattern, destinations: [])])
         table.workLimit = 100
         let parser = JSONParser()
         let event = try parser.parse(Array(event(String(repeating: "a", count: 1_000)).utf8))
         #expect(throws: RoutingTooCostly()) { try table.decide(event) }
-        #expect(throws: RoutingTooCostly()) { try table.decide(event, adding: [], hasPayload: true) }
+        #expect(throws: RoutingTooCostly()) {
+            try table.decide(event, adding: [DestinationName("x")], hasPayload: false)
+        }
         #expect(throws: RoutingTooCostly()) { try table.verdicts(on: event) }
         var work = MatchWork(limit: 100)
         #expect(throws: RoutingTooCostly()) { try pattern.matches(event, work: &work) }

@@ -5,7 +5,7 @@ import SignalboxRouting
 import Testing
 
 @Suite struct PatternBoundsTests {
-    /// Where and what, of a pattern that is too large; nil for one that is taken.
+    /// The only mistake of a pattern that is too large; nil for a valid one.
     private func mistake(_ pattern: String) throws -> ConfigMistake? {
         do {
             _ = try PatternTests.pattern(pattern)
@@ -20,7 +20,7 @@ import Testing
         (0..<count).map(entry).joined(separator: ",")
     }
 
-    @Test func theWaysThroughOrAreMultipliedOutUpToAThousand() throws {
+    @Test func multipliesOrOutToAThousandAlternatives() throws {
         let ors = { (count: Int) in
             list(3) { or in "\"f\(or)\":{\"$or\":[\(list(count) { "{\"k\($0)\":[1]}" })]}" }
         }
@@ -32,27 +32,27 @@ import Testing
         #expect(many?.message.contains("more than 1000") == true)
     }
 
-    @Test func aFieldThatMayBeAbsentDoublesTheWays() throws {
+    @Test func fieldThatMayBeAbsentDoublesTheAlternatives() throws {
         let fields = { (count: Int) in "{\(list(count) { "\"f\($0)\":[1,{\"exists\":false}]" })}" }
         #expect(try mistake(fields(9)) == nil)
         #expect(try mistake(fields(10))?.pointer == "/routes/0/match/f9")
     }
 
-    @Test func rejectsThe257thFieldWhereItStands() throws {
+    @Test func rejectsThe257thFieldAtItsPosition() throws {
         #expect(try mistake("{\(list(256) { "\"f\($0)\":[1]" })}") == nil)
         let many = try mistake("{\(list(40_000) { "\"f\($0)\":[1]" })}")
         #expect(many?.pointer == "/routes/0/match/f256")
         #expect(many?.message.contains("at most 256 fields") == true)
     }
 
-    @Test func rejectsThe10001stEntryWhereItStands() throws {
+    @Test func rejectsThe10001stEntryAtItsPosition() throws {
         #expect(try mistake("{\"a\":[\(list(10_000) { "\"\($0)\"" })]}") == nil)
         #expect(try mistake("{\"a\":[\(list(40_000) { "\"\($0)\"" })]}")?.pointer == "/routes/0/match/a/10000")
         let multiplied = "{\"a\":[\(list(200) { "\($0)" })],\"$or\":[\(list(500) { "{\"k\($0)\":[1]}" })]}"
         #expect(try mistake(multiplied)?.message.contains("multiplied out") == true)
     }
 
-    @Test func countsWhatAnythingButListsAsEntries() throws {
+    @Test func countsTheEntriesOfAnythingBut() throws {
         let excluding = { (count: Int) in "{\"a\":[{\"anything-but\":[\(self.list(count) { "\"\($0)\"" })]}]}" }
         #expect(try mistake(excluding(10_000)) == nil)
         #expect(try mistake(excluding(10_001))?.pointer == "/routes/0/match/a/0")
@@ -97,15 +97,15 @@ import Testing
         #expect(error?.mistakes.first?.message.contains("more than 1000000 entries") == true)
     }
 
-    @Test func rejectsAnObjectBesideAValueUnderTheSameKey() throws {
+    @Test func rejectsAnObjectAndAValueUnderTheSameKey() throws {
         #expect(try mistake(#"{"a":{"b":[1]},"a":["x"]}"#)?.message.contains("stands here twice") == true)
         #expect(try mistake(#"{"a":["x"],"a":{"b":[1]}}"#)?.message.contains("stands here twice") == true)
     }
 }
 
-/// What the index of texts without regard to case relies on.
+/// The index of strings that ignore case relies on this.
 @Suite struct CaseMappingTests {
-    /// A pattern of each character meets exactly that character's mappings, alone and among others.
+    /// A pattern of each character matches that character's mappings, alone and in a table.
     @Test func everyCharacterIsFoundInEitherCase() throws {
         let scalars = (UInt32(0x80)...0x1_E943).compactMap { Unicode.Scalar($0) }.filter {
             $0.properties.lowercaseMapping != $0.properties.uppercaseMapping
@@ -117,12 +117,12 @@ import Testing
         let table = RouteTable(
             routes: patterns.enumerated().map { Route(name: String($0), match: $1, destinations: []) })
         let parser = JSONParser()
-        for (place, scalar) in scalars.enumerated() {
+        for (position, scalar) in scalars.enumerated() {
             for text in [scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping] {
                 parser.reset()
                 let event = try parser.parse(Array("{\"a\":\"X\(text)\"}".utf8))
-                #expect(try table.decide(event).routes.contains(String(place)), "\(scalar.value)")
-                #expect(try patterns[place].matches(event), "\(scalar.value)")
+                #expect(try table.decide(event).routes.contains(String(position)), "\(scalar.value)")
+                #expect(try patterns[position].matches(event), "\(scalar.value)")
             }
         }
     }

@@ -4,8 +4,8 @@ import SignalboxNotification
 import SignalboxRouting
 import Testing
 
-/// Files of cases, one theme each: `{pattern, event, matches}`, or `{pattern, errors}` with the JSON Pointers of what is
-/// wrong, from the pattern on. Why a case is as it is stands in `why` where that is not plain.
+/// Files of cases, one theme each: `{pattern, event, matches}`, or `{pattern, errors}` with the JSON Pointers of the
+/// mistakes, relative to the pattern. `why` explains a case that is not obvious.
 @Suite struct PatternConformanceTests {
     @Test(arguments: try FixtureFile.all(in: "conformance"))
     func decidesEveryCaseAsRulerDoes(_ file: FixtureFile) throws {
@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// By the pattern, by the routes' matcher, and by the model that other tests rely on.
+    /// Matches with the pattern, with the matcher of all routes, and with the model that other tests rely on.
     private func expect(_ pattern: JSONValue, _ entry: JSONValue, _ text: String) throws {
         let event = try #require(entry["event"])
         let matches = try #require(entry["matches"])
@@ -44,14 +44,14 @@ import Testing
             return []
         } catch let error as InvalidConfig {
             return error.mistakes.map { mistake in
-                mistake.position == nil ? "no place" : String(mistake.pointer.dropFirst("/routes/0/match".count))
+                mistake.position == nil ? "no position" : String(mistake.pointer.dropFirst("/routes/0/match".count))
             }
         } catch {
             return ["\(error)"]
         }
     }
 
-    /// A folder that was not found would be no failure.
+    /// A missing folder would not fail otherwise.
     @Test func thereAreHundredsOfCases() throws {
         let parser = JSONParser()
         let cases = try FixtureFile.all(in: "conformance").map {
@@ -60,7 +60,7 @@ import Testing
         #expect(cases.reduce(0, +) >= 700)
     }
 
-    @Test func allPatternsTogetherDecideAsEachByItself() throws {
+    @Test func allPatternsTogetherMatchAsEachAlone() throws {
         let parser = JSONParser()
         var patterns: [Pattern] = []
         var events: [[UInt8]] = []

@@ -12,12 +12,12 @@ import Testing
         }
     }
 
-    @Test func aPatternStandsByItself() throws {
+    @Test func patternIsReadWithoutAConfig() throws {
         #expect(mistakes(#"{"data":{"vendor":["mce",{"prefix":"b"}]}}"#).isEmpty)
         #expect(try Pattern(text: Array("{}".utf8)) == .everything)
     }
 
-    @Test func itsMistakesAreCountedFromItsBeginning() {
+    @Test func mistakesHavePositionsInThePattern() {
         #expect(
             mistakes(#"{"a":1}"#)
                 == [

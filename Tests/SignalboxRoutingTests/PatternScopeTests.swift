@@ -17,13 +17,13 @@ import Testing
         (#"{"a":[1]}"#, #"{"a":[1.0]}"#),
         (#"{"a":[{"exists":true}]}"#, #"{"a":[{"wildcard":"x*"}]}"#),
         (#"{"a":[{"exists":false}]}"#, #"{"a":[{"exists":false}],"b":[1]}"#),
-        // No element has it, so that one with "a" does not have it either.
+        // No element has "b", so the one with "a" does not have it either.
         (#"{"a":{"a":[1],"b":[{"exists":false}]}}"#, #"{"a":{"a":[1],"b":[{"exists":false}]},"c":[1]}"#),
         (#"{"$or":[{"a":[1]},{"b":[1]}]}"#, #"{"b":[1],"c":[1]}"#),
         (#"{"$or":[{"a":[1]},{"b":[1]},{"c":[1]}]}"#, #"{"$or":[{"c":[1]},{"a":[1]}]}"#),
         (#"{"type":["t"]}"#, #"{"type":["t"],"a":[1]}"#),
     ])
-    func whatAsksForNoMoreCovers(_ wide: String, _ narrow: String) throws {
+    func coversAPatternThatRequiresAsMuchOrMore(_ wide: String, _ narrow: String) throws {
         #expect(try Self.covers(wide, narrow))
     }
 
@@ -31,18 +31,18 @@ import Testing
         (#"{"a":["x"]}"#, #"{}"#),
         (#"{"a":["x"]}"#, #"{"a":["x","y"]}"#),
         (#"{"a":{"b":[1]}}"#, #"{"a":[1]}"#),
-        // [{"a":1},{"b":2}] has an element with "a" and without "b", but a "b" all the same.
+        // [{"a":1},{"b":2}] has an element with "a" and without "b", but has a "b" elsewhere.
         (#"{"a":{"b":[{"exists":false}]}}"#, #"{"a":{"a":[1],"b":[{"exists":false}]}}"#),
-        // The gateway's own events are asked of the second only.
+        // The gateway's own events match the second only.
         (#"{"a":[1]}"#, #"{"a":[1],"type":["t"]}"#),
         (#"{"$or":[{"a":[1]},{"type":["t"]}]}"#, #"{"a":[1],"type":["u"]}"#),
         (#"{"$or":[{"a":[1]},{"b":[1]}]}"#, #"{"$or":[{"a":[1]},{"c":[1]}]}"#),
     ])
-    func whatMayMissSomethingDoesNotCover(_ wide: String, _ narrow: String) throws {
+    func doesNotCoverAPatternThatMayMatchMore(_ wide: String, _ narrow: String) throws {
         #expect(try !Self.covers(wide, narrow))
     }
 
-    @Test func whenTheBudgetIsUsedUpNothingIsProved() throws {
+    @Test func stopsProvingWhenTheBudgetIsSpent() throws {
         var scope = PatternScope(budget: 10)
         let pattern = try PatternTests.pattern(#"{"a":["x"]}"#)
         var proofs = 0
@@ -50,10 +50,9 @@ import Testing
         #expect((1..<10).contains(proofs))
     }
 
-    /// No event that one pattern takes may be missed by one that covers it: routes in a table are asked, of which the
-    /// first stops.
+    /// A pattern matches every event that a pattern covered by it matches, alone and in a table.
     @Test(arguments: 0..<3)
-    func whatCoversTakesEveryEventOfTheOther(_ round: Int) throws {
+    func coveringPatternMatchesEveryEventOfTheOther(_ round: Int) throws {
         let seed: UInt64 = 20_261_121 + UInt64(round)
         print("seed \(seed)")
         var random = RandomScope(seed: seed)
@@ -80,14 +79,14 @@ import Testing
                 }
             }
         }
-        // It is proved now and then, and of events that are taken.
+        // Proofs do happen, and events do match.
         #expect(proofs > 300, "\(proofs)")
         #expect(takes > 3_000, "\(takes)")
     }
 }
 
-/// Pairs of patterns, of which one often asks for less than the other, and events with arrays of objects, all out of a few
-/// words.
+/// Random pairs of patterns, of which one often requires less than the other, and events with arrays of objects. All
+/// use the same few keys and values.
 private struct RandomScope {
     private var random: SeededGenerator
 
@@ -121,27 +120,33 @@ private struct RandomScope {
 
     // MARK: Patterns
 
-    /// A pattern before it is written.
+    /// A pattern that is not written yet.
     private indirect enum Draft {
-        case fields([(key: String, value: Draft)], ways: [Draft])
+        case fields([(key: String, value: Draft)], alternatives: [Draft])
         case entries([String])
 
         var isEmpty: Bool {
-            if case .fields(let fields, let ways) = self { fields.isEmpty && ways.isEmpty } else { false }
+            if case .fields(let fields, let alternatives) = self {
+                fields.isEmpty && alternatives.isEmpty
+            } else {
+                false
+            }
         }
 
         var text: String {
             switch self {
             case .entries(let entries): return "[" + entries.joined(separator: ",") + "]"
-            case .fields(let fields, let ways):
+            case .fields(let fields, let alternatives):
                 var members = fields.map { "\"\($0.key)\":\($0.value.text)" }
-                if !ways.isEmpty { members.append("\"$or\":[" + ways.map(\.text).joined(separator: ",") + "]") }
+                if !alternatives.isEmpty {
+                    members.append("\"$or\":[" + alternatives.map(\.text).joined(separator: ",") + "]")
+                }
                 return "{" + members.joined(separator: ",") + "}"
             }
         }
     }
 
-    /// One that may ask for less, and one.
+    /// The wide one often requires less than the narrow one.
     mutating func pair() -> (wide: String, narrow: String) {
         let narrow = fields(depth: 2, keys: Self.keys)
         let wide = chance(85) ? wider(narrow) : fields(depth: 2, keys: Self.keys)
@@ -155,9 +160,10 @@ private struct RandomScope {
             guard let key = keys.popLast() else { break }
             fields.append((key, depth > 0 && chance(60) ? self.fields(depth: depth - 1, keys: Self.keys) : entries()))
         }
-        // The ways have keys of their own, so that none asks for a field twice.
-        let ways = chance(30) && !keys.isEmpty ? (0..<2).map { _ in self.fields(depth: depth - 1, keys: keys) } : []
-        return .fields(fields, ways: ways)
+        // The alternatives have keys of their own, so that none requires a field twice.
+        let alternatives =
+            chance(30) && !keys.isEmpty ? (0..<2).map { _ in self.fields(depth: depth - 1, keys: keys) } : []
+        return .fields(fields, alternatives: alternatives)
     }
 
     private mutating func entries() -> Draft {
@@ -166,15 +172,15 @@ private struct RandomScope {
         return .entries((0..<Int.random(in: 1...2, using: &random)).map { _ in one(of: all, or: "1") })
     }
 
-    /// With some fields left out, and more that is allowed.
+    /// Leaves out some fields, and allows more values.
     private mutating func wider(_ draft: Draft) -> Draft {
         switch draft {
         case .entries(let entries):
             return entries == ["{\"exists\":false}"] || chance(60) ? draft : .entries(entries + ["2"])
-        case .fields(let fields, let ways):
+        case .fields(let fields, let alternatives):
             let kept = fields.filter { _ in chance(65) }.map { ($0.key, wider($0.value)) }.filter { !$0.1.isEmpty }
-            let others = chance(80) ? ways : []
-            return .fields(kept, ways: others)
+            let others = chance(80) ? alternatives : []
+            return .fields(kept, alternatives: others)
         }
     }
 }

@@ -6,7 +6,7 @@ import SignalboxTesting
 import Testing
 
 @Suite struct PatternTests {
-    /// `{pattern, event, matches}`, and where it does not match perhaps `mismatch: {pointer, found}`.
+    /// `{pattern, event, matches}`, and perhaps `mismatch: {pointer, found}` if it does not match.
     @Test(arguments: try FixtureFile.all(in: "patterns"))
     func matchesAsEventBridgeDoes(_ file: FixtureFile) throws {
         let parser = JSONParser()
@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    @Test func aPatternMatchesUnderAnyOrderOfItsFieldsAndTheEventsKeys() throws {
+    @Test func orderOfFieldsAndKeysDoesNotMatter() throws {
         let event = Array(#"{"z":0,"c":{"y":1,"d":[1,2]},"b":"x","a":null}"#.utf8)
         let parser = JSONParser()
         for pattern in [
@@ -33,7 +33,7 @@ import Testing
         }
     }
 
-    /// A pattern as the config reads it.
+    /// A pattern, read as part of a config.
     static func pattern(_ text: String) throws -> Pattern {
         let config = #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"r","to":["i"],"match":\#(text)}]}"#
         return try #require(try RoutedConfig(Array(config.utf8)).routes.routes.first).match

@@ -1,6 +1,6 @@
 import SignalboxTesting
 
-/// Patterns and events out of one small alphabet, so that they meet.
+/// Random patterns and events of one small alphabet, so that they often match.
 struct RandomPattern {
     var random: SeededGenerator
 
@@ -25,7 +25,7 @@ struct RandomPattern {
 
     mutating func event() -> String { object(depth: 3, repeating: false) }
 
-    /// Also with keys that stand in it twice.
+    /// As above; some objects have a key twice.
     mutating func eventWithRepeats() -> String { object(depth: 3, repeating: true) }
 
     private mutating func object(depth: Int, repeating: Bool) -> String {
@@ -73,12 +73,12 @@ struct RandomPattern {
         let (first, second) = (Array(Self.keys[..<3]), Array(Self.keys[3...]))
         let beside = "\"\(key)\":\(chance(50) ? entries() : fields(depth: 1, keys: first))"
         let asksForValue = beside.hasSuffix("]")
-        let ways = (0...Int.random(in: 1...2, using: &random)).map { _ in
+        let alternatives = (0...Int.random(in: 1...2, using: &random)).map { _ in
             if chance(30) { return fields(depth: 1, keys: others) }
             let below = "\"\(key)\":\(fields(depth: 1, keys: second))"
             return "{" + (asksForValue || chance(50) ? below : "\"\(key)\":\(entries())") + "}"
         }
-        return "{\(beside),\"$or\":[\(ways.joined(separator: ","))]}"
+        return "{\(beside),\"$or\":[\(alternatives.joined(separator: ","))]}"
     }
 
     /// An event whose arrays hold values next to objects.
@@ -107,7 +107,7 @@ struct RandomPattern {
             guard let key = keys.popLast() else { break }
             members.append("\"\(key)\":\(field(depth: depth))")
         }
-        // The ways have keys of their own, so that none asks for a field twice.
+        // The alternatives have keys of their own, so that none requires a field twice.
         if chance(20), keys.count >= 2, depth > 0 {
             let own = (0...Int.random(in: 1...2, using: &random)).map { _ in fields(depth: depth - 1, keys: keys) }
             members.append("\"$or\":[" + own.joined(separator: ",") + "]")

@@ -29,7 +29,7 @@ import Testing
                 == 1)
     }
 
-    @Test func saysNothingWhenNoEventIsSentBothWays() throws {
+    @Test func doesNotWarnIfNoEventGoesBothWays() throws {
         let other = [
             #"{"name":"o","match":{},"to":["j"]}"#, #"{"name":"o","match":{"data":{"vendor":["mce"]}},"to":["i"]}"#,
             #"{"name":"o","match":{},"to":["i"],"enabled":false}"#,

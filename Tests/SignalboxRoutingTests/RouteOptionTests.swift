@@ -17,7 +17,7 @@ import Testing
             let table = RouteTable(routes: routes)
             let value = try parser.parse(Array(event.utf8))
             let verdicts = try table.verdicts(on: value)
-            // Both ways of asking agree.
+            // Verdicts and decision agree.
             #expect(try verdicts.filter { $0.verdict == .taken }.map(\.route.name) == table.decide(value).routes)
             return verdicts.map(\.verdict)
         }
@@ -25,7 +25,7 @@ import Testing
 
     // MARK: Windows
 
-    /// Local times by the tz database, worked out with another program.
+    /// Local times by the tz database, computed with another program.
     @Test(
         arguments: [
             (#"{"from": "2026-11-20T21:29:00.123Z"}"#, "2026-11-20T21:29:00.123Z", true),
@@ -47,31 +47,31 @@ import Testing
             (#"{"days": ["fri"]}"#, "2026-11-20T23:30:00Z", true),
             (#"{"days": ["wed"]}"#, "1969-12-31T23:30:00Z", true),
             (#"{"days": ["thu"]}"#, "1970-01-01T00:00:00Z", true),
-            // Past midnight it is the day on which they began.
+            // After midnight, the day is that on which the hours began.
             (#"{"days": ["fri"], "hours": "22:00-06:00"}"#, "2026-11-21T05:59:00Z", true),
             (#"{"days": ["fri"], "hours": "22:00-06:00"}"#, "2026-11-20T05:59:00Z", false),
             (#"{"days": ["fri"], "hours": "22:00-06:00"}"#, "2026-11-20T22:00:00Z", true),
             (#"{"days": ["fri"], "hours": "22:00-06:00"}"#, "2026-11-21T22:00:00Z", false),
         ])
-    func aWindowIsOpenWhenItSays(_ window: String, _ time: String, _ isOpen: Bool) throws {
-        let route = try EventShapeTests.route("\"window\": \(window)")
+    func windowIsOpenAtItsTimes(_ window: String, _ time: String, _ isOpen: Bool) throws {
+        let route = try EventVariantTests.route("\"window\": \(window)")
         #expect(try verdicts(event(at: time), [route]) == [isOpen ? .taken : .outsideWindow])
     }
 
-    @Test func anEventWithoutATimeIsInNoWindow() throws {
-        let route = try EventShapeTests.route(#""window": {"hours": "00:00-24:00"}"#)
+    @Test func windowExcludesAnEventWithoutATime() throws {
+        let route = try EventVariantTests.route(#""window": {"hours": "00:00-24:00"}"#)
         #expect(try verdicts("{}", [route]) == [.outsideWindow])
     }
 
     // MARK: Samples
 
-    /// Shares at which an event is in or out, by an implementation of the digest in another language.
+    /// The share from which an event is included, by an implementation of the hash in another language.
     @Test(
         arguments: [
             ("01939b4e-7c1a-7d2e-9a54-0c8f6f1f3c11", 0.41803501116787967),
             ("01939b4e-7c1a-7d2e-9a54-0c8f6f1f3c12", 0.27019918918574837), ("a", 0.010753497314070604),
             ("", 0.9576734252420561),
-        ]) func aSampleIsDecidedByTheIdAlone(_ id: String, _ position: Double) throws
+        ]) func sampleDependsOnTheIdAlone(_ id: String, _ position: Double) throws
     {
         #expect(!RouteSample(share: position).takes(id))
         #expect(RouteSample(share: position.nextUp).takes(id))
@@ -79,7 +79,7 @@ import Testing
         #expect(RouteSample(share: 1).takes(id))
     }
 
-    @Test func aTenthOfManyIdsIsATenth() {
+    @Test func sampleOfATenthTakesATenthOfManyIds() {
         var random = SeededGenerator(seed: 20_261_121)
         let count = (0..<20_000).count { _ in
             RouteSample(share: 0.1).takes(
@@ -91,13 +91,13 @@ import Testing
     }
 
     @Test(arguments: [("0.25", 0.25), ("\"10%\"", 0.1), ("\"0.5%\"", 0.005), ("1", 1), ("0", 0), ("\"100%\"", 1)])
-    func aShareIsANumberOrAPercentage(_ text: String, _ share: Double) throws {
-        #expect(try EventShapeTests.route("\"sample\": \(text)").sample?.share == share)
+    func shareIsANumberOrAPercentage(_ text: String, _ share: Double) throws {
+        #expect(try EventVariantTests.route("\"sample\": \(text)").sample?.share == share)
     }
 
     // MARK: Verdicts
 
-    @Test func whatIsNotAskedStopsNothing() throws {
+    @Test func onlyARouteThatTakesTheEventStopsTheList() throws {
         func route(_ name: String, _ change: (inout Route) -> Void = { _ in }) -> Route {
             var route = Route(
                 name: name, match: .everything, destinations: [DestinationName(name)], stop: true)
@@ -115,13 +115,13 @@ import Testing
                 == [.disabled, .outsideWindow, .notInSample, .taken, .stopped(by: "all")])
     }
 
-    @Test func aMismatchNamesTheFirstFieldAndWhatIsThere() throws {
+    @Test func mismatchNamesTheFirstFieldAndItsValue() throws {
         let route = Route(name: "r", match: try PatternTests.pattern(#"{"v":["braze"]}"#), destinations: [])
         #expect(try verdicts(event(), [route]).map(\.words) == [#"no; /v is "mce""#])
         #expect(try verdicts("{}", [route]).map(\.words) == ["no; /v is nothing"])
     }
 
-    @Test func aDisabledRouteWantsNothing() throws {
+    @Test func disabledRouteRequiresNeitherPayloadNorMedia() throws {
         var table = RouteTable(routes: [
             Route(
                 name: "r", match: .everything, destinations: [], including: .apns, media: .stored(wait: .seconds(1)))

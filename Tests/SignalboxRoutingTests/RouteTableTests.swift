@@ -17,7 +17,7 @@ import Testing
             stop: stop)
     }
 
-    @Test func everyRouteThatMatchesAppliesInOrder() throws {
+    @Test func everyMatchingRouteAppliesInOrder() throws {
         let decision = try decide(
             #"{"v":"mce"}"#,
             [
@@ -28,7 +28,7 @@ import Testing
         #expect(decision.destinations.map(\.name) == ["two", "one", "three"])
     }
 
-    @Test func aDestinationIsNamedOnce() throws {
+    @Test func destinationIsNamedOnce() throws {
         let decision = try decide(
             "{}", [route("a", "{}", to: ["x", "y", "x"]), route("b", "{}", to: ["z", "y"])], fallback: ["x"])
         #expect(decision.routes == ["a", "b"])
@@ -44,7 +44,7 @@ import Testing
         #expect(try decide(#"{"v":"braze"}"#, routes).routes == ["second"])
     }
 
-    @Test func theFallbackTakesWhatNoRouteTook() throws {
+    @Test func fallbackTakesUnmatchedEvents() throws {
         let routes = [try route("first", #"{"v":["mce"]}"#, to: ["one"])]
         let missed = try decide(#"{"v":"braze"}"#, routes, fallback: ["rest", "rest"])
         #expect(missed.routes.isEmpty)
@@ -53,12 +53,12 @@ import Testing
         #expect(try decide(#"{"v":"braze"}"#, routes).destinations.isEmpty)
     }
 
-    @Test func withoutRoutesNothingIsDecided() throws {
+    @Test func decisionWithoutRoutesIsEmpty() throws {
         #expect(try decide("{}", []) == RouteTable.Decision())
     }
 
-    /// Whoever knows it need not read events; so it must be what each of them would get.
-    @Test func whatIsDecidedAlikeForAllIsKnownBeforehand() throws {
+    /// The gateway then does not read events, so the decision must be that on each of them.
+    @Test func uniformDecisionIsTheDecisionOnEveryEvent() throws {
         let everything = try [route("a", "{}", to: ["x", "y"]), route("b", "{}", to: ["z", "y"], stop: true)]
         var off = try route("off", #"{"v":["mce"]}"#, to: ["never"])
         off.isEnabled = false
@@ -75,19 +75,19 @@ import Testing
         }
     }
 
-    @Test func whatAsksSomethingOfAnEventIsNotKnownBeforehand() throws {
+    @Test func decisionThatDependsOnTheEventIsNotUniform() throws {
         let plain = try route("a", "{}", to: ["x"])
         var sampled = plain
         sampled.sample = RouteSample(share: 0.5)
         var limited = plain
         limited.window = RouteWindow()
-        var shaped = plain
-        shaped.shape = EventShape()
+        var varied = plain
+        varied.variant = EventVariant()
         let stored = Route(
             name: "m", match: .everything, destinations: plain.destinations, media: .stored(wait: .seconds(1)))
         let none = Route(name: "n", match: .everything, destinations: plain.destinations, media: .none)
         let payload = Route(name: "p", match: .everything, destinations: plain.destinations, including: .apns)
-        let asking = try [route("v", #"{"v":["mce"]}"#, to: ["y"]), sampled, limited, shaped, stored, none, payload]
+        let asking = try [route("v", #"{"v":["mce"]}"#, to: ["y"]), sampled, limited, varied, stored, none, payload]
         for one in asking {
             #expect(RouteTable(routes: [plain, one]).uniformDecision == nil, "\(one.name)")
         }
@@ -123,24 +123,24 @@ import Testing
         ("/data/user", #"{"data":{}}"#, ""), ("/data/user", #"{"data":{"user":""}}"#, ""),
         ("", #"{"a":1}"#, #"{"a":1}"#),
         ("/data/user", #"{"data":{"user":"a\u0000b"}}"#, "a\u{FFFD}b"),
-    ]) func theKeyOfAnOrderIsWhatItsPointerFinds(pointer: String, event: String, key: String) throws {
+    ]) func orderKeyIsTheValueAtItsPointer(pointer: String, event: String, key: String) throws {
         var table = RouteTable(fallback: [crm])
         table.orderings[crm] = .init(key: JSONPointer(pointer))
         #expect(try targets(event, table).map(\.orderKey) == [key])
     }
 
-    @Test func withoutAPointerTheSubjectIsTheKey() throws {
+    @Test func orderKeyIsTheSubjectWithoutAPointer() throws {
         var table = RouteTable(fallback: [crm])
         table.orderings[crm] = .init()
         #expect(try targets(#"{"subject":"mce/alert"}"#, table).map(\.orderKey) == ["mce/alert"])
         #expect(try targets("{}", table).map(\.orderKey) == [""])
     }
 
-    @Test func whereThereIsNoOrderThereIsNoKey() throws {
+    @Test func targetWithoutOrderHasNoKey() throws {
         #expect(try targets(#"{"subject":"x"}"#, RouteTable(fallback: [crm])).map(\.orderKey) == [nil])
     }
 
-    @Test func theFirstRouteToADestinationSaysWhatOfTheScheduleCounts() throws {
+    @Test func firstRouteToADestinationDecidesItsSchedule() throws {
         let everything = try PatternTests.pattern("{}")
         let table = RouteTable(
             routes: [
@@ -150,11 +150,11 @@ import Testing
         #expect(try targets("{}", table).map(\.ignoring) == [.notBefore, .notAfter])
     }
 
-    @Test func theFallbackIgnoresNothing() throws {
+    @Test func fallbackKeepsTheSchedule() throws {
         #expect(try targets("{}", RouteTable(fallback: [crm])).map(\.ignoring) == [[]])
     }
 
-    @Test func eventsAboutTheGatewayGoWhereTheirTypeIsAskedForAndNowhereElse() throws {
+    @Test func operationalEventsMatchOnlyRoutesThatNameTheirType() throws {
         let dead = #"{"type":"io.signalbox.delivery.dead","subject":"s"}"#
         let table = RouteTable(
             routes: [
@@ -167,7 +167,7 @@ import Testing
         #expect(try targets(dead, RouteTable(fallback: [crm]), operational: true).isEmpty)
     }
 
-    @Test func theTypeCountsOnTheWayThroughOrOnWhichAPatternMatches() throws {
+    @Test func operationalEventsMatchOnlyAlternativesThatNameTheirType() throws {
         let dead = #"{"type":"io.signalbox.delivery.dead","subject":"s"}"#
         let table = RouteTable(routes: [
             try route("subject", #"{"$or":[{"type":["other"]},{"subject":["s"]}]}"#),
@@ -177,7 +177,7 @@ import Testing
         #expect(try targets(dead, table).map(\.destination.name) == ["subject", "type"])
     }
 
-    @Test func routesThatAreSetLaterAreMatched() throws {
+    @Test func routesThatAreSetLaterMatch() throws {
         var table = RouteTable()
         table.routes = [try route("a", #"{"v":["mce"]}"#)]
         #expect(try targets(#"{"v":"mce"}"#, table).map(\.destination.name) == ["a"])

@@ -1,14 +1,14 @@
 import Foundation
 import SignalboxJSON
 
-/// A second opinion on patterns, slow and told after Event Ruler's own way of matching (`Event`, `ACFinder`,
-/// `ArrayMembership`): an event is a list of fields in the order of their names, each with the array elements it stands
-/// in; a rule goes through its fields in the same order and may not use two elements of one array.
+/// A slow reference implementation of patterns that follows Event Ruler's own algorithm (`Event`, `ACFinder`,
+/// `ArrayMembership`). An event is a list of fields in the order of their names, each with the array elements it is
+/// in. A rule goes through its fields in the same order and may not use two elements of one array.
 struct RulerModel {
-    /// Each way through the pattern's `$or`s.
+    /// One for each alternative of the pattern's `$or`s.
     private let rules: [[(path: [String], entries: [JSONValue])]]
 
-    /// `pattern`: one that the config takes. It must live as long as this.
+    /// `pattern`: valid in a config. It must live as long as this.
     init(_ pattern: JSONValue) {
         rules = Self.rules(pattern, at: []).map { rule in
             rule.sorted { Self.name($0.path).utf16.lexicographicallyPrecedes(Self.name($1.path).utf16) }
@@ -27,7 +27,7 @@ struct RulerModel {
     private struct Field {
         let path: [String]
         let value: JSONValue
-        /// Array by array the element in which this stands; an array of which it is itself an element is left out.
+        /// For each array the element that this is in, without an array whose element it is itself.
         let membership: [Int: Int]
     }
 
@@ -53,7 +53,7 @@ struct RulerModel {
 
     // MARK: The rule
 
-    /// Byte by byte: strings of Swift's are equal when they look so.
+    /// Compares bytes: strings of Swift are equal if they are canonically equivalent.
     private static func isSame(_ left: [String], _ right: [String]) -> Bool {
         left.map { Array($0.utf8) } == right.map { Array($0.utf8) }
     }
@@ -101,7 +101,7 @@ struct RulerModel {
     }
 }
 
-/// What one entry of an array says of one value.
+/// Whether a value meets one entry of a field's array.
 enum EntryModel {
     static func matches(_ entry: JSONValue, _ value: JSONValue) -> Bool {
         guard entry.isObject else { return isSame(entry, value, addresses: true) }
@@ -132,7 +132,7 @@ enum EntryModel {
         }
     }
 
-    /// Every way to write a text with each character in its lower or its upper case.
+    /// Every spelling of a text with each character in lower or upper case.
     private static func spellings(_ text: String) -> Set<[UInt8]> {
         text.unicodeScalars.reduce([[]]) { spellings, scalar in
             let own = [scalar.properties.lowercaseMapping, scalar.properties.uppercaseMapping]
@@ -183,9 +183,9 @@ enum EntryModel {
 
     private static func isWithin(_ value: JSONValue, _ parts: [JSONValue]) -> Bool {
         guard let number = comparable(value) else { return false }
-        return stride(from: 0, to: parts.count, by: 2).allSatisfy { place in
-            guard let bound = parts[place + 1].double else { return false }
-            switch parts[place].string {
+        return stride(from: 0, to: parts.count, by: 2).allSatisfy { position in
+            guard let bound = parts[position + 1].double else { return false }
+            switch parts[position].string {
             case "=": return number == bound
             case "<": return number < bound
             case "<=": return number <= bound
@@ -203,7 +203,7 @@ enum EntryModel {
         return address.count == base.count && address.prefix(length) == base.prefix(length)
     }
 
-    /// The bits of an address, as the system reads it.
+    /// The bits of an address, as the system parses it.
     private static func address(_ text: String) -> String? {
         if text.contains(":") {
             var six = in6_addr()

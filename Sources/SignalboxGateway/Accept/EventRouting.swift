@@ -78,7 +78,7 @@ extension RoutedEvent {
             var order = DeliveryOrder(of: event, to: target)
             if hasMedia, case .stored(let wait) = target.media {
                 order.mediaUntil = event.acceptedAt.addingTimeInterval(wait / .seconds(1))
-                if target.shape?.transform != nil { order.shape = target.route }
+                if target.variant?.transform != nil { order.transformRoute = target.route }
             }
             order.variant = list.variant(for: target, awaitsMedia: order.mediaUntil != nil)
             orders.append(order)

@@ -6,19 +6,19 @@ package import SignalboxRouting
 /// Makes the variants of events that destinations receive instead of the stored event, and counts matches of routes.
 /// Callable from any thread.
 package struct EventVariants: Sendable {
-    package let shaper: EventShaper
+    package let writer: EventVariantWriter
     // Parsers of its own, because the caller's parser still holds the event.
     private let parsers = ParserPool.forEvents()
 
     /// `tokens`: hashes values that a route redacts, as it hashes device tokens.
     package init(tokens: TokenHash, counts: RouteCounts = RouteCounts()) {
-        shaper = EventShaper(counts: counts) { tokens.name(of: $0) }
+        writer = EventVariantWriter(counts: counts) { tokens.name(of: $0) }
     }
 
     /// Redacts and transforms an event for a target; nil if the target has neither.
-    fileprivate func shaped(_ event: [UInt8], for target: RouteTable.Target, awaitsMedia: Bool) -> [UInt8]? {
-        guard target.shape != nil else { return nil }
-        return parsers.withParser { shaper.shaped(event, for: target, awaitsMedia: awaitsMedia, with: $0) }
+    fileprivate func variant(of event: [UInt8], for target: RouteTable.Target, awaitsMedia: Bool) -> [UInt8]? {
+        guard target.variant != nil else { return nil }
+        return parsers.withParser { writer.variant(of: event, for: target, awaitsMedia: awaitsMedia, with: $0) }
     }
 
     /// Counts the routes of committed events. `duplicates`: positions of events that repeat an earlier one and were
@@ -28,7 +28,7 @@ package struct EventVariants: Sendable {
         var (routes, times): ([String], Int) = ([], 0)
         func count(_ event: RoutedEvent) {
             if event.routes != routes {
-                shaper.counts.countMatch(of: routes, times: times)
+                writer.counts.countMatch(of: routes, times: times)
                 (routes, times) = (event.routes, 0)
             }
             times += 1
@@ -37,7 +37,7 @@ package struct EventVariants: Sendable {
         for (position, event) in events.enumerated() where duplicates.isEmpty || duplicates[position] == nil {
             count(event)
         }
-        shaper.counts.countMatch(of: routes, times: times)
+        writer.counts.countMatch(of: routes, times: times)
     }
 }
 
@@ -71,10 +71,10 @@ struct VariantList {
     mutating func variant(for target: RouteTable.Target, awaitsMedia: Bool) -> Int? {
         let losesMedia = target.media == .none && body["data"]?["media"] != nil
         let shown = target.including.contains(.apns) ? event.shown : nil
-        guard losesMedia || shown != nil || target.shape != nil else { return nil }
+        guard losesMedia || shown != nil || target.variant != nil else { return nil }
         let form = Form(
-            hasPayload: shown != nil, hasMedia: !losesMedia, route: target.shape == nil ? nil : target.route,
-            awaitsMedia: target.shape != nil && awaitsMedia)
+            hasPayload: shown != nil, hasMedia: !losesMedia, route: target.variant == nil ? nil : target.route,
+            awaitsMedia: target.variant != nil && awaitsMedia)
         if let index = known[form] { return index }
         let index = make(form, for: target)
         known[form] = .some(index)
@@ -85,9 +85,9 @@ struct VariantList {
         var bytes = event.body
         if !form.hasMedia { bytes = body.eventWithoutMedia }
         if form.hasPayload, let shown = event.shown { bytes = shown.asMember(ofEvent: bytes) }
-        let shaped = maker.shaped(bytes, for: target, awaitsMedia: form.awaitsMedia)
-        guard form.hasPayload || !form.hasMedia || shaped != nil else { return nil }
-        variants.append(shaped ?? bytes)
+        let variant = maker.variant(of: bytes, for: target, awaitsMedia: form.awaitsMedia)
+        guard form.hasPayload || !form.hasMedia || variant != nil else { return nil }
+        variants.append(variant ?? bytes)
         return variants.count - 1
     }
 }

@@ -48,7 +48,7 @@ package struct Intake: Sendable {
         var quickRoutes = routes
         quickRoutes.workLimit = min(routes.workLimit, Self.directWork)
         self.quickRoutes = quickRoutes
-        readsAtOnce = !routes.givesShapes
+        readsAtOnce = !routes.hasVariants
         uniform = routes.uniformDecision.map { UniformRouting($0) }
         self.queue = queue
         self.sources = sources

@@ -37,7 +37,7 @@ package struct DeadLetterEvents: Sendable {
         return EventDocument(event.body)?.withRoot { root, _ in
             let decision = routes.decideOperational(root)
             guard !decision.targets.isEmpty else { return nil }
-            variants.shaper.counts.countMatch(of: decision.routes)
+            variants.writer.counts.countMatch(of: decision.routes)
             return RoutedEvent(event, decision, in: root, variants: variants)
         }
     }

@@ -16,19 +16,19 @@ package struct MediaService: Service {
     package struct Setup: Sendable {
         fileprivate let settings: GatewayConfig.Media
         fileprivate let href: @Sendable (MediaFile) -> String
-        fileprivate let shape: @Sendable (_ event: [UInt8], _ route: String) -> [UInt8]
+        fileprivate let transform: @Sendable (_ event: [UInt8], _ route: String) -> [UInt8]
         fileprivate let download: @Sendable (MediaJob) async -> MediaOutcome
 
-        /// `href`: the URL of a stored file for receivers. `shape`: a route's transformation of an event with its
+        /// `href`: the URL of a stored file for receivers. `transform`: a route's transformation of an event with its
         /// files. `download`: fetches and stores a file.
         package init(
             settings: GatewayConfig.Media, href: @escaping @Sendable (MediaFile) -> String,
-            shape: @escaping @Sendable (_ event: [UInt8], _ route: String) -> [UInt8],
+            transform: @escaping @Sendable (_ event: [UInt8], _ route: String) -> [UInt8],
             download: @escaping @Sendable (MediaJob) async -> MediaOutcome
         ) {
             self.settings = settings
             self.href = href
-            self.shape = shape
+            self.transform = transform
             self.download = download
         }
     }
@@ -184,7 +184,7 @@ package struct MediaService: Service {
         // unchanged.
         guard let event = EventDocument(held.body) else { return MediaRelease(held, body: nil, files: []) }
         let filled = media.filled(event)
-        let body = held.shape.map { setup.shape(filled, $0) } ?? filled
+        let body = held.transformRoute.map { setup.transform(filled, $0) } ?? filled
         return MediaRelease(held, body: body, files: media.files)
     }
 

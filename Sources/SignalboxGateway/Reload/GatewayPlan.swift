@@ -73,7 +73,7 @@ package struct GatewayPlan: Sendable {
         let allow = config.media.allow
         let known = former.flatMap { $0.clients === clients && $0.config.media.allow == allow ? $0.mediaClient : nil }
         mediaClient = known ?? clients.separateClient(allowing: allow)
-        downloads = Self.downloads(resolved, resources, links, mediaClient, variants.shaper)
+        downloads = Self.downloads(resolved, resources, links, mediaClient, variants.writer)
     }
 
     /// The sender of each destination of the config.
@@ -88,7 +88,7 @@ package struct GatewayPlan: Sendable {
 
     private static func downloads(
         _ resolved: ResolvedConfig, _ resources: Resources, _ links: MediaLinks, _ client: OutboundHTTP,
-        _ shaper: EventShaper
+        _ variantWriter: EventVariantWriter
     ) -> MediaService.Setup {
         let config = resolved.config
         var settings = MediaFetcher.Settings(userAgent: "signalbox/" + resources.version)
@@ -101,8 +101,8 @@ package struct GatewayPlan: Sendable {
         let routes = resolved.routes
         return MediaService.Setup(settings: config.media) { file in
             links.href(file.sha256, now: Date())
-        } shape: { event, route in
-            shaper.transformed(event, by: route, of: routes, with: .forEvents())
+        } transform: { event, route in
+            variantWriter.transformed(event, by: route, of: routes, with: .forEvents())
         } download: { job in
             await fetcher.fetch(job.url, validators: job.validators)
         }

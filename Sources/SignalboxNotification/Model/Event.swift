@@ -130,7 +130,7 @@ package struct DeliveryOrder: Sendable, Equatable {
     /// Until this time the delivery waits for the event's files; nil if it does not wait.
     package var mediaUntil: Date?
     /// The route whose transformation the gateway applies once the files are stored; nil for none.
-    package var shape: String?
+    package var transformRoute: String?
 
     package init(
         to destination: DestinationName, notBefore: Date? = nil, notAfter: Date? = nil, orderKey: String? = nil

@@ -152,17 +152,17 @@ package struct HeldDelivery: Sendable, Equatable {
     /// The state of each URL for which the event waits.
     package let media: [String: MediaState]
     /// The route whose transformation applies once the media are filled in; nil for none.
-    package let shape: String?
+    package let transformRoute: String?
 
     package init(
         delivery: Int64, event: Int64, destination: DestinationName, body: [UInt8], media: [String: MediaState],
-        shape: String? = nil
+        transformRoute: String? = nil
     ) {
         self.delivery = delivery
         self.event = event
         self.destination = destination
         self.body = body
         self.media = media
-        self.shape = shape
+        self.transformRoute = transformRoute
     }
 }

@@ -1,13 +1,15 @@
-/// Plain memory that is written once and lives as long as this does. What matching reads for every event lies in it, so
-/// that reading counts no references.
+/// Owns the memory that a compiled matcher reads. The matcher reads it through buffer pointers, without reference
+/// counting.
 ///
-/// A class because it owns the memory; sendable because nobody writes after `keep` has returned.
+/// A class because it owns the memory. Sendable because nothing writes to the memory once it is stored, and a matcher
+/// is shared only after it is compiled.
 final class Arena: @unchecked Sendable {
     private var blocks: [UnsafeMutableRawPointer] = []
 
     deinit { for block in blocks { block.deallocate() } }
 
-    func keep<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
+    /// Copies elements into memory that lives as long as the arena.
+    func store<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
         let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(elements.count, 1))
         if let start = memory.baseAddress { blocks.append(UnsafeMutableRawPointer(start)) }
         _ = memory.initialize(from: elements)
@@ -15,18 +17,31 @@ final class Arena: @unchecked Sendable {
     }
 }
 
-/// A part of a list of candidates.
-struct Posting: BitwiseCopyable {
+/// Neighbouring elements of an array.
+struct Run: BitwiseCopyable {
     var start: UInt32 = 0
     var count: UInt32 = 0
+
+    var isEmpty: Bool { count == 0 }
+
+    var range: Range<Int> { Range(uncheckedBounds: (Int(start), Int(start) + Int(count))) }
 }
 
-/// Lists of candidates while they are written.
-struct Postings {
-    private(set) var candidates: [UInt32] = []
-
-    mutating func add(_ more: [UInt32]) -> Posting {
-        defer { candidates += more }
-        return Posting(start: UInt32(candidates.count), count: UInt32(more.count))
+extension Array {
+    /// Appends elements and returns where they are.
+    mutating func appendRun(_ elements: some Collection<Element>) -> Run {
+        defer { self += elements }
+        return Run(start: UInt32(count), count: UInt32(elements.count))
     }
+}
+
+/// A rule that the index found for a value. Posting lists, the lists that the index leads to, are runs of candidates.
+struct Candidate: BitwiseCopyable {
+    private let bits: UInt32
+
+    /// `needsCheck`: the value may fail the condition that led to the rule, so it is still to be evaluated.
+    init(rule: Int, needsCheck: Bool) { bits = UInt32(rule) << 1 | (needsCheck ? 1 : 0) }
+
+    var rule: Int { Int(bits >> 1) }
+    var needsCheck: Bool { bits & 1 == 1 }
 }

@@ -1,64 +1,66 @@
-/// Finds all of any number of intervals that hold a number, in time that depends on how many do and on the logarithm of
-/// how many there are.
-struct IntervalIndex<Key: FixedWidthInteger & BitwiseCopyable>: BitwiseCopyable {
-    struct Interval: BitwiseCopyable {
-        let first: Key
-        let last: Key
-        let candidate: UInt32
+/// A segment tree: finds all intervals that contain a key, in time that grows with their number and with the
+/// logarithm of the number of all intervals. Takes memory for each interval that grows with the same logarithm.
+struct IntervalIndex: BitwiseCopyable {
+    struct Interval {
+        let bounds: ClosedRange<UInt128>
+        let candidate: Candidate
+
+        /// The key that follows; nil after the greatest.
+        fileprivate var next: UInt128? { bounds.upperBound < .max ? bounds.upperBound + 1 : nil }
     }
 
-    /// By their beginnings.
-    private let intervals: UnsafeBufferPointer<Interval>
-    /// Where they begin, by itself: a search looks at nothing else, and so at less memory.
-    private let firsts: UnsafeBufferPointer<Key>
-    /// The furthest end of the half of intervals around each middle; see ``forEach(holding:from:to:_:)``.
-    private let ends: UnsafeBufferPointer<Key>
-    /// No number lies in two of them.
-    private let areApart: Bool
+    /// The starts of segments, in order: the bounds of all intervals cut the keys into segments, and no interval
+    /// begins or ends within one.
+    private let starts: UnsafeBufferPointer<UInt128>
+    /// A complete binary tree in one array: node 1 is the root, 2n and 2n + 1 are below n, and segment i is the leaf
+    /// `starts.count + i`. A node lists the intervals that contain all segments below it, but not all below its
+    /// parent.
+    private let nodes: UnsafeBufferPointer<Run>
+    private let candidates: UnsafeBufferPointer<Candidate>
 
-    /// Nil for no intervals.
+    /// Nil if there are no intervals.
     init?(_ intervals: [Interval], in arena: Arena) {
         guard !intervals.isEmpty else { return nil }
-        let sorted = intervals.sorted { ($0.first, $0.last) < ($1.first, $1.last) }
-        areApart = zip(sorted, sorted.dropFirst()).allSatisfy { $0.last < $1.first }
-        var ends = sorted.map(\.last)
-        Self.spread(&ends, sorted, from: 0, to: sorted.count)
-        self.intervals = arena.keep(sorted)
-        firsts = arena.keep(sorted.map(\.first))
-        self.ends = arena.keep(ends)
+        let starts = Set(intervals.map(\.bounds.lowerBound) + intervals.compactMap(\.next)).sorted()
+        let leaves = Dictionary(uniqueKeysWithValues: zip(starts, starts.count...))
+        var lists = [[Candidate]](repeating: [], count: 2 * starts.count)
+        for interval in intervals {
+            guard var low = leaves[interval.bounds.lowerBound],
+                var high = interval.next.map({ leaves[$0] }) ?? lists.count
+            else { preconditionFailure("Every bound starts a segment.") }
+            // From the leaves upwards: a node at an end that is not its parent's end covers what the parent does not.
+            while low < high {
+                if low % 2 == 1 {
+                    lists[low].append(interval.candidate)
+                    low += 1
+                }
+                if high % 2 == 1 {
+                    high -= 1
+                    lists[high].append(interval.candidate)
+                }
+                (low, high) = (low / 2, high / 2)
+            }
+        }
+        var candidates: [Candidate] = []
+        nodes = arena.store(lists.map { candidates.appendRun($0) })
+        self.starts = arena.store(starts)
+        self.candidates = arena.store(candidates)
     }
 
-    private static func spread(_ ends: inout [Key], _ intervals: [Interval], from start: Int, to end: Int) {
-        guard start < end else { return }
-        let middle = (start + end) / 2
-        spread(&ends, intervals, from: start, to: middle)
-        spread(&ends, intervals, from: middle + 1, to: end)
-        if start < middle { ends[middle] = max(ends[middle], ends[(start + middle) / 2]) }
-        if middle + 1 < end { ends[middle] = max(ends[middle], ends[(middle + 1 + end) / 2]) }
-    }
-
-    func forEach(holding key: Key, _ body: (UInt32) -> Void) {
-        guard areApart else { return forEach(holding: key, from: 0, to: intervals.count, body) }
-        var (low, count) = (0, intervals.count)
+    /// Calls `body` with the candidate of every interval that contains the key.
+    @inline(__always)
+    func forEachCandidate(containing key: UInt128, _ body: (Candidate) -> Void) {
+        guard starts[0] <= key else { return }
+        var (segment, count) = (0, starts.count)
         while count > 1 {
             let half = count / 2
-            low = firsts[low + half] <= key ? low + half : low
+            segment = starts[segment + half] <= key ? segment + half : segment
             count -= half
         }
-        if firsts[low] <= key, key <= intervals[low].last { body(intervals[low].candidate) }
-    }
-
-    private func forEach(holding key: Key, from start: Int, to end: Int, _ body: (UInt32) -> Void) {
-        var start = start
-        while start < end {
-            let middle = (start + end) / 2
-            guard ends[middle] >= key else { return }
-            if start < middle, ends[(start + middle) / 2] >= key {
-                forEach(holding: key, from: start, to: middle, body)
-            }
-            guard intervals[middle].first <= key else { return }
-            if intervals[middle].last >= key { body(intervals[middle].candidate) }
-            start = middle + 1
+        var node = starts.count + segment
+        while node > 0 {
+            for position in nodes[node].range { body(candidates[position]) }
+            node /= 2
         }
     }
 }

@@ -1,30 +1,83 @@
 package import SignalboxJSON
 
-/// The patterns of all routes as one: what an event matches is found in time that depends on the event and on what
-/// matches, hardly on how many routes there are.
+/// The patterns of all routes, compiled into one index. Matching an event takes time that grows with the event and
+/// with the rules found, hardly with the number of patterns.
 ///
-/// Every way of every pattern is a rule; equal ones are one. The event is walked once along the keys that some pattern
-/// names, and what stands there is noted by its place. Each rule is filed under one of its fields, the most telling one:
-/// an index leads from the field's value to the rules that ask for it, and what else these ask for is then compared
-/// directly. Where an array holds what is asked for, rules that are found so are matched by
-/// ``Pattern/Way/matches(_:)``, which keeps to one element.
+/// Each alternative of a pattern is a rule; equal alternatives are one rule. A rule is filed under its most selective field.
+/// To match an event, ``RuleSearch``
+/// 1. walks the event once along a ``KeyTrie`` of all paths that patterns name, and records where their values are,
+/// 2. looks up each value in the ``ValueIndex``, which leads to the rules filed under that field and value,
+/// 3. evaluates the other fields of these rules, and adds the route of each rule that matches.
 ///
-/// A class because many tasks share one; nothing in it changes.
-package final class RouteMatcher: Sendable {
-    private let compiled: CompiledRules
+/// Several fields of a rule must match within one element of an array. If the event has an array on a path of a rule,
+/// the index finds the rule as above, and ``Pattern/Alternative/matches(_:_:)`` evaluates all of it.
+///
+/// A class because many tasks share it. Sendable because nothing changes after `init`; the pointers lead into `arena`.
+package final class RouteMatcher: @unchecked Sendable {
+    struct Rule: BitwiseCopyable {
+        let fields: Run
+        /// In ``Tables/routes``.
+        let routes: Run
+        let namesType: Bool
+    }
 
-    package init(_ patterns: [Pattern]) { compiled = CompiledRules(patterns) }
+    struct Field: BitwiseCopyable {
+        /// In ``Tables/trie``.
+        let node: Int32
+        /// One must match; if there are none, the event must have no value here.
+        let conditions: Run
+        /// The rule is filed under this field.
+        let isIndexed: Bool
+    }
 
-    /// The places of the patterns that match, in order. `namingType`: only by ways that ask for the event's `type`.
-    /// `work`: adds to other work for the same event. Throws once the limit is exceeded.
+    /// The most frequent conditions are evaluated here.
+    enum Condition: BitwiseCopyable {
+        case text(UnsafeBufferPointer<UInt8>)
+        case anythingButText(UnsafeBufferPointer<UInt8>)
+        case exists
+        /// In ``RouteMatcher/conditions``.
+        case other(Int32)
+    }
+
+    /// The data that a search reads for every event.
+    struct Tables: BitwiseCopyable {
+        let trie: KeyTrie
+        let index: ValueIndex
+        let rules: UnsafeBufferPointer<Rule>
+        let fields: UnsafeBufferPointer<Field>
+        let conditions: UnsafeBufferPointer<Condition>
+        let routes: UnsafeBufferPointer<Int32>
+        /// Rules that require no value and are evaluated for every event.
+        let unindexed: UnsafeBufferPointer<Int32>
+    }
+
+    private let arena: Arena
+    let tables: UnsafePointer<Tables>
+    let conditions: [Pattern.Condition]
+    /// The alternative of each rule.
+    let alternatives: [Pattern.Alternative]
+    /// The path of each node of the trie.
+    let paths: [[[UInt8]]]
+
+    package init(_ patterns: [Pattern]) {
+        let compiler = RuleCompiler(patterns)
+        arena = compiler.arena
+        tables = compiler.tables
+        conditions = compiler.conditions
+        alternatives = compiler.alternatives
+        paths = compiler.numbering.paths
+    }
+
+    /// Returns the positions of the patterns that match, in order. `namingType`: only by alternatives that name the
+    /// event's `type`. `work`: adds to other work for the same event. Throws once its limit is exceeded.
     package func matches(
         of event: JSONValue, namingType: Bool = false, work: inout MatchWork
     ) throws(RoutingTooCostly) -> [Int] {
         guard event.isObject else { return [] }
-        let found = withUnsafeTemporaryAllocation(of: Int32.self, capacity: RuleSearch.space(for: compiled)) { space in
-            var search = RuleSearch(compiled, event, namingType: namingType, space)
-            search.run(&work)
-            return search.finish()
+        let found = withUnsafeTemporaryAllocation(of: Int32.self, capacity: RuleSearch.capacity(for: tables.pointee)) {
+            memory in
+            var search = RuleSearch(self, event, namingType: namingType, memory)
+            return search.run(&work)
         }
         try work.check()
         return found

@@ -1,75 +1,71 @@
 import SignalboxJSON
 
-/// The search for the rules that one event matches.
+/// Searches the rules of a ``RouteMatcher`` that match one event.
 struct RuleSearch {
-    /// Kept by who searches.
-    private unowned(unsafe) let compiled: CompiledRules
-    private let memory: UnsafePointer<CompiledRules.Memory>
+    /// The caller keeps the matcher alive.
+    private unowned(unsafe) let matcher: RouteMatcher
+    private let tables: UnsafePointer<RouteMatcher.Tables>
     private let event: JSONValue
     private let namingType: Bool
-    /// For each edge the place of its value in the event: see ``nothing`` and ``many``.
-    private let places: UnsafeMutablePointer<Int32>
-    /// The edges that have been met.
-    private let met: UnsafeMutablePointer<Int32>
-    private var metCount = 0
-    /// Routes, perhaps several times.
+    /// For each node of the trie where in the document its value is, or one of the two constants.
+    private let locations: UnsafeMutablePointer<Int32>
+    /// The nodes that have a value.
+    private let reached: UnsafeMutablePointer<Int32>
+    private var reachedCount = 0
+    /// Rules that were evaluated: once each, because the answer depends on the whole event.
+    private let evaluated: BitSet
+    /// Posting lists that were visited, by where they start.
+    private let visited: BitSet
+    /// Routes, perhaps repeated.
     private var found: [Int] = []
-    /// Rules that were evaluated. Each is evaluated once, because its answer depends on the whole event.
-    private let asked: Marks
-    /// Lists of candidates that were visited, by their first candidate.
-    private let walked: Marks
 
-    /// No value, or one that is none: an object, or an array that holds nothing.
-    private static let nothing: Int32 = 0
-    /// An array on the way, or here.
-    private static let many: Int32 = -1
+    /// The event has no value here. Objects and empty arrays are not values.
+    private static let absent: Int32 = 0
+    /// There is an array here or on the way here, so there may be many values.
+    private static let inArray: Int32 = -1
 
-    /// Memory for a search, in numbers: two for each edge, a bit for each rule and for each candidate.
-    static func space(for compiled: CompiledRules) -> Int {
-        let memory = compiled.memory.pointee
-        return 2 * memory.tree.edges.count + Marks.size(memory.rules.count)
-            + Marks.size(memory.index.candidateCount) + 1
+    /// The memory that a search needs.
+    static func capacity(for tables: RouteMatcher.Tables) -> Int {
+        2 * tables.trie.nodes.count + BitSet.words(for: tables.rules.count)
+            + BitSet.words(for: tables.index.candidateCount)
     }
 
+    /// `memory`: of ``capacity(for:)``.
     init(
-        _ compiled: CompiledRules, _ event: JSONValue, namingType: Bool, _ space: UnsafeMutableBufferPointer<Int32>
+        _ matcher: RouteMatcher, _ event: JSONValue, namingType: Bool, _ memory: UnsafeMutableBufferPointer<Int32>
     ) {
-        self.compiled = compiled
-        memory = compiled.memory
+        self.matcher = matcher
         self.event = event
         self.namingType = namingType
-        guard let start = space.baseAddress else { preconditionFailure("Space has an address.") }
-        let count = memory.pointee.tree.edges.count
-        places = start
-        met = start + count
-        places.initialize(repeating: Self.nothing, count: count)
-        asked = Marks(at: start + 2 * count, for: memory.pointee.rules.count)
-        walked = Marks(
-            at: start + 2 * count + Marks.size(memory.pointee.rules.count),
-            for: memory.pointee.index.candidateCount)
+        tables = matcher.tables
+        guard let start = memory.baseAddress else { preconditionFailure("The memory has an address.") }
+        let (nodes, rules) = (tables.pointee.trie.nodes.count, tables.pointee.rules.count)
+        locations = start
+        locations.initialize(repeating: Self.absent, count: nodes)
+        reached = start + nodes
+        evaluated = BitSet(at: start + 2 * nodes, for: rules)
+        visited = BitSet(at: start + 2 * nodes + BitSet.words(for: rules), for: tables.pointee.index.candidateCount)
     }
 
-    mutating func run(_ work: inout MatchWork) {
-        walk(event, table: 0, &work)
-        for number in 0..<metCount where !work.isExceeded {
-            let edge = Int(met[number])
-            let probes = memory.pointee.tree.edges[edge].probes
-            guard probes.count > 0, places[edge] != Self.nothing else { continue }
-            guard places[edge] == Self.many else {
-                look(for: event.value(atTapeIndex: Int(places[edge])), probes, &work)
+    /// Returns the routes that match, in order. The result is invalid once the work exceeds its limit.
+    mutating func run(_ work: inout MatchWork) -> [Int] {
+        walk(event, from: 0, &work)
+        for position in 0..<reachedCount where !work.isExceeded {
+            let node = Int(reached[position])
+            let probes = tables.pointee.trie.nodes[node].probes
+            guard !probes.isEmpty, locations[node] != Self.absent else { continue }
+            guard locations[node] == Self.inArray else {
+                find(event.value(atTapeIndex: Int(locations[node])), probes, &work)
                 continue
             }
-            Pattern.anyValue(at: compiled.paths[edge][...], in: event, &work) { value, work in
-                look(for: value, probes, &work)
+            Pattern.anyValue(at: matcher.paths[node][...], in: event, &work) { value, work in
+                find(value, probes, &work)
                 return work.isExceeded
             }
         }
-        for rule in memory.pointee.always where !work.isExceeded { ask(UInt32(rule) << 1 | 1, &work) }
-    }
-
-    /// The routes that were found, each once, in order.
-    consuming func finish() -> [Int] {
-        var found = found
+        for rule in tables.pointee.unindexed where !work.isExceeded {
+            evaluate(Candidate(rule: Int(rule), needsCheck: true), &work)
+        }
         guard found.count > 1 else { return found }
         found.sort()
         var last = -1
@@ -80,129 +76,109 @@ struct RuleSearch {
         return found
     }
 
-    // MARK: The event
-
-    /// Notes where values stand; of repeated keys, the last one counts.
-    private mutating func walk(_ object: JSONValue, table: Int, _ work: inout MatchWork) {
-        let start = metCount
-        let tree = memory.pointee.tree
-        var count = metCount
-        var visited = 0
-        let (places, met) = (places, met)
+    /// Records where the values of an object are. If a key is repeated, the last one counts: so all keys come before
+    /// the objects below them.
+    private mutating func walk(_ object: JSONValue, from parent: Int, _ work: inout MatchWork) {
+        let start = reachedCount
+        var (end, members) = (start, 0)
         for (key, value) in object.members {
-            visited += 1
-            let edge = tree.edge(in: table, key)
-            guard edge >= 0 else { continue }
-            if places[edge] == Self.nothing {
-                met[count] = Int32(edge)
-                count += 1
+            members += 1
+            guard let node = tables.pointee.trie.child(of: parent, key) else { continue }
+            if locations[node] == Self.absent {
+                reached[end] = Int32(node)
+                end += 1
             }
-            places[edge] = Int32(truncatingIfNeeded: value.tapeIndex)
+            locations[node] = Int32(truncatingIfNeeded: value.tapeIndex)
         }
-        metCount = count
-        work.spend(visited)
-        for number in start..<count {
-            let edge = Int(met[number])
-            let value = event.value(atTapeIndex: Int(places[edge]))
+        reachedCount = end
+        work.spend(members)
+        for position in start..<end {
+            let node = Int(reached[position])
+            let value = event.value(atTapeIndex: Int(locations[node]))
             if value.isObject {
-                places[edge] = Self.nothing
-                let table = Int(tree.edges[edge].table)
-                if table >= 0 { walk(value, table: table, &work) }
+                locations[node] = Self.absent
+                if tables.pointee.trie.nodes[node].hasChildren { walk(value, from: node, &work) }
             } else if value.isArray {
-                note(array: value, at: edge)
+                locations[node] = value.isEmptyContainer ? Self.absent : Self.inArray
+                if !value.isEmptyContainer { markDescendants(of: node) }
             }
         }
     }
 
-    /// Everything below an array may stand there many times.
-    private mutating func note(array: JSONValue, at edge: Int) {
-        guard !array.isEmptyContainer else {
-            places[edge] = Self.nothing
-            return
-        }
-        places[edge] = Self.many
-        for below in (edge + 1)..<Int(memory.pointee.tree.edges[edge].end) {
-            places[below] = Self.many
-            met[metCount] = Int32(below)
-            metCount += 1
+    private mutating func markDescendants(of node: Int) {
+        for descendant in node + 1..<Int(tables.pointee.trie.nodes[node].end) {
+            locations[descendant] = Self.inArray
+            reached[reachedCount] = Int32(descendant)
+            reachedCount += 1
         }
     }
 
-    // MARK: Rules
-
+    /// Evaluates the rules that a value leads to.
     @inline(__always)
-    private mutating func look(for value: JSONValue, _ probes: ValueIndex.Probes, _ work: inout MatchWork) {
+    private mutating func find(_ value: JSONValue, _ probes: Run, _ work: inout MatchWork) {
         work.spend(Int(probes.count) * (1 + (value.utf8?.count ?? 0)))
-        let walked = walked
-        memory.pointee.index.forEachCandidate(of: value, probes) {
-            walked.insert(Int($0.start))
+        let visited = visited
+        tables.pointee.index.forEachCandidate(of: value, probes) {
+            visited.insert(Int($0.start))
         } body: {
-            ask($0, &work)
+            evaluate($0, &work)
         }
     }
 
-    /// Adds the routes of a rule if all of its fields match.
-    private mutating func ask(_ candidate: UInt32, _ work: inout MatchWork) {
+    /// Adds the routes of a rule if all fields of the rule match.
+    private mutating func evaluate(_ candidate: Candidate, _ work: inout MatchWork) {
         work.spend(1)
-        let number = Int(candidate >> 1)
-        guard !work.isExceeded, asked.insert(number) else { return }
-        let rule = memory.pointee.rules[number]
+        guard !work.isExceeded, evaluated.insert(candidate.rule) else { return }
+        let rule = tables.pointee.rules[candidate.rule]
         if namingType, !rule.namesType { return }
-        var hasMany = false
-        for place in Int(rule.firstField)..<Int(rule.firstField + rule.fieldCount) {
-            let field = memory.pointee.fields[place]
-            let value = places[Int(field.edge)]
-            if value == Self.many {
-                hasMany = true
-            } else if field.conditionCount == 0 {
-                guard value == Self.nothing else { return }
-            } else {
-                guard value != Self.nothing else { return }
-                if field.isAccess, candidate & 1 == 0 { continue }
-                guard matches(field, event.value(atTapeIndex: Int(value)), &work) else { return }
+        var hasArray = false
+        for position in rule.fields.range {
+            let field = tables.pointee.fields[position]
+            let location = locations[Int(field.node)]
+            if location == Self.inArray {
+                hasArray = true
+            } else if field.conditions.isEmpty || location == Self.absent {
+                guard field.conditions.isEmpty, location == Self.absent else { return }
+            } else if !field.isIndexed || candidate.needsCheck {
+                guard matches(field, event.value(atTapeIndex: Int(location)), &work) else { return }
             }
         }
-        guard !hasMany || compiled.ways[number].matches(event, &work) else { return }
-        for route in Int(rule.firstRoute)..<Int(rule.firstRoute + rule.routeCount) {
-            found.append(Int(memory.pointee.routes[route]))
-        }
+        guard !hasArray || matcher.alternatives[candidate.rule].matches(event, &work) else { return }
+        for position in rule.routes.range { found.append(Int(tables.pointee.routes[position])) }
     }
 
-    private func matches(_ field: CompiledRules.Field, _ value: JSONValue, _ work: inout MatchWork) -> Bool {
-        for place in Int(field.firstCondition)..<Int(field.firstCondition + field.conditionCount) {
-            let condition = memory.pointee.conditions[place]
-            if condition.other >= 0 {
-                if compiled.others[Int(condition.other)].matches(value, &work) { return true }
-            } else {
-                work.spend(1 + Int(condition.length))
-                let isText = value.utf8.map { $0.equals(text(of: condition)) } ?? false
-                if isText != (condition.other == CompiledRules.Condition.anythingButText) { return true }
+    private func matches(_ field: RouteMatcher.Field, _ value: JSONValue, _ work: inout MatchWork) -> Bool {
+        for position in field.conditions.range {
+            switch tables.pointee.conditions[position] {
+            case .text(let text):
+                work.spend(1 + text.count)
+                if value.utf8?.equals(text) ?? false { return true }
+            case .anythingButText(let text):
+                work.spend(1 + text.count)
+                if !(value.utf8?.equals(text) ?? false) { return true }
+            case .exists:
+                work.spend(1)
+                return true
+            case .other(let number): if matcher.conditions[Int(number)].matches(value, &work) { return true }
             }
         }
         return false
     }
-
-    @inline(__always)
-    private func text(of condition: CompiledRules.Condition) -> UnsafeBufferPointer<UInt8> {
-        let start = Int(condition.offset)
-        return UnsafeBufferPointer(rebasing: memory.pointee.texts[start..<(start + Int(condition.length))])
-    }
 }
 
-/// A bit set over a range of numbers.
-private struct Marks: BitwiseCopyable {
+/// A set of numbers from 0 up to a count, in memory of its owner.
+private struct BitSet: BitwiseCopyable {
     private let words: UnsafeMutablePointer<Int32>
 
-    /// Numbers of memory that this many bits take.
-    static func size(_ count: Int) -> Int { (count + 31) / 32 }
+    static func words(for count: Int) -> Int { (count + 31) / 32 }
 
-    /// Clears all bits. `words`: memory of ``size(_:)`` numbers.
+    /// Starts empty. `words`: ``words(for:)`` of them.
     init(at words: UnsafeMutablePointer<Int32>, for count: Int) {
-        words.initialize(repeating: 0, count: Self.size(count))
+        words.initialize(repeating: 0, count: Self.words(for: count))
         self.words = words
     }
 
-    /// Sets a bit; false when it was already set.
+    /// Returns false if the number was in the set before.
     @inline(__always)
     func insert(_ number: Int) -> Bool {
         let bit: Int32 = 1 << Int32(truncatingIfNeeded: number & 31)

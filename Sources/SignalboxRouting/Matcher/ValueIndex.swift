@@ -1,195 +1,159 @@
 import SignalboxJSON
 import SignalboxNotification
 
-/// From values to the rules that have a condition for them, of all fields.
+/// Finds rules by the value of the field they are filed under.
 ///
-/// A candidate is a rule's number, doubled, and one more where the condition itself is still to be asked: what was found
-/// here is then no more than part of it.
+/// Every field has a run of probes, one for each kind of condition that its rules have. A probe leads from a value to
+/// posting lists of candidates.
 struct ValueIndex: BitwiseCopyable {
-    /// Where to look for the values of one field: in as many places as its conditions have kinds.
-    struct Probes: BitwiseCopyable {
-        var first: Int32 = 0
-        var count: Int32 = 0
-    }
+    let probes: UnsafeBufferPointer<Probe>
+    let candidates: UnsafeBufferPointer<Candidate>
 
-    private struct Probe: BitwiseCopyable {
-        let kind: Kind
-        /// The place among the structures of this kind.
-        let number: Int32
-        /// Longest text that one of the conditions can match, in bytes; for kinds that fold text.
-        var reach: Int32 = 0
-    }
-
-    private enum Kind: UInt8, BitwiseCopyable {
-        case text, affix, literal, foldedText, foldedPrefix, foldedSuffix, anyText, four, six, number, range, yes, no,
-            null, any
-    }
-
-    private let probes: UnsafeBufferPointer<Probe>
-    private let tables: UnsafeBufferPointer<ByteTable>
-    private let trees: UnsafeBufferPointer<PrefixTree>
-    private let searches: UnsafeBufferPointer<LiteralSearch>
-    private let ranges: UnsafeBufferPointer<IntervalIndex<UInt64>>
-    private let blocks: UnsafeBufferPointer<IntervalIndex<UInt128>>
-    private let postings: UnsafeBufferPointer<Posting>
-    private let candidates: UnsafeBufferPointer<UInt32>
-
+    /// The number of all candidates: posting lists start below it.
     var candidateCount: Int { candidates.count }
 
-    /// Calls `body` with every candidate for a value that is neither an object nor an array, perhaps more than once.
-    /// Skips lists of candidates for which `isNew` returns false. A visited list of a text implies that the lists of
-    /// all texts within that text were visited.
+    /// Calls `body` with every candidate for a value that is neither an object nor an array, with some more than once.
+    /// Skips the posting lists for which `isNew` returns false.
     @inline(__always)
-    func forEachCandidate(
-        of value: JSONValue, _ own: Probes, isNew: (Posting) -> Bool, body: (UInt32) -> Void
-    ) {
+    func forEachCandidate(of value: JSONValue, _ run: Run, isNew: (Run) -> Bool, body: (Candidate) -> Void) {
         let text = value.utf8
-        for place in Int(own.first)..<Int(own.first + own.count) {
-            let probe = probes[place]
-            if probe.kind == .any {
-                _ = each(postings[Int(probe.number)], isNew, body)
-            } else if let text {
-                look(for: text, probe, isNew, body)
-            } else {
-                look(for: value, probe.kind, Int(probe.number), isNew, body)
+        for position in run.range {
+            switch probes[position] {
+            case .any(let postings): visit(postings, isNew, body)
+            case .bool(let flag, let postings): if value.bool == flag { visit(postings, isNew, body) }
+            case .null(let postings): if value.isNull { visit(postings, isNew, body) }
+            case .number(let intervals):
+                if let number = PatternNumber(value) { intervals.forEachCandidate(containing: number.key, body) }
+            case let probe: if let text { find(text, with: probe, isNew, body) }
             }
         }
-    }
-
-    /// False when the list is empty or was visited before.
-    @inline(__always)
-    private func each(_ posting: Posting, _ isNew: (Posting) -> Bool, _ body: (UInt32) -> Void) -> Bool {
-        guard posting.count > 0, isNew(posting) else { return false }
-        for place in Int(posting.start)..<Int(posting.start + posting.count) { body(candidates[place]) }
-        return true
     }
 
     @inline(__always)
-    private func look(
-        for text: UnsafeBufferPointer<UInt8>, _ probe: Probe, _ isNew: (Posting) -> Bool, _ body: (UInt32) -> Void
+    private func find(
+        _ text: UnsafeBufferPointer<UInt8>, with probe: Probe, _ isNew: (Run) -> Bool, _ body: (Candidate) -> Void
     ) {
-        let number = Int(probe.number)
-        switch probe.kind {
-        case .text: _ = each(tables[number].posting(of: text), isNew, body)
-        case .affix: trees[number].forEachPosting(of: text) { _ = each($0, isNew, body) }
-        case .literal: searches[number].forEachPosting(in: text) { each($0, isNew, body) }
-        case .foldedText:
-            guard text.count <= Int(probe.reach) else { return }
-            // What is ASCII need not be folded for a table that does not look at the bit of case.
-            if CaseVariants.isASCII(text) {
-                _ = each(tables[number].posting(of: text), isNew, body)
-            } else {
-                CaseVariants.withFolded(text) { _ = each(tables[number].posting(of: $0), isNew, body) }
+        switch probe {
+        case .text(let table): visit(table.postings(of: text), isNew, body)
+        case .affix(let tree): tree.forEachPostings(of: text) { visit($0, isNew, body) }
+        case .substring(let index): index.forEachPostings(in: text) { visit($0, isNew, body) }
+        case .foldedText(let table, let longest):
+            guard text.count <= longest else { return }
+            CaseVariants.withFolded(text) { visit(table.postings(of: $0), isNew, body) }
+        case .foldedAffix(let tree, let longest):
+            // May cut a character in two, but none of a text that matches.
+            let part = tree.isReversed ? text.suffix(longest) : text.prefix(longest)
+            CaseVariants.withFolded(UnsafeBufferPointer(rebasing: part)) {
+                tree.forEachPostings(of: $0) { visit($0, isNew, body) }
             }
-        case .foldedPrefix:
-            CaseVariants.withFolded(text.beginning(upTo: Int(probe.reach))) { text in
-                trees[number].forEachPosting(of: text) { _ = each($0, isNew, body) }
-            }
-        case .foldedSuffix:
-            CaseVariants.withFolded(text.ending(upTo: Int(probe.reach))) { text in
-                trees[number].forEachPosting(of: text) { _ = each($0, isNew, body) }
-            }
-        case .anyText: _ = each(postings[number], isNew, body)
-        case .four, .six:
-            guard let address = IPAddress(ruler: text), address.isIPv6 == (probe.kind == .six) else { return }
-            blocks[number].forEach(holding: address.bits, body)
-        default: return
+        case .address(let intervals, let isIPv6):
+            guard let address = IPAddress(ruler: text), address.isIPv6 == isIPv6 else { return }
+            intervals.forEachCandidate(containing: address.bits, body)
+        case .any, .bool, .null, .number: return
         }
     }
 
-    private func look(
-        for value: JSONValue, _ kind: Kind, _ number: Int, _ isNew: (Posting) -> Bool, _ body: (UInt32) -> Void
-    ) {
-        switch kind {
-        case .yes: if value.bool == true { _ = each(postings[number], isNew, body) }
-        case .no: if value.bool == false { _ = each(postings[number], isNew, body) }
-        case .null: if value.isNull { _ = each(postings[number], isNew, body) }
-        case .range:
-            guard case .double(let double) = PatternNumber(value) else { return }
-            ranges[number].forEach(holding: PatternNumber.key(double), body)
-        case .number:
-            guard let wanted = PatternNumber(value) else { return }
-            wanted.withBytes { _ = each(tables[number].posting(of: $0), isNew, body) }
-        default: return
-        }
+    @inline(__always)
+    private func visit(_ postings: Run, _ isNew: (Run) -> Bool, _ body: (Candidate) -> Void) {
+        guard !postings.isEmpty, isNew(postings) else { return }
+        for position in postings.range { body(candidates[position]) }
     }
 }
 
-extension ValueIndex {
-    /// The index of some fields while it is made.
-    struct Draft {
-        private var probes: [Probe] = []
-        private var tables: [ByteTable] = []
-        private var trees: [PrefixTree] = []
-        private var searches: [LiteralSearch] = []
-        private var ranges: [IntervalIndex<UInt64>] = []
-        private var blocks: [IntervalIndex<UInt128>] = []
-        private var lists: [Posting] = []
-        private var postings = Postings()
-
-        /// Adds a field.
-        mutating func add(_ entries: FieldEntries, in arena: Arena) -> Probes {
-            let first = probes.count
-            add(ByteTable(entries.texts, &postings, in: arena), .text, to: \.tables)
-            add(PrefixTree(entries.prefixes, &postings, in: arena), .affix, to: \.trees)
-            add(PrefixTree(entries.suffixes, isReversed: true, &postings, in: arena), .affix, to: \.trees)
-            add(LiteralSearch(entries.literals, &postings, in: arena), .literal, to: \.searches)
-            let reach = entries.foldedReach
-            add(
-                ByteTable(entries.foldedTexts, ignoring: ByteTable.caseBit, &postings, in: arena), .foldedText,
-                reach: reach, to: \.tables)
-            add(PrefixTree(entries.foldedPrefixes, &postings, in: arena), .foldedPrefix, reach: reach, to: \.trees)
-            add(
-                PrefixTree(entries.foldedSuffixes, isReversed: true, &postings, in: arena), .foldedSuffix, reach: reach,
-                to: \.trees)
-            add(ByteTable(entries.numbers, &postings, in: arena), .number, to: \.tables)
-            add(IntervalIndex(entries.ranges, in: arena), .range, to: \.ranges)
-            add(IntervalIndex(entries.four, in: arena), .four, to: \.blocks)
-            add(IntervalIndex(entries.six, in: arena), .six, to: \.blocks)
-            add(entries.yes, .yes)
-            add(entries.no, .no)
-            add(entries.null, .null)
-            add(entries.anyText, .anyText)
-            add(entries.any, .any)
-            return Probes(first: Int32(first), count: Int32(probes.count - first))
-        }
-
-        private mutating func add<Structure>(
-            _ structure: Structure?, _ kind: Kind, reach: Int = 0, to list: WritableKeyPath<Self, [Structure]>
-        ) {
-            guard let structure else { return }
-            probes.append(Probe(kind: kind, number: Int32(self[keyPath: list].count), reach: Int32(reach)))
-            self[keyPath: list].append(structure)
-        }
-
-        private mutating func add(_ candidates: [UInt32], _ kind: Kind) {
-            guard !candidates.isEmpty else { return }
-            probes.append(Probe(kind: kind, number: Int32(lists.count)))
-            lists.append(postings.add(candidates))
-        }
-
-        func index(in arena: Arena) -> ValueIndex {
-            ValueIndex(
-                probes: arena.keep(probes), tables: arena.keep(tables), trees: arena.keep(trees),
-                searches: arena.keep(searches), ranges: arena.keep(ranges), blocks: arena.keep(blocks),
-                postings: arena.keep(lists), candidates: arena.keep(postings.candidates))
-        }
-    }
+/// Leads from the values of a field that meet one kind of condition to posting lists.
+enum Probe: BitwiseCopyable {
+    /// Lists for any value, for one boolean, for null.
+    case any(Run)
+    case bool(Bool, Run)
+    case null(Run)
+    /// Keys are those of ``PatternNumber/key``, and the bits of addresses.
+    case number(IntervalIndex)
+    case address(IntervalIndex, isIPv6: Bool)
+    case text(StringTable)
+    case affix(RadixTree)
+    case substring(SubstringIndex)
+    /// Of strings as ``CaseVariants/folded`` has them. `longest`: bytes of the longest text that one of them
+    /// matches.
+    case foldedText(StringTable, longest: Int)
+    case foldedAffix(RadixTree, longest: Int)
 }
 
-extension UnsafeBufferPointer<UInt8> {
-    /// The first `most` bytes, extended to the end of a character.
-    fileprivate func beginning(upTo most: Int) -> Self {
-        guard count > most else { return self }
-        let end = self[most...].firstIndex { $0 & 0xC0 != 0x80 } ?? count
-        return Self(rebasing: self[..<end])
+/// The rules filed under one field, grouped by the probes that find them.
+struct FieldDraft {
+    private enum StringKind { case text, prefix, suffix, substring, foldedText, foldedPrefix, foldedSuffix }
+
+    private var strings: [StringKind: [[UInt8]: [Candidate]]] = [:]
+    private var numbers: [IntervalIndex.Interval] = []
+    /// By whether they are IPv6.
+    private var addresses: [Bool: [IntervalIndex.Interval]] = [:]
+    private var bools: [Bool: [Candidate]] = [:]
+    private var null: [Candidate] = []
+    private var any: [Candidate] = []
+    /// Bytes of the longest text that a condition that ignores case can match.
+    private var longest = 0
+
+    /// Files a rule under a condition of this field.
+    mutating func add(_ condition: Pattern.Condition, of rule: Int) {
+        let proven = Candidate(rule: rule, needsCheck: false)
+        let unproven = Candidate(rule: rule, needsCheck: true)
+        switch condition {
+        case .string(let text): add(proven, .text, text)
+        case .prefix(let text): add(proven, .prefix, text)
+        case .suffix(let text): add(proven, .suffix, text)
+        case .wildcard(let wildcard): add(wildcard, proven, unproven)
+        case .equalsIgnoringCase(let text): add(unproven, .foldedText, text)
+        case .prefixIgnoringCase(let text): add(unproven, .foldedPrefix, text)
+        case .suffixIgnoringCase(let text): add(unproven, .foldedSuffix, text)
+        case .numbers(let keys): numbers.append(.init(bounds: keys, candidate: proven))
+        case .address(let range):
+            addresses[range.first.isIPv6, default: []].append(
+                .init(bounds: range.first.bits...range.last, candidate: proven))
+        case .bool(let flag): bools[flag, default: []].append(proven)
+        case .null: null.append(proven)
+        case .exists: any.append(proven)
+        case .anythingBut: any.append(unproven)
+        }
     }
 
-    /// The last `most` bytes, extended to the start of a character.
-    fileprivate func ending(upTo most: Int) -> Self {
-        guard count > most else { return self }
-        guard most > 0 else { return Self(rebasing: self[count...]) }
-        let start = self[...(count - most)].lastIndex { $0 & 0xC0 != 0x80 } ?? 0
-        return Self(rebasing: self[start...])
+    private mutating func add(_ candidate: Candidate, _ kind: StringKind, _ text: [UInt8]) {
+        strings[kind, default: [:]][text, default: []].append(candidate)
+    }
+
+    private mutating func add(_ candidate: Candidate, _ kind: StringKind, _ text: CaseVariants) {
+        add(candidate, kind, text.folded)
+        longest = max(longest, text.longest)
+    }
+
+    /// Files a rule under the longest piece of a wildcard; without one, under the empty prefix, which every text has.
+    private mutating func add(_ wildcard: Wildcard, _ proven: Candidate, _ unproven: Candidate) {
+        let pieces = wildcard.pieces
+        guard pieces.count > 1 else { return add(proven, .text, pieces[0]) }
+        let longest = pieces.indices.reduce(0) { pieces[$1].count > pieces[$0].count ? $1 : $0 }
+        let kind: StringKind = longest == 0 ? .prefix : longest == pieces.count - 1 ? .suffix : .substring
+        add(unproven, kind, pieces[longest])
+    }
+
+    /// The probes of the field. Their posting lists are appended to `candidates`.
+    func probes(_ candidates: inout [Candidate], in arena: Arena) -> [Probe] {
+        func table(_ kind: StringKind) -> StringTable? { StringTable(strings[kind] ?? [:], &candidates, in: arena) }
+        func tree(_ kind: StringKind, isReversed: Bool = false) -> RadixTree? {
+            RadixTree(strings[kind] ?? [:], isReversed: isReversed, &candidates, in: arena)
+        }
+        var probes: [Probe?] = [
+            table(.text).map { .text($0) },
+            tree(.prefix).map { .affix($0) },
+            tree(.suffix, isReversed: true).map { .affix($0) },
+            SubstringIndex(strings[.substring] ?? [:], &candidates, in: arena).map { .substring($0) },
+            table(.foldedText).map { .foldedText($0, longest: longest) },
+            tree(.foldedPrefix).map { .foldedAffix($0, longest: longest) },
+            tree(.foldedSuffix, isReversed: true).map { .foldedAffix($0, longest: longest) },
+            IntervalIndex(numbers, in: arena).map { .number($0) },
+            IntervalIndex(addresses[false] ?? [], in: arena).map { .address($0, isIPv6: false) },
+            IntervalIndex(addresses[true] ?? [], in: arena).map { .address($0, isIPv6: true) },
+        ]
+        for (flag, list) in bools { probes.append(.bool(flag, candidates.appendRun(list))) }
+        if !null.isEmpty { probes.append(.null(candidates.appendRun(null))) }
+        if !any.isEmpty { probes.append(.any(candidates.appendRun(any))) }
+        return probes.compactMap { $0 }
     }
 }

@@ -1,65 +1,117 @@
-import SignalboxJSON
-import SignalboxNotification
+package import SignalboxJSON
 
-/// An event pattern in Amazon EventBridge's language: a JSON object of the event's shape, whose leaves are arrays of
-/// what the field may be. All fields must match; one entry of each array is enough.
+/// An event pattern in Amazon EventBridge's language: a JSON object of the event's structure, with arrays of
+/// conditions in place of values. All fields must match, each by one of its conditions.
 ///
-/// What decides is AWS's open-source implementation, Event Ruler (github.com/aws/event-ruler), where EventBridge's
-/// documentation says something else or nothing: docs/decisions/0020-event-patterns-as-ruler-decides-them.md lists it.
+/// AWS's open-source implementation, Event Ruler (github.com/aws/event-ruler), is the reference wherever
+/// EventBridge's documentation differs from it or is silent;
+/// docs/decisions/0020-event-patterns-as-ruler-decides-them.md lists where.
 /// Source: docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html
-package struct Pattern: Sendable, Hashable {
-    /// The ways on which it can match: one, or as many as its `$or`s make when they are multiplied out.
-    let ways: [Way]
+package struct Pattern: Sendable, Equatable {
+    /// One must match: the pattern with its `$or`s and `exists: false`s multiplied out.
+    let alternatives: [Alternative]
 
     /// Fields that must all match.
-    struct Way: Sendable, Hashable {
+    struct Alternative: Sendable, Equatable {
         /// As written.
         let fields: [Field]
-        /// The same fields as a tree over the event.
-        let root: Node
+        /// The same fields, as they are matched.
+        let root: PatternNode
 
         init(_ fields: [Field]) {
             self.fields = fields
-            root = Node(of: fields)
+            root = PatternNode(of: fields)
         }
 
-        /// Whether it asks for the event's `type`.
+        /// Whether it has a condition on the event's `type`.
         var namesType: Bool { fields.contains { $0.path.first == Array("type".utf8) } }
+
+        func matches(_ event: JSONValue, _ work: inout MatchWork) -> Bool {
+            event.isObject && root.matches(event, &work)
+        }
     }
 
     struct Field: Sendable, Hashable {
         let path: [[UInt8]]
-        /// One of them must match; without any, there must be no value under this path.
+        /// One must match a value at the path. If there are none, the path must have no value.
         let conditions: [Condition]
 
         var isAbsence: Bool { conditions.isEmpty }
-    }
 
-    /// What one entry of an array says about a value.
-    enum Condition: Sendable, Hashable {
-        case string([UInt8])
-        /// As a double; `-0` is `0`.
-        case number(Double)
-        /// A whole number that no double holds: only the same one matches.
-        case wide(Int128)
-        case bool(Bool)
-        case null
-        /// A text that is an address of this block.
-        case address(AddressRange)
-        case prefix([UInt8])
-        case suffix([UInt8])
-        case equalsIgnoringCase(CaseVariants)
-        case prefixIgnoringCase(CaseVariants)
-        case suffixIgnoringCase(CaseVariants)
-        case wildcard(Wildcard)
-        /// A number whose ``PatternNumber/key(_:)`` lies in here.
-        case range(ClosedRange<UInt64>)
-        /// Any value that the exclusion does not contain.
-        case anythingBut(Exclusion)
-        /// Any value, null included.
-        case exists
+        /// Whether it matches in any elements of arrays, those in which other fields match or others.
+        fileprivate func matches(_ event: JSONValue, _ work: inout MatchWork) -> Bool {
+            let hasValue = Pattern.anyValue(at: path[...], in: event, &work) { value, work in
+                isAbsence || conditions.contains { $0.matches(value, &work) }
+            }
+            return hasValue != isAbsence
+        }
     }
 
     /// Matches every event.
-    package static let everything = Pattern(ways: [Way([])])
+    package static let everything = Pattern(alternatives: [Alternative([])])
+}
+
+extension Pattern {
+    /// Whether the event matches. Throws if that exceeds the limit of work for one event.
+    package func matches(_ event: JSONValue) throws(RoutingTooCostly) -> Bool {
+        var work = MatchWork()
+        return try matches(event, work: &work)
+    }
+
+    /// As above. `work`: adds to other work for the same event.
+    package func matches(_ event: JSONValue, work: inout MatchWork) throws(RoutingTooCostly) -> Bool {
+        let matches = alternatives.contains { $0.matches(event, &work) }
+        try work.check()
+        return matches
+    }
+
+    /// The first field that keeps an event from matching, as a JSON Pointer, with the value found there; nil if the
+    /// event matches. Explains the alternative with the most matching fields.
+    package func mismatch(
+        in event: JSONValue, work: inout MatchWork
+    ) throws(RoutingTooCostly) -> (pointer: String, found: JSONValue?)? {
+        guard try !matches(event, work: &work) else { return nil }
+        var nearest: (alternative: Alternative, matching: Int)?
+        for alternative in alternatives {
+            let matching = alternative.fields.count { $0.matches(event, &work) }
+            if matching > nearest?.matching ?? -1 { nearest = (alternative, matching) }
+        }
+        let mismatch = nearest.flatMap { $0.alternative.root.mismatch(in: event, at: "", &work) }
+        try work.check()
+        return mismatch
+    }
+
+    /// Calls `body` with the values at a path, in every element of arrays on the path, until it returns true; returns
+    /// whether it did. Objects are not values. Stops early once the work exceeds its limit.
+    @discardableResult
+    static func anyValue(
+        at path: ArraySlice<[UInt8]>, in value: JSONValue, _ work: inout MatchWork,
+        _ body: (JSONValue, inout MatchWork) -> Bool
+    ) -> Bool {
+        work.spend(1)
+        if value.isArray {
+            for element in value.elements where !work.isExceeded {
+                if anyValue(at: path, in: element, &work, body) { return true }
+            }
+            return false
+        }
+        guard let key = path.first else { return !value.isObject && body(value, &work) }
+        guard let member = member(key, of: value, &work) else { return false }
+        return anyValue(at: path.dropFirst(), in: member, &work, body)
+    }
+
+    /// The last member with this key; nil for a value that is not an object.
+    @inline(__always)
+    static func member(_ key: [UInt8], of value: JSONValue, _ work: inout MatchWork) -> JSONValue? {
+        var found: JSONValue?
+        var visited = 0
+        key.withUnsafeBufferPointer { key in
+            for (name, member) in value.members {
+                visited += 1
+                if name.equals(key) { found = member }
+            }
+        }
+        work.spend(visited)
+        return found
+    }
 }

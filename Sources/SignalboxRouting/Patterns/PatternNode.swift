@@ -1,109 +1,174 @@
 import SignalboxJSON
 
-extension Pattern {
-    /// A path in the event, and what one way of a pattern requires there. It may require both a value and fields below
-    /// it, because an array in the event can hold both.
-    struct Node: Sendable, Hashable {
-        /// One of these must match a value here; empty when no value is required.
-        private(set) var conditions: [Condition] = []
-        /// All of these must hold for one object here: for one element, if there is an array.
-        private(set) var tests: [Test] = []
-        /// Paths below this one that have no value, checked where the value of ``conditions`` was found.
-        private(set) var absences: [[[UInt8]]] = []
+/// The requirements of one alternative of a pattern at a path of the event: a tree, because the fields below an array
+/// must match within one element. A node may require both a value and fields below it, because an array can hold
+/// both.
+struct PatternNode: Sendable, Equatable {
+    /// One must match a value here; empty if no value is required.
+    private(set) var conditions: [Pattern.Condition] = []
+    /// Paths below this one that must have no value in the object or element that the members match in.
+    private(set) var absences: [[[UInt8]]] = []
+    /// Members that must all match in one object: in one element, if this is an array.
+    private(set) var members: [Member] = []
+    /// Paths below this one that must have no value where the value for `conditions` was found.
+    private(set) var absencesAtValue: [[[UInt8]]] = []
 
-        enum Test: Sendable, Hashable {
-            case member([UInt8], Node)
-            /// Under these keys there is no value.
-            case absence([[UInt8]])
-        }
-
-        /// Whether the node requires both a value and something below it.
-        var isMixed: Bool { !conditions.isEmpty && !(tests.isEmpty && absences.isEmpty) }
+    struct Member: Sendable, Equatable {
+        let key: [UInt8]
+        fileprivate(set) var node: PatternNode
     }
+
+    /// Whether it requires both a value and something below it.
+    var isMixed: Bool { !conditions.isEmpty && !(members.isEmpty && absences.isEmpty && absencesAtValue.isEmpty) }
+
+    private init() {}
 }
 
-extension Pattern.Node {
-    /// The place at which `exists: false` is checked: this many keys from the root, in the element that contains another
-    /// field.
-    private struct Binding {
-        var depth = 0
-        /// The other field is a value on the path itself, not a sibling field.
-        var isByValue = false
-    }
+// MARK: Construction
 
-    private struct Entry {
-        let field: Pattern.Field
-        let binding: Binding
-
-        /// Whether its test belongs to the node at this depth rather than to a deeper one.
-        func ends(at depth: Int) -> Bool {
-            field.path.count == depth || field.isAbsence && binding.depth == depth
-        }
-    }
-
-    /// The tree of the fields of one way.
+extension PatternNode {
+    /// The tree of the fields of one alternative.
     ///
-    /// `exists: false` is judged in the element of an array that earlier fields have settled on, else over all elements.
-    /// Earlier are fields whose path, with dots between the keys, comes first in the order of UTF-16, in which Ruler
-    /// goes through them (`GenericMachine.addPatternRule`, `NameState.getNameTransitions`).
+    /// `exists: false` is checked in the element of an array that earlier fields match in, otherwise in all elements.
+    /// Earlier are fields whose path, its keys joined with dots, sorts before in UTF-16: the order in which Ruler
+    /// takes them (`GenericMachine.addPatternRule`, `NameState.getNameTransitions`).
     init(of fields: [Pattern.Field]) {
-        guard fields.contains(where: \.isAbsence) else {
-            self.init(fields.map { Entry(field: $0, binding: Binding()) }, below: 0)
-            return
-        }
-        let sorted = fields.indices.map { (place: $0, name: Self.name(fields[$0].path)) }.sorted {
-            $0.name.lexicographicallyPrecedes($1.name)
-        }
-        var settled: [[[UInt8]]] = []
-        var bindings = [Binding](repeating: Binding(), count: fields.count)
-        for (place, _) in sorted {
-            if fields[place].isAbsence {
-                bindings[place] = Self.binding(of: fields[place].path, to: settled)
-            } else {
-                settled.append(fields[place].path)
+        let hasAbsence = fields.contains(where: \.isAbsence)
+        let names = hasAbsence ? fields.map { Self.name($0.path) } : []
+        for (position, field) in fields.enumerated() {
+            guard field.isAbsence else {
+                update(at: field.path[...]) { $0.conditions = field.conditions }
+                continue
+            }
+            let earlier = fields.indices.filter {
+                let isBefore = names[$0].lexicographicallyPrecedes(names[position])
+                return !fields[$0].isAbsence && (isBefore || names[$0] == names[position] && $0 < position)
+            }
+            let (depth, isAtValue) = Self.binding(of: field.path, to: earlier.map { fields[$0].path })
+            let rest = Array(field.path[depth...])
+            update(at: field.path[..<depth]) {
+                if isAtValue { $0.absencesAtValue.append(rest) } else { $0.absences.append(rest) }
             }
         }
-        self.init(zip(fields, bindings).map { Entry(field: $0, binding: $1) }, below: 0)
     }
 
     private static func name(_ path: [[UInt8]]) -> [UInt16] {
         Array(path.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".").utf16)
     }
 
-    /// The deepest binding. At equal depth a sibling field decides, because it binds the whole element.
-    private static func binding(of path: [[UInt8]], to settled: [[[UInt8]]]) -> Binding {
-        var deepest = Binding()
-        for other in settled {
+    /// How many keys of the path it has in common with another one, at most: that far, the element is settled.
+    /// `isAtValue`: the other path ends there. At equal depth a sibling of this field decides, because it settles the
+    /// whole element.
+    private static func binding(
+        of path: [[UInt8]], to others: [[[UInt8]]]
+    ) -> (depth: Int, isAtValue: Bool) {
+        var deepest = (depth: 0, isAtValue: false)
+        for other in others {
             let common = zip(other, path).prefix { $0 == $1 }.count
-            let isByValue = common == other.count
-            guard common > deepest.depth || common == deepest.depth && !isByValue else { continue }
-            deepest = Binding(depth: common, isByValue: isByValue)
+            let isAtValue = common == other.count
+            if common > deepest.depth || common == deepest.depth && !isAtValue { deepest = (common, isAtValue) }
         }
         return deepest
     }
 
-    /// `depth`: how many keys of these fields' paths led here, the same ones for all.
-    private init(_ entries: [Entry], below depth: Int) {
-        var order: [[UInt8]] = []
-        var groups: [[UInt8]: [Entry]] = [:]
-        for entry in entries {
-            guard !entry.ends(at: depth) else {
-                add(entry, at: depth)
-                continue
+    /// Changes the node at a path; makes it and those on the way as needed.
+    private mutating func update(at path: ArraySlice<[UInt8]>, _ change: (inout Self) -> Void) {
+        guard let key = path.first else { return change(&self) }
+        let position = members.firstIndex { $0.key == key } ?? members.count
+        if position == members.count { members.append(Member(key: key, node: PatternNode())) }
+        members[position].node.update(at: path.dropFirst(), change)
+    }
+}
+
+// MARK: Matching
+
+extension PatternNode {
+    /// An array matches if one of its elements does; an empty one never does. That all fields match within one
+    /// element is Ruler's array consistency (`ArrayMembership.checkArrayConsistency`).
+    func matches(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
+        work.spend(1)
+        guard !isMixed else { return matchesMixed(value, &work) }
+        if value.isArray {
+            for element in value.elements where !work.isExceeded {
+                if matches(element, &work) { return true }
             }
-            let key = entry.field.path[depth]
-            if groups[key] == nil { order.append(key) }
-            groups[key, default: []].append(entry)
+            return false
         }
-        tests += order.map { .member($0, Self(groups[$0] ?? [], below: depth + 1)) }
+        return conditions.isEmpty ? membersMatch(in: value, &work) : hasMatch(value, &work)
     }
 
-    private mutating func add(_ entry: Entry, at depth: Int) {
-        guard entry.field.isAbsence else {
-            conditions = entry.field.conditions
-            return
+    /// A value that is itself an element does not bind other fields to an element: Ruler's `Event.traverseArray`
+    /// records the array only for objects and arrays in it. So `[x, {"b": y}]` has both the value and the field below
+    /// it.
+    private func matchesMixed(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
+        guard value.isArray else { return members.isEmpty && absences.isEmpty && hasMatch(value, &work) }
+        var hasValue = false
+        for element in value.elements where !work.isExceeded {
+            if element.isArray {
+                if matches(element, &work) { return true }
+            } else {
+                hasValue = hasValue || hasMatch(element, &work)
+            }
         }
-        let path = Array(entry.field.path[depth...])
-        if entry.binding.isByValue { absences.append(path) } else { tests.append(.absence(path)) }
+        return hasValue && Self.lacks(absencesAtValue, in: value, &work) && membersMatchInOne(of: value, &work)
+    }
+
+    private func membersMatchInOne(of value: JSONValue, _ work: inout MatchWork) -> Bool {
+        guard value.isArray, !(members.isEmpty && absences.isEmpty) else { return membersMatch(in: value, &work) }
+        for element in value.elements where !work.isExceeded {
+            if membersMatchInOne(of: element, &work) { return true }
+        }
+        return false
+    }
+
+    /// `value`: not an array, unless nothing is required of members.
+    private func membersMatch(in value: JSONValue, _ work: inout MatchWork) -> Bool {
+        // By index, because iterating would copy each member.
+        Self.lacks(absences, in: value, &work) && members.indices.allSatisfy { members[$0].matches(in: value, &work) }
+    }
+
+    private static func lacks(_ paths: [[[UInt8]]], in value: JSONValue, _ work: inout MatchWork) -> Bool {
+        paths.allSatisfy { !Pattern.anyValue(at: $0[...], in: value, &work) { _, _ in true } }
+    }
+
+    private func hasMatch(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
+        !value.isObject && conditions.contains { $0.matches(value, &work) }
+    }
+
+    // MARK: Explanation
+
+    /// The first requirement that a value does not meet, if this node does not match it: where it is, and the value
+    /// there.
+    func mismatch(
+        in value: JSONValue?, at pointer: String, _ work: inout MatchWork
+    ) -> (pointer: String, found: JSONValue?)? {
+        guard conditions.isEmpty, !(value?.isArray ?? false) else { return (pointer, value) }
+        for path in absences where !(value.map { Self.lacks([path], in: $0, &work) } ?? false) {
+            return Self.obstacle(at: path[...], in: value, pointer, &work)
+        }
+        for member in members where !(value.map { member.matches(in: $0, &work) } ?? false) {
+            let found = value.flatMap { Pattern.member(member.key, of: $0, &work) }
+            return member.node.mismatch(in: found, at: pointer + "/" + Self.token(member.key), &work)
+        }
+        return nil
+    }
+
+    /// The value at a path that must have none, or the first array on the way.
+    private static func obstacle(
+        at path: ArraySlice<[UInt8]>, in value: JSONValue?, _ pointer: String, _ work: inout MatchWork
+    ) -> (pointer: String, found: JSONValue?) {
+        guard let key = path.first, let value, !value.isArray else { return (pointer, value) }
+        let member = Pattern.member(key, of: value, &work)
+        return obstacle(at: path.dropFirst(), in: member, pointer + "/" + token(key), &work)
+    }
+
+    private static func token(_ key: [UInt8]) -> String { JSONPointer.escape(String(decoding: key, as: UTF8.self)) }
+}
+
+extension PatternNode.Member {
+    /// `value`: not an array.
+    @inline(__always)
+    fileprivate func matches(in value: JSONValue, _ work: inout MatchWork) -> Bool {
+        Pattern.member(key, of: value, &work).map { node.matches($0, &work) } ?? false
     }
 }

@@ -1,15 +1,16 @@
 import SignalboxJSON
 
-/// A number as patterns compare it: by its value as a double, so that `3`, `3.0` and `3e0` are one.
+/// A number as patterns compare it: by its value as a double, so that `3`, `3.0` and `3e0` are equal.
 ///
-/// EventBridge's documentation limits this to ±5·10⁹ with six decimals; Ruler has taken every double since its issue 179.
-/// A whole number of 64 bits that no double holds is compared with nothing but itself (`ComparableNumber.generate`
-/// refuses it, and what is left is the comparison of texts).
+/// EventBridge's documentation limits numbers to ±5·10⁹ with six decimals; Ruler has taken every double since its
+/// issue
+/// 179. An integer of 64 bits that no double holds equals only itself (`ComparableNumber.generate` rejects it, and
+///    Ruler then compares texts).
 enum PatternNumber: Equatable {
     case double(Double)
     case wide(Int128)
 
-    /// Nil for what is no number.
+    /// Nil for a value that is not a number.
     init?(_ value: JSONValue) {
         switch value.kind {
         case .integer, .unsigned:
@@ -21,18 +22,17 @@ enum PatternNumber: Equatable {
         }
     }
 
-    /// An integer that orders as doubles do; `-0` must have become `0`.
+    /// Equal for equal numbers. Keys of doubles are those of ``key(_:)``; those of other integers lie above them.
+    var key: UInt128 {
+        switch self {
+        case .double(let number): UInt128(Self.key(number))
+        case .wide(let number): UInt128(truncatingIfNeeded: number) | 1 << 127
+        }
+    }
+
+    /// Keys have the order of the numbers. `number`: `-0` must have become `0`.
     static func key(_ number: Double) -> UInt64 {
         let bits = number.bitPattern
         return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
-    }
-
-    /// Hands `body` bytes that are the same for the same number: eight of a double, sixteen of another.
-    func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
-        switch self {
-        case .double(let number):
-            withUnsafeBytes(of: number.bitPattern) { $0.withMemoryRebound(to: UInt8.self, body) }
-        case .wide(let number): withUnsafeBytes(of: number) { $0.withMemoryRebound(to: UInt8.self, body) }
-        }
     }
 }

@@ -82,7 +82,7 @@ struct PatternReader {
             isWithinTotals(ways, value),
             ways.allSatisfy({ isConsistent($0) })
         else { return .everything }
-        return Pattern(ways: ways.map { way in Pattern.Way(way.map(\.field)) })
+        return Pattern(alternatives: ways.map { way in Pattern.Alternative(way.map(\.field)) })
     }
 
     private mutating func isWithinBounds(_ ways: [ReadWay], _ value: JSONValue) -> Bool {

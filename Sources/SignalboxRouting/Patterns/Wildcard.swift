@@ -1,16 +1,16 @@
-/// A text with `*` for any number of bytes, none included. `\*` and `\\` stand for the characters themselves.
+/// A string with `*` for any number of bytes, including none. `\*` and `\\` stand for the characters themselves.
 struct Wildcard: Sendable, Hashable {
-    /// Why a text is none (Ruler's `WildcardParser`).
+    /// Why a string is not a wildcard (Ruler's `WildcardParser`).
     enum Mistake: Error { case consecutive, escape, tooMany, tooLong }
 
-    /// The most asterisks, and the most bytes of the text.
+    /// The most asterisks, and the most bytes of the string.
     static let (most, longest) = (32, 8_192)
 
-    /// What stands between the asterisks: the first begins the text, the last ends it. One when there is no asterisk.
+    /// The strings between the asterisks: a text starts with the first and ends with the last. A single one if there
+    /// is no asterisk.
     let pieces: [[UInt8]]
-    /// For each piece between two asterisks where to go on after a byte that does not fit (Knuth, Morris and Pratt), so
-    /// that the search takes no longer than the text is.
-    private let resumes: [[UInt16]]
+    /// For each piece, the failure function of Knuth, Morris and Pratt.
+    private let failures: [[UInt16]]
 
     init(_ text: String) throws(Mistake) {
         guard text.utf8.count <= Self.longest else { throw .tooLong }
@@ -29,54 +29,52 @@ struct Wildcard: Sendable, Hashable {
             }
         }
         self.pieces = pieces
-        resumes = pieces.map { Self.resumes(of: $0) }
+        failures = pieces.map { piece in
+            var failures = [UInt16](repeating: 0, count: piece.count)
+            var matched = 0
+            for position in piece.indices.dropFirst() {
+                Self.advance(&matched, over: piece[position], in: piece, failures)
+                failures[position] = UInt16(matched)
+            }
+            return failures
+        }
     }
 
+    /// Takes time linear in the text: the pieces between the first and the last are searched for one after the other.
     func matches(_ text: UnsafeBufferPointer<UInt8>, _ work: inout MatchWork) -> Bool {
-        guard pieces.count > 1, let first = pieces.first, let last = pieces.last else {
-            work.spend(pieces[0].count)
-            return text.count == pieces[0].count && text.starts(with: pieces[0])
-        }
-        work.spend(first.count + last.count)
-        guard text.count >= first.count + last.count, text.starts(with: first),
-            UnsafeBufferPointer(rebasing: text[(text.count - last.count)...]).starts(with: last)
-        else { return false }
-        var cursor = first.count
+        let (first, last) = (pieces[0], pieces[pieces.count - 1])
+        guard pieces.count > 1 else { return text.count == first.count && text.hasPrefix(first, &work) }
         let end = text.count - last.count
-        for number in pieces.indices.dropFirst().dropLast() {
-            guard !work.isExceeded,
-                let found = Self.end(of: pieces[number], resumes[number], in: text, from: cursor, to: end)
-            else {
-                work.spend(end - cursor)
-                return false
-            }
-            work.spend(found - cursor)
-            cursor = found
+        var start = first.count
+        guard start <= end, text.hasPrefix(first, &work),
+            UnsafeBufferPointer(rebasing: text[end...]).hasPrefix(last, &work)
+        else { return false }
+        for number in 1..<pieces.count - 1 {
+            let found =
+                work.isExceeded ? nil : Self.end(of: pieces[number], failures[number], in: text, from: start, to: end)
+            work.spend((found ?? end) - start)
+            guard let found else { return false }
+            start = found
         }
         return true
     }
 
-    /// Where the first occurrence ends.
+    /// The end of the first occurrence of a piece.
     private static func end(
-        of piece: [UInt8], _ resumes: [UInt16], in text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
+        of piece: [UInt8], _ failures: [UInt16], in text: UnsafeBufferPointer<UInt8>, from start: Int, to end: Int
     ) -> Int? {
-        var fitting = 0
+        var matched = 0
         for position in start..<end {
-            while fitting > 0, piece[fitting] != text[position] { fitting = Int(resumes[fitting - 1]) }
-            if piece[fitting] == text[position] { fitting += 1 }
-            if fitting == piece.count { return position + 1 }
+            advance(&matched, over: text[position], in: piece, failures)
+            if matched == piece.count { return position + 1 }
         }
         return nil
     }
 
-    private static func resumes(of piece: [UInt8]) -> [UInt16] {
-        var resumes = [UInt16](repeating: 0, count: piece.count)
-        var fitting = 0
-        for position in piece.indices.dropFirst() {
-            while fitting > 0, piece[fitting] != piece[position] { fitting = Int(resumes[fitting - 1]) }
-            if piece[fitting] == piece[position] { fitting += 1 }
-            resumes[position] = UInt16(fitting)
-        }
-        return resumes
+    /// `matched`: how many bytes of the piece the text up to here ends with; fewer than all.
+    @inline(__always)
+    private static func advance(_ matched: inout Int, over byte: UInt8, in piece: [UInt8], _ failures: [UInt16]) {
+        while matched > 0, piece[matched] != byte { matched = Int(failures[matched - 1]) }
+        if piece[matched] == byte { matched += 1 }
     }
 }

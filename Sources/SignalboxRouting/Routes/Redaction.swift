@@ -1,80 +1,80 @@
 package import SignalboxConfig
 package import SignalboxJSON
 
-/// What a route's destinations do not get to see of an event's data.
+/// The values of an event that a route removes or hides before its destinations receive it: a tree of JSON Pointers.
 package struct Redaction: Sendable, Equatable {
     private var root = Node()
 
-    package typealias Action = RedactionAction
-
     private struct Node: Sendable, Equatable {
-        var action: Action?
-        var branches: [Branch] = []
+        /// Nil for a node on the way to others.
+        var action: RedactionAction?
+        /// By the pointer's next token.
+        var children: [Child] = []
+
+        struct Child: Sendable, Equatable {
+            let token: [UInt8]
+            var node = Node()
+        }
 
         func element(_ position: Int) -> Node? {
             let token = Array(String(position).utf8)
-            return branches.first { $0.token == Redaction.any || $0.token == token }?.node
+            return children.first { $0.token == Redaction.anyElement || $0.token == token }?.node
         }
 
         func member(_ key: UnsafeBufferPointer<UInt8>) -> Node? {
-            branches.first { $0.token.withUnsafeBufferPointer { key.equals($0) } }?.node
+            children.first { $0.token.withUnsafeBufferPointer { key.equals($0) } }?.node
+        }
+
+        /// Adds an action at a path below; see ``Redaction/add(_:at:)``.
+        mutating func add(_ action: RedactionAction, at tokens: ArraySlice<[UInt8]>) -> Bool {
+            guard self.action == nil else { return false }
+            guard let token = tokens.first else {
+                guard children.isEmpty else { return false }
+                self.action = action
+                return true
+            }
+            if let position = children.firstIndex(where: { $0.token == token }) {
+                return children[position].node.add(action, at: tokens.dropFirst())
+            }
+            // An element would be under two of them, with different actions.
+            guard !children.contains(where: { Redaction.overlap($0.token, token) }) else { return false }
+            children.append(Child(token: token))
+            return children[children.count - 1].node.add(action, at: tokens.dropFirst())
         }
     }
 
-    private struct Branch: Sendable, Equatable {
-        let token: [UInt8]
-        var node: Node
-    }
+    /// Every element of an array.
+    private static let anyElement = Array("*".utf8)
 
-    /// All elements of an array.
-    private static let any = Array("*".utf8)
+    private static func overlap(_ one: [UInt8], _ other: [UInt8]) -> Bool {
+        func isPosition(_ token: [UInt8]) -> Bool {
+            token.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        }
+        return one == anyElement && isPosition(other) || other == anyElement && isPosition(one)
+    }
 
     package init() {}
 
-    /// Adds what to do with what is under a pointer into the event, in which `*` means every element of an array. False when
-    /// it stands within another one's, or has others within, or beside `*` names an element: then nothing was added.
-    package mutating func add(_ action: Action, at pointer: JSONPointer) -> Bool {
-        Self.add(action, at: pointer.tokens[...], to: &root)
+    /// Adds an action for the value under a pointer into the event, in which `*` is every element of an array. Returns
+    /// false and adds nothing if the pointer leads to the same value as another one, into it or around it.
+    package mutating func add(_ action: RedactionAction, at pointer: JSONPointer) -> Bool {
+        root.add(action, at: pointer.tokens.map { Array($0.utf8) }[...])
     }
 
-    /// Whether it redacts the value under these keys, or anything within it.
-    func names(_ tokens: [String]) -> Bool {
+    /// Whether it redacts the value at a path, or something within it.
+    func names(_ path: [String]) -> Bool {
         var node = root
-        for token in tokens {
-            guard node.action == nil else { return true }
-            guard let branch = node.branches.first(where: { $0.token == Array(token.utf8) }) else { return false }
-            node = branch.node
+        for token in path where node.action == nil {
+            guard let child = node.children.first(where: { $0.token == Array(token.utf8) }) else { return false }
+            node = child.node
         }
         return true
     }
 
-    private static func add(_ action: Action, at tokens: ArraySlice<String>, to node: inout Node) -> Bool {
-        guard node.action == nil else { return false }
-        guard let first = tokens.first else {
-            guard node.branches.isEmpty else { return false }
-            node.action = action
-            return true
-        }
-        let token = Array(first.utf8)
-        let position = node.branches.firstIndex { $0.token == token }
-        // An element would be in two of them, each with other things to do.
-        if position == nil, node.branches.contains(where: { excludes($0.token, token) }) { return false }
-        if let position { return add(action, at: tokens.dropFirst(), to: &node.branches[position].node) }
-        node.branches.append(Branch(token: token, node: Node()))
-        return add(action, at: tokens.dropFirst(), to: &node.branches[node.branches.count - 1].node)
-    }
-
-    private static func excludes(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        func isNumber(_ token: [UInt8]) -> Bool {
-            token.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-        }
-        return left == any && isNumber(right) || right == any && isNumber(left)
-    }
-
-    /// The event without all that; nil where it has nothing of it. It says no more which schema its data follow.
-    /// `hash` names a value.
+    /// The redacted event, without `dataschema`, which no longer describes its data; nil if the event has none of the
+    /// values. `hash`: the name of a value that is hashed.
     package func redacted(_ event: JSONValue, hash: (_ value: [UInt8]) -> String) -> [UInt8]? {
-        guard finds(root, in: event) else { return nil }
+        guard applies(root, to: event) else { return nil }
         var json = JSONWriter(reservingCapacity: 2048)
         json.beginObject()
         event.forEachMember { key, value in
@@ -85,17 +85,17 @@ package struct Redaction: Sendable, Equatable {
         return json.bytes
     }
 
-    private func finds(_ node: Node, in value: JSONValue) -> Bool {
+    private func applies(_ node: Node, to value: JSONValue) -> Bool {
         if node.action != nil { return true }
         if value.isArray {
             return value.elements.enumerated().contains { position, element in
-                node.element(position).map { finds($0, in: element) } ?? false
+                node.element(position).map { applies($0, to: element) } ?? false
             }
         }
-        return value.members.contains { key, member in node.member(key).map { finds($0, in: member) } ?? false }
+        return value.members.contains { key, member in node.member(key).map { applies($0, to: member) } ?? false }
     }
 
-    /// `lead` writes what stands before a value, unless that is dropped.
+    /// `lead`: writes the member's key, unless the value is dropped.
     private func write(
         _ value: JSONValue, by node: Node?, into json: inout JSONWriter, hash: ([UInt8]) -> String,
         lead: (inout JSONWriter) -> Void
@@ -127,7 +127,6 @@ package struct Redaction: Sendable, Equatable {
 }
 
 extension JSONWriter {
-    /// Writes a value of the same form with nothing in it: texts as stars, numbers as 0, booleans as false.
     fileprivate mutating func masked(_ value: JSONValue) {
         switch value.kind {
         case .object:
@@ -148,7 +147,8 @@ extension JSONWriter {
         }
     }
 
-    /// For a text of so many bytes. What was masked before stays as it is.
+    /// The stars for a string of so many bytes: they tell only roughly how long it is. Masking them again changes
+    /// nothing.
     private static func stars(_ count: Int) -> Int {
         switch count {
         case 0: 0

@@ -3,28 +3,28 @@ package import SignalboxConfig
 package import SignalboxJSON
 package import SignalboxNotification
 
-/// A payload or an event, and where it should go: one entry of a file that `signalbox routes test` runs.
+/// A payload or an event and the routes that should take it: one entry of a file that `signalbox routes test` runs.
 package struct RouteCase: Sendable {
     package let name: String
     package let input: Input
-    /// Where a payload came in, and when; nil for now.
+    /// The source of a payload, and when it arrived; nil for now.
     package let source: SourceName
     package let time: Date?
-    /// Names of the routes that take it, in the config's order.
+    /// Names of the routes that should take it, in the config's order.
     package let routes: [String]
-    /// Where it goes, in any order; nil for whoever does not care.
+    /// The destinations that it should go to, in any order; nil for any.
     package let destinations: [String]?
 
     package enum Input: Sendable {
         case text(JSONText)
-        /// The path of a file that holds it, from the folder of the cases.
+        /// The path of its file, relative to the folder of the cases.
         case file(String)
     }
 
     /// The most cases of one file.
     package static let limit = 10_000
 
-    /// Reads a file of cases: a JSON array. `config`: whose routes and destinations they name.
+    /// Reads a file of cases: a JSON array. `config`: has the routes and destinations that they name.
     package static func read(_ file: ConfigText, for config: GatewayConfig) throws(InvalidConfig) -> [RouteCase] {
         let parser = JSONParser()
         let root: JSONValue
@@ -73,7 +73,7 @@ extension ConfigReader {
         let input = input(of: value)
         let source = value["source"].flatMap { text($0) }
         if let member = value["source"], let source, !NameRule.allows(source) {
-            note(member, "this is no name: " + NameRule.words)
+            note(member, "invalid name: " + NameRule.words)
         }
         let time = value["time"].flatMap { instant($0) }
         let routes = value["expect"].map { names($0, of: "route", among: routes) }

@@ -1,11 +1,11 @@
 import Synchronization
 
-/// How often routes took events since the gateway was started. A class because requests count in it while others read it.
+/// Counts events by route since the gateway started. A class because requests count in it while others read it.
 package final class RouteCounts: Sendable {
     package struct Count: Sendable, Equatable {
-        /// Events that it took.
+        /// Events that the route matched.
         package var matched = 0
-        /// Events of which its transformation made nothing.
+        /// Events whose transformation failed.
         package var failed = 0
 
         package init(matched: Int = 0, failed: Int = 0) {
@@ -18,7 +18,7 @@ package final class RouteCounts: Sendable {
 
     package init() {}
 
-    /// Counts events that are on disk. `routes`: names of those that took them.
+    /// Counts events that are on disk. `routes`: names of those that matched each of them.
     package func countMatch(of routes: [String], times: Int = 1) {
         guard !routes.isEmpty else { return }
         counts.withLock { counts in

@@ -1,18 +1,18 @@
-/// Which of many events a route takes. The same event is always in or always out, whoever asks and how often.
+/// A share of all events, chosen by a hash of their ids alone. The choice is always the same for an event, a larger
+/// share includes a smaller one, and routes with equal shares choose the same events.
 package struct RouteSample: Sendable, Equatable {
-    /// From 0, none, to 1, all.
+    /// From 0 for no event to 1 for every event.
     package let share: Double
 
     package init(share: Double) {
-        precondition((0...1).contains(share), "A share is a part of a whole.")
+        precondition((0...1).contains(share), "A share is between 0 and 1.")
         self.share = share
     }
 
-    /// By a digest of the id alone: what a small share takes, a larger one takes too, and routes of equal shares take the
-    /// same events.
+    /// Whether the sample includes the event with this id.
     package func takes(_ id: String) -> Bool { Self.position(of: id) < share }
 
-    /// In [0, 1), even over ids: FNV-1a, whose high bits splitmix64's last step makes depend on all of the text.
+    /// In [0, 1), uniform over ids: FNV-1a, finished by the last step of splitmix64 to mix its high bits.
     private static func position(of id: String) -> Double {
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
         for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x0000_0100_0000_01B3 }

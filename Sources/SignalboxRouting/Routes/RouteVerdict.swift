@@ -2,19 +2,19 @@ import SignalboxConfig
 package import SignalboxJSON
 import SignalboxNotification
 
-/// What a route says to one event, and why.
+/// Whether a route takes an event, and why not.
 package enum RouteVerdict: Sendable, Equatable {
     case taken
     case disabled
-    /// The first field of the pattern that the event does not match, and what is there.
+    /// The first field of the pattern that the event does not match, and the event's value there.
     case mismatch(pointer: String, found: JSONText?)
-    /// It was accepted at another time.
+    /// The event's time is outside the route's window.
     case outsideWindow
     case notInSample
-    /// An earlier route that took it ends the list.
+    /// An earlier route with `stop` took the event.
     case stopped(by: String)
 
-    /// A stable word for programs.
+    /// A stable identifier for programs.
     package var code: String {
         switch self {
         case .taken: "taken"
@@ -26,7 +26,7 @@ package enum RouteVerdict: Sendable, Equatable {
         }
     }
 
-    /// For people, to be put behind the name of the route and a colon.
+    /// For people, to follow the name of the route and a colon.
     package var words: String {
         switch self {
         case .taken: "yes"
@@ -40,23 +40,22 @@ package enum RouteVerdict: Sendable, Equatable {
 }
 
 extension RouteTable {
-    /// Reasons are found route by route, which takes more work than a decision by the index: so many times as much is
-    /// allowed.
-    private static let explanationFactor = 16
-
-    /// The verdict of every route on an event, in order. Throws when that takes more work than one event may take.
+    /// The verdict of every route on an event, in order. Throws if that takes more work than one event may take.
     package func verdicts(
         on event: JSONValue
     ) throws(RoutingTooCostly) -> [(route: Route, verdict: RouteVerdict)] {
+        // Explaining each route by itself takes more work than deciding by the index.
+        var work = MatchWork(limit: 16 * workLimit)
         var stopper: String?
-        var work = MatchWork(limit: Self.explanationFactor * workLimit)
         var verdicts: [(route: Route, verdict: RouteVerdict)] = []
         for route in routes {
             var verdict = RouteVerdict.disabled
-            if route.isEnabled, let stopper {
-                verdict = .stopped(by: stopper)
-            } else if route.isEnabled {
-                verdict = try route.verdict(on: event, &work)
+            if route.isEnabled {
+                if let stopper {
+                    verdict = .stopped(by: stopper)
+                } else {
+                    verdict = try route.verdict(on: event, &work)
+                }
             }
             if verdict == .taken, route.stop { stopper = route.name }
             verdicts.append((route, verdict))
@@ -64,7 +63,7 @@ extension RouteTable {
         return verdicts
     }
 
-    /// The same table, whose samples take everything: for tests of where events go.
+    /// The same table with samples that include every event: for tests of routes.
     package var withoutSampling: RouteTable {
         var table = self
         table.routes = routes.map { route in
@@ -90,7 +89,7 @@ extension Route {
         return samples(event) ? .taken : .notInSample
     }
 
-    /// Whether it takes an event that its pattern matches.
+    /// Whether the route takes an event that its pattern matches.
     func admits(_ event: JSONValue) -> Bool { isEnabled && isOpen(for: event) && samples(event) }
 
     private func isOpen(for event: JSONValue) -> Bool {

@@ -2,10 +2,11 @@ import Mustache
 import SignalboxConfig
 package import SignalboxJSON
 
-/// A Mustache template that makes a message out of an event. One that exists has been rendered with sample events.
+/// A Mustache template that makes a message from an event. Its initialiser renders it with two sample events, so that
+/// most mistakes are found when the config is read.
 ///
-/// The context is the event as it is stored; names climb from the innermost section outwards. Values are escaped for the
-/// content type, and what claims to be JSON is checked to be.
+/// The context is the stored event; names are looked up from the innermost section outwards. Values are escaped for
+/// the content type, and output that claims to be JSON is checked.
 /// Source: mustache.github.io/mustache.5.html, without partials and lambdas
 package struct EventTemplate: Sendable, Equatable {
     package let body: String
@@ -13,20 +14,18 @@ package struct EventTemplate: Sendable, Equatable {
     private let template: MustacheTemplate
     private let escaping: TemplateEscaping
 
-    /// Bytes of a template.
-    static let sizeLimit = TemplateSource.sizeLimit
-    /// Bytes of what it makes.
+    /// Largest output, in bytes.
     package static let outputLimit = 4 * 1024 * 1024
 
-    /// What templates are tried out on: an event with everything that an event can have, and one with nothing of it.
+    /// An event with all members that an event can have, and one with the required members only.
     package static let samples = [PackageResources.whole_json, PackageResources.least_json]
 
     package init(body: String, contentType: String) throws(InvalidTemplate) {
         self.body = body
         self.contentType = contentType
         escaping = TemplateEscaping(for: contentType)
-        guard body.utf8.count <= Self.sizeLimit else {
-            throw InvalidTemplate(message: "it has more than \(Self.sizeLimit / 1024) KiB; shorten it")
+        guard body.utf8.count <= TemplateSource.sizeLimit else {
+            throw InvalidTemplate(message: "it has more than \(TemplateSource.sizeLimit / 1024) KiB; shorten it")
         }
         try TemplateScan.check(body)
         do {
@@ -34,16 +33,15 @@ package struct EventTemplate: Sendable, Equatable {
         } catch {
             throw InvalidTemplate(error)
         }
-        try tryOut(on: Self.samples[0], called: "an event that has everything")
-        try tryOut(on: Self.samples[1], called: "an event that has only what every event has")
+        let names = ["an event that has everything", "an event that has only what every event has"]
+        for (sample, name) in zip(Self.samples, names) { try render(sample: sample, called: name) }
     }
 
     package static func == (left: EventTemplate, right: EventTemplate) -> Bool {
         left.body == right.body && left.contentType == right.contentType
     }
 
-    /// Writes the message for an event, which must be of this parser. Fails when that is too large, or JSON by its type and
-    /// not by its text.
+    /// The message for an event of this parser. Throws if it is too large, or is not JSON although its type says so.
     package func render(_ event: JSONValue, with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
         let budget = TemplateBudget(2 * Self.outputLimit, element: body.utf8.count + 1)
         let text = template.render(TemplateValue(value: event, budget: budget))
@@ -58,50 +56,34 @@ package struct EventTemplate: Sendable, Equatable {
         return output
     }
 
-    private func tryOut(on event: [UInt8], called name: String) throws(InvalidTemplate) {
+    private func render(sample: [UInt8], called name: String) throws(InvalidTemplate) {
         let parser = JSONParser()
-        guard let event = try? parser.parse(event) else { preconditionFailure("A sample event is no JSON.") }
+        guard let event = try? parser.parse(sample) else { preconditionFailure("A sample event is not valid JSON.") }
         do throws(RenderingFailure) {
             _ = try render(event, with: parser)
         } catch {
-            let advice =
-                switch error {
-                case .tooLarge: ""
-                case .notJSON: "; a value that may be missing stands in quotes, or in {{#name}}…{{/name}}"
-                }
+            var advice = ""
+            if case .notJSON = error {
+                advice = "; a value that may be missing stands in quotes, or in {{#name}}…{{/name}}"
+            }
             throw InvalidTemplate(message: "of \(name), \(error)\(advice)")
         }
     }
 }
 
-/// Why an event did not become a message by a template.
-package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertible {
-    case tooLarge
-    case notJSON(TextPosition?)
-
-    package var description: String {
-        switch self {
-        case .tooLarge: "the template makes more than \(EventTemplate.outputLimit / 1024 / 1024) MiB"
-        case .notJSON(let position):
-            "the template makes what is no JSON"
-                + (position.map { " from line \($0.line), column \($0.column) of the output on" } ?? "")
-        }
-    }
-}
-
-/// Why a text is no template.
+/// Why a text is not a valid template.
 package struct InvalidTemplate: Error, Sendable, Equatable {
-    /// Within the template, where known.
+    /// Within the template, if known.
     package var position: TextPosition?
-    /// What is wrong and what to do, without a full stop.
+    /// The mistake and its remedy, without a full stop.
     package let message: String
 }
 
 extension InvalidTemplate {
-    /// By the error of the library, for which a line stood before the template.
+    /// `error`: of the Mustache library, which read one line before the template.
     fileprivate init(_ error: any Error) {
         guard let error = error as? MustacheTemplate.ParserError else {
-            self.init(message: "it is no Mustache template")
+            self.init(message: "it is not a Mustache template")
             return
         }
         let message =

@@ -2,11 +2,11 @@ import Foundation
 import Mustache
 import SignalboxJSON
 
-/// How values are written into what a template makes, so that none of them can change its structure.
-enum TemplateEscaping: String, Sendable {
+/// How a template escapes values, so that no value can change the structure of the output.
+enum TemplateEscaping: Sendable {
     case json, html, form, text
 
-    /// Follows from the media type of what is made.
+    /// For the media type of the output.
     init(for contentType: String) {
         let type = contentType.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
         switch type {
@@ -18,9 +18,9 @@ enum TemplateEscaping: String, Sendable {
         }
     }
 
-    /// The line before a template that makes the library escape so. It stands alone, so nothing is written for it.
+    /// A line that sets this escaping, to precede a template. The library writes no output for it.
     var heading: String {
-        _ = Self.isKnown
+        _ = Self.isRegistered
         let name =
             switch self {
             case .json: JSONStringContent.name
@@ -31,15 +31,15 @@ enum TemplateEscaping: String, Sendable {
         return "{{% CONTENT_TYPE: \(name)}}\n"
     }
 
-    /// The library takes content types by name from a table of the process.
-    private static let isKnown: Bool = {
+    /// The library looks up content types by name in a table of the process.
+    private static let isRegistered: Bool = {
         MustacheContentTypes.register(JSONStringContent(), named: JSONStringContent.name)
         MustacheContentTypes.register(FormContent(), named: FormContent.name)
         return true
     }()
 }
 
-/// Text within the quotes of a JSON string.
+/// Text between the quotes of a JSON string.
 private struct JSONStringContent: MustacheContentType {
     static let name = "SIGNALBOX-JSON"
 
@@ -50,7 +50,7 @@ private struct JSONStringContent: MustacheContentType {
     }
 }
 
-/// A value of a URL-encoded form: everything but RFC 3986's unreserved characters is percent-encoded.
+/// A value of a URL-encoded form: all but the unreserved characters of RFC 3986 are percent-encoded.
 private struct FormContent: MustacheContentType {
     static let name = "SIGNALBOX-FORM"
     private static let unreserved = CharacterSet(

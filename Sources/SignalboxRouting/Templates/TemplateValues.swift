@@ -2,12 +2,13 @@ import Foundation
 import Mustache
 import SignalboxJSON
 
-/// What is left for one rendering to do. A few nested sections over long lists could otherwise make output without end.
+/// The work that one rendering may still do. Without it, a few nested sections over long lists would produce output
+/// without end.
 ///
-/// A class because all values of a rendering spend from it.
+/// A class because all values of a rendering share it.
 final class TemplateBudget {
-    private(set) var left: Int
-    /// What an element of a list costs: all of the template may be written for each.
+    private var left: Int
+    /// The cost of an element of a list: all of the template may be written for each.
     let element: Int
 
     init(_ amount: Int, element: Int) {
@@ -20,13 +21,13 @@ final class TemplateBudget {
     func spend(_ amount: Int) { left -= amount }
 }
 
-/// The values of an event as Mustache sees them: read in place, each look-up paid for. Numbers are not Swift's, with which
-/// the library would calculate past their limits and trap.
+/// A value of an event as Mustache sees it, read in place; each lookup spends from the budget. Numbers are not Swift's
+/// numbers, because the library would calculate beyond their limits and trap.
 struct TemplateValue {
     let value: JSONValue
     let budget: TemplateBudget
 
-    /// What stands for a JSON value in a context.
+    /// The value that the library receives for a JSON value.
     static func context(_ value: JSONValue, _ budget: TemplateBudget) -> Any {
         if let text = value.utf8 {
             budget.spend(text.count)
@@ -37,32 +38,31 @@ struct TemplateValue {
         let wrapped = TemplateValue(value: value, budget: budget)
         return value.isArray ? TemplateList(elements: Array(value.elements), whole: wrapped) : wrapped
     }
-
-    /// The compact JSON text, for what is inserted as a whole.
-    private var json: String {
-        guard !budget.isSpent else { return "" }
-        let text = JSONText(value)
-        budget.spend(text.bytes.count)
-        return text.string
-    }
 }
 
 extension TemplateValue: MustacheParent, MustacheCustomRenderable, MustacheTransformable {
     func child(named name: String) -> Any? {
         var name = name
         var found: JSONValue?
-        var looked = 1
+        var visited = 1
         name.withUTF8 { name in
             for (key, member) in value.members {
-                looked += 1
-                if key.elementsEqual(name) { found = member }
+                visited += 1
+                if key.equals(name) { found = member }
             }
         }
-        budget.spend(looked)
+        budget.spend(visited)
         return budget.isSpent ? nil : found.map { Self.context($0, budget) }
     }
 
-    var renderText: String { json }
+    /// The value as JSON, for an object or array that is inserted as a whole.
+    var renderText: String {
+        guard !budget.isSpent else { return "" }
+        let text = JSONText(value)
+        budget.spend(text.bytes.count)
+        return text.string
+    }
+
     var isNull: Bool { false }
 
     func transform(_ name: String) -> Any? {
@@ -75,23 +75,20 @@ extension TemplateValue: MustacheParent, MustacheCustomRenderable, MustacheTrans
     }
 }
 
-/// An array, or a part of one.
+/// An array, perhaps reversed.
 struct TemplateList: MustacheSequence, MustacheParent, MustacheCustomRenderable, MustacheTransformable {
     let elements: [JSONValue]
     let whole: TemplateValue
 
-    struct Iterator: IteratorProtocol {
-        var elements: IndexingIterator<[JSONValue]>
-        let budget: TemplateBudget
-
-        mutating func next() -> Any? {
+    func makeIterator() -> AnyIterator<Any> {
+        var elements = elements.makeIterator()
+        let budget = whole.budget
+        return AnyIterator {
             budget.spend(budget.element)
             guard !budget.isSpent, let element = elements.next() else { return nil }
             return TemplateValue.context(element, budget)
         }
     }
-
-    func makeIterator() -> Iterator { Iterator(elements: elements.makeIterator(), budget: whole.budget) }
 
     func child(named name: String) -> Any? { nil }
     var renderText: String { whole.renderText }

@@ -5,10 +5,11 @@ import SignalboxRouting
 import SignalboxTesting
 import Testing
 
-@Suite struct EventShapeTests {
-    /// `{redact, transform, event}` as a route has them, and beside it what the event becomes; `null` for what stays.
-    @Test(arguments: try FixtureFile.all(in: "shapes"))
-    func makesOfAnEventWhatTheRouteSays(_ file: FixtureFile) throws {
+@Suite struct EventVariantTests {
+    /// `{redact, transform, event}`, the first two as in a route. The expected file has the variant, or `null` for an
+    /// event that is unchanged.
+    @Test(arguments: try FixtureFile.all(in: "variants"))
+    func variantsAreAsExpected(_ file: FixtureFile) throws {
         let parser = JSONParser()
         let (event, options) = try withExtendedLifetime(parser) {
             let fixture = try parser.parse(file.bytes)
@@ -17,26 +18,28 @@ import Testing
             }
             return (JSONText(try #require(fixture["event"])).bytes, options.joined(separator: ", "))
         }
-        let shape = try #require(try Self.route(options).shape)
-        let made = try shape.applied(to: event, with: JSONParser()) { "hash of " + String(decoding: $0, as: UTF8.self) }
+        let variant = try #require(try Self.route(options).variant)
+        let made = try variant.applied(to: event, with: JSONParser()) {
+            "hash of " + String(decoding: $0, as: UTF8.self)
+        }
         let differences = try JSONDifference.lines(
             expected: Array(file.expected.utf8), actual: made ?? Array("null".utf8))
         #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
-        // One line: events are written into lists of lines.
+        // Lists of events have one event a line.
         #expect(made?.contains(UInt8(ascii: "\n")) != true)
     }
 
-    @Test func whatIsMaskedStaysSo() throws {
-        let shape = try #require(try Self.route(#""redact": {"/data/list/*": "mask"}"#).shape)
+    @Test func maskingTwiceEqualsMaskingOnce() throws {
+        let variant = try #require(try Self.route(#""redact": {"/data/list/*": "mask"}"#).variant)
         let texts = [0, 1, 15, 16, 63, 64, 5000].map { "\"" + String(repeating: "x", count: $0) + "\"" }
         let event = Array("{\"data\":{\"list\":[\(texts.joined(separator: ","))]}}".utf8)
-        let once = try #require(try shape.applied(to: event, with: JSONParser()) { _ in "" })
+        let once = try #require(try variant.applied(to: event, with: JSONParser()) { _ in "" })
         #expect(once != event)
-        #expect(try shape.applied(to: once, with: JSONParser()) { _ in "" } == once)
+        #expect(try variant.applied(to: once, with: JSONParser()) { _ in "" } == once)
     }
 
-    /// A transformation that fails hides what it should have hidden, and says why.
-    @Test func whatCannotBeTransformedHasAWarningForItsData() throws {
+    /// A failed transformation may not show data that it should have hidden.
+    @Test func failedTransformationLeavesOnlyAWarning() throws {
         let route = try Self.route(
             #""transform": {"template": "{\"n\": {{#data.n}}{{data.n}}{{/data.n}}{{^data.n}}0{{/data.n}}}"}"#)
         let crm = DestinationName("i")
@@ -46,16 +49,16 @@ import Testing
         let target = try #require(
             try withExtendedLifetime(parser) { try table.decide(try parser.parse(event)) }.targets.first)
         #expect(target.destination == crm)
-        let shaper = EventShaper { _ in "" }
-        let made = try #require(shaper.shaped(event, for: target, with: JSONParser()))
+        let writer = EventVariantWriter { _ in "" }
+        let made = try #require(writer.variant(of: event, for: target, with: JSONParser()))
         #expect(
             String(decoding: made, as: UTF8.self)
                 == #"{"id":"1","data":{"warnings":[{"code":"route.transform-failed","path":"","message":"The route's transformation failed: the template makes what is no JSON from line 1, column 7 of the output on."}]}}"#
         )
-        #expect(shaper.counts.all["r"] == .init(matched: 0, failed: 1))
+        #expect(writer.counts.all["r"] == .init(matched: 0, failed: 1))
     }
 
-    @Test func whatWaitsForItsFilesIsRedactedAtOnceAndTransformedLater() throws {
+    @Test func eventThatAwaitsItsMediaIsRedactedAtOnceAndTransformedLater() throws {
         let route = try Self.route(
             #""redact": ["/data/secret"], "transform": {"map": {"n": "/data/n", "s": "/data/secret"}}"#)
         let event = Array(#"{"id":"1","data":{"n":7,"secret":"hunter2"}}"#.utf8)
@@ -63,10 +66,10 @@ import Testing
         let target = try withExtendedLifetime(parser) {
             try #require(try RouteTable(routes: [route]).decide(try parser.parse(event)).targets.first)
         }
-        let shaper = EventShaper { _ in "" }
-        let redacted = try #require(shaper.shaped(event, for: target, awaitsMedia: true, with: JSONParser()))
+        let writer = EventVariantWriter { _ in "" }
+        let redacted = try #require(writer.variant(of: event, for: target, awaitsMedia: true, with: JSONParser()))
         #expect(String(decoding: redacted, as: UTF8.self) == #"{"id":"1","data":{"n":7}}"#)
-        let whole = try #require(try target.shape?.transformed(redacted, with: JSONParser()))
+        let whole = try #require(try target.variant?.transformed(redacted, with: JSONParser()))
         #expect(String(decoding: whole, as: UTF8.self) == #"{"id":"1","data":{"n":7}}"#)
     }
 

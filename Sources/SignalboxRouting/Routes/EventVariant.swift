@@ -1,0 +1,136 @@
+package import SignalboxJSON
+
+/// How a route changes the events that its destinations receive: first the event is redacted, then new data are made
+/// from the rest. The envelope stays, so every format and signature works as before.
+package struct EventVariant: Sendable, Equatable {
+    package var redaction: Redaction?
+    package var transform: EventTransform?
+
+    package init(redaction: Redaction? = nil, transform: EventTransform? = nil) {
+        self.redaction = redaction
+        self.transform = transform
+    }
+
+    /// The event as the destinations receive it; nil if it is unchanged. `awaitsMedia`: leaves the transformation for
+    /// later, when the event has its media. `hash`: the name of a value that is hashed. `parser` is reset.
+    package func applied(
+        to event: [UInt8], awaitsMedia: Bool = false, with parser: JSONParser, hash: (_ value: [UInt8]) -> String
+    ) throws(RenderingFailure) -> [UInt8]? {
+        let redacted = try redaction?.redacted(Self.parse(event, with: parser), hash: hash)
+        if awaitsMedia { return redacted }
+        return try transformed(redacted ?? event, with: parser) ?? redacted
+    }
+
+    /// Only the transformation, of an event that is redacted and has its media; nil if there is none. `parser` is
+    /// reset.
+    package func transformed(_ event: [UInt8], with parser: JSONParser) throws(RenderingFailure) -> [UInt8]? {
+        try transform?.applied(to: Self.parse(event, with: parser), with: parser)
+    }
+
+    private static func parse(_ event: [UInt8], with parser: JSONParser) throws(RenderingFailure) -> JSONValue {
+        parser.reset()
+        do throws(JSONError) {
+            return try parser.parse(event)
+        } catch {
+            throw .unreadable
+        }
+    }
+}
+
+/// Writes the variants of events and counts failures. If a transformation fails, the variant's data are only a warning
+/// that says why, because the transformation may have hidden the rest.
+package struct EventVariantWriter: Sendable {
+    /// The code of that warning.
+    package static let warning = "route.transform-failed"
+
+    package let counts: RouteCounts
+    private let hash: @Sendable (_ value: [UInt8]) -> String
+
+    /// `hash`: the name of a value that is hashed, under the gateway's key.
+    package init(counts: RouteCounts = RouteCounts(), hash: @escaping @Sendable (_ value: [UInt8]) -> String) {
+        self.counts = counts
+        self.hash = hash
+    }
+
+    /// The event as a target receives it; nil if it is unchanged. `awaitsMedia`: leaves the transformation for later,
+    /// when the event has its media. `parser` is reset.
+    package func variant(
+        of event: [UInt8], for target: RouteTable.Target, awaitsMedia: Bool = false, with parser: JSONParser
+    ) -> [UInt8]? {
+        guard let variant = target.variant else { return nil }
+        do throws(RenderingFailure) {
+            return try variant.applied(to: event, awaitsMedia: awaitsMedia, with: parser, hash: hash)
+        } catch {
+            return failed(event, route: target.route, error, with: parser)
+        }
+    }
+
+    /// Applies the transformation that was left for later. Fails if the config no longer has the route or its
+    /// transformation. `parser` is reset.
+    package func transformed(
+        _ event: [UInt8], by route: String, of routes: RouteTable, with parser: JSONParser
+    ) -> [UInt8] {
+        let variant = routes.routes.first { $0.name == route }?.variant
+        do throws(RenderingFailure) {
+            guard let bytes = try variant?.transformed(event, with: parser) else { throw .unknownRoute }
+            return bytes
+        } catch {
+            return failed(event, route: route, error, with: parser)
+        }
+    }
+
+    private func failed(
+        _ event: [UInt8], route: String?, _ failure: RenderingFailure, with parser: JSONParser
+    ) -> [UInt8] {
+        if let route { counts.countFailure(of: route) }
+        parser.reset()
+        var json = JSONWriter(reservingCapacity: 512)
+        json.beginEvent(like: try? parser.parse(event))
+        json.key("data")
+        json.beginObject()
+        json.key("warnings")
+        json.beginArray()
+        json.beginObject()
+        json.member("code", Self.warning)
+        json.member("path", "")
+        json.member("message", "The route's transformation failed: \(failure).")
+        json.endObject()
+        json.endArray()
+        json.endObject()
+        json.endObject()
+        return json.bytes
+    }
+}
+
+/// Why no variant or message could be made from an event.
+package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The event is larger than a parser accepts.
+    case unreadable
+    /// The config changed while the event waited for its media.
+    case unknownRoute
+    case tooLarge
+    case notJSON(TextPosition?)
+
+    package var description: String {
+        switch self {
+        case .unreadable: "the event is too large"
+        case .unknownRoute: "the config no longer has this transformation"
+        case .tooLarge: "the template makes more than \(EventTemplate.outputLimit / 1024 / 1024) MiB"
+        case .notJSON(let position):
+            "the template makes what is no JSON"
+                + (position.map { " from line \($0.line), column \($0.column) of the output on" } ?? "")
+        }
+    }
+}
+
+extension JSONWriter {
+    /// Begins an event with all members of another one except its data and the schema that they follow.
+    mutating func beginEvent(like event: JSONValue?) {
+        beginObject()
+        event?.forEachMember { key, value in
+            if key.equals("data") || key.equals("dataschema") { return }
+            self.key(utf8: key)
+            self.value(value)
+        }
+    }
+}
