@@ -61,10 +61,10 @@ extension WriteTransaction {
     }
 
     /// Records that a delivery is held.
-    func hold(_ delivery: Int64, of event: Int64, until: Date, isReady: Bool, shape: String?) throws {
+    func hold(_ delivery: Int64, of event: Int64, until: Date, isReady: Bool, transformRoute: String?) throws {
         try db.run(
             "INSERT INTO media_waits (delivery, event, until, ready, shape) VALUES (?, ?, ?, ?, ?)",
-            [delivery, event, until.milliseconds, isReady, shape])
+            [delivery, event, until.milliseconds, isReady, transformRoute])
     }
 
     /// Records stored files that an event points to.
