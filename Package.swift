@@ -92,7 +92,7 @@ let package = Package(
         .target(
             name: "SignalboxServer",
             dependencies: [
-                "SignalboxNotification", "SignalboxJSON", "SignalboxRouting", "SignalboxEgress",
+                "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting", "SignalboxEgress",
                 "SignalboxGateway", "SignalboxStore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),

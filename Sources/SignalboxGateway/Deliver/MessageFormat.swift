@@ -38,7 +38,8 @@ package struct MessageWriter: Sendable {
     /// 3.3 (batched), and formats/json-format.md, 4; github.com/standard-webhooks/standard-webhooks,
     /// spec/standard-webhooks.md, "Payload structure"
     package func message(for leases: [Lease]) throws(UnwritableMessage) -> WebhookMessage {
-        precondition(!leases.isEmpty && (leases.count == 1 || format.batch != nil), "A request of this format has one event.")
+        precondition(
+            !leases.isEmpty && (leases.count == 1 || format.batch != nil), "A request of this format has one event.")
         let lease = leases[0]
         switch format {
         case .cloudEvents: return WebhookMessage(contentType: "application/cloudevents+json", body: lease.body)

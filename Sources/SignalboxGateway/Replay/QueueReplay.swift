@@ -18,7 +18,8 @@ package struct QueueReplay {
         self.gateway = gateway
         self.session = session
         recording = try Recording(
-            options, by: gateway.plan.normalizer, gateway.plan.config, gateway.plan.routes, in: session, hasLastingIDs: true)
+            options, by: gateway.plan.normalizer, gateway.plan.config, gateway.plan.routes, in: session,
+            hasLastingIDs: true)
     }
 
     /// Runs until every delivery was attempted. Returns true if a payload was rejected or a delivery failed.

@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting

@@ -1,3 +1,4 @@
+import SignalboxConfig
 package import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
