@@ -183,9 +183,9 @@ extension JSONWriter {
         switch format {
         case .cloudEvents: ""
         case .cloudEventsBatch(let batch):
-            "\(format.name) \(batch.count) \(ByteCount.text(batch.bytes)) \(batch.age.text)"
-        case .template(let template): "\(format.name) \(template.body) as \(template.contentType)"
-        default: format.name + (format.needsPayload ? " with payload" : "")
+            "\(format.name.rawValue) \(batch.count) \(ByteCount.text(batch.bytes)) \(batch.age.text)"
+        case .template(let template): "\(format.name.rawValue) \(template.body) as \(template.contentType)"
+        default: format.name.rawValue + (format == .raw ? " with payload" : "")
         }
     }
 

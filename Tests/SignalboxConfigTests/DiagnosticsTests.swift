@@ -95,7 +95,7 @@ import Testing
             files: [ConfigText(name: "f", bytes: Array(#"{"a": hidden}"#.utf8))], expected: "", description: "")
         #expect(
             ConfigReport.lines(of: fixture.mistakes, in: ["f"]) == [
-                "f:1:7: error: what stands here is no value of JSON; signalbox routes check shows it"
+                "f:1:7: error: this is not a JSON value; signalbox routes check shows it"
             ])
     }
 

@@ -11,8 +11,6 @@ package struct MediaLinks: Sendable {
     private let keys: [MessageAuthentication]
     private let expiry: Duration
 
-    /// Shortest secret, in bytes.
-    package static let shortestSecret = 16
     /// Expiry times are multiples of this many seconds, so equal events of one hour have equal links.
     private static let step = 3600
 
@@ -20,10 +18,8 @@ package struct MediaLinks: Sendable {
     package init(publicUrl: String?) { self.init(publicUrl: publicUrl, secrets: [], expiry: .zero) }
 
     /// Makes links that are signed with the first secret and accepts those signed with any. They expire after `expiry`,
-    /// or up to an hour later. Each secret has ``shortestSecret`` bytes or more; without secrets links never expire.
+    /// or up to an hour later. Without secrets links never expire.
     package init(publicUrl: String?, secrets: [String], expiry: Duration) {
-        precondition(
-            secrets.allSatisfy { $0.utf8.count >= Self.shortestSecret }, "A secret for links is too short.")
         root = publicUrl.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
         keys = secrets.map { MessageAuthentication(key: Array($0.utf8)) }
         self.expiry = expiry
