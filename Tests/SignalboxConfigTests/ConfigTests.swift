@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: try FixtureFile.all(in: "configs/bad"))
-    func saysEveryMistakeOfABadConfig(_ file: FixtureFile) {
+    func reportsEveryMistakeOfABadConfig(_ file: FixtureFile) {
         let mistakes = Self.mistakes(file).map(\.description).joined(separator: "\n") + "\n"
         #expect(mistakes == file.expected)
     }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Whoever pastes a secret into the config finds it nowhere in our words.
+    /// No message repeats a secret that was pasted into the config.
     @Test(arguments: try FixtureFile.all(in: "configs/bad"))
     func noMistakeRepeatsASecret(_ file: FixtureFile) {
         for mistake in Self.mistakes(file) { #expect(!mistake.description.lowercased().contains("hunter2")) }
@@ -189,7 +189,7 @@ extension JSONWriter {
         }
     }
 
-    /// Only what is not as it is by default.
+    /// Settings that differ from their defaults.
     private static func access(_ webhook: Destination.Webhook) -> String {
         var words: [String] = []
         for header in webhook.headers {

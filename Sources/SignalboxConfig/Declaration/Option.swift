@@ -28,7 +28,7 @@ struct Option<Root: Sendable>: Sendable {
     /// The error if the option is missing; nil if it may be.
     let missing: String?
     /// Reads a value and sets the property; records errors.
-    let read: Reading
+    private(set) var read: Reading
     private let defaultValue: @Sendable (Root) -> JSONNode?
 
     /// `required`: the error if the option is missing. `adding`: combines the values of several files; without it, only
@@ -97,14 +97,9 @@ struct Option<Root: Sendable>: Sendable {
 
     /// The option in a file that must not have it: every value is an error.
     func misplaced(_ problem: String) -> Option {
-        Option(info: info, missing: nil, read: { value, _, reader in reader.note(keyOf: value, problem) }) { _ in nil }
-    }
-
-    private init(
-        info: OptionInfo, missing: String?, read: @escaping Reading,
-        defaultValue: @escaping @Sendable (Root) -> JSONNode?
-    ) {
-        (self.info, self.missing, self.read, self.defaultValue) = (info, missing, read, defaultValue)
+        var option = self
+        option.read = { value, _, reader in reader.note(keyOf: value, problem) }
+        return option
     }
 }
 

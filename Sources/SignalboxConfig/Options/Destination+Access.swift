@@ -132,11 +132,13 @@ extension Destination.Header {
             return reference.map { Destination.Header(name: name, value: .secret($0)) }
         }
         if !allows(text) {
-            reader.note(
-                value, "a header's value is 1 to 8192 visible ASCII characters, with spaces between them only")
+            reader.note(value, invalid)
         }
         return Destination.Header(name: name, value: .text(text))
     }
+
+    /// The error for a value that cannot be sent.
+    static let invalid = "a header's value is 1 to 8192 visible ASCII characters, with spaces between them only"
 
     /// RFC 9110, 5.6.2, in lower case.
     private static func isTokenByte(_ byte: UInt8) -> Bool {

@@ -136,7 +136,7 @@ extension GatewayConfig {
     private static let detectors = Section(GatewayConfig()) {
         Option(
             "chain", \.chain,
-            OptionType<String>.word("detector", among: Vendors.names)
+            OptionType<String>.word("detector", among: Vendors.names).schema(OptionType<String>.text.info.schema)
                 .set(of: "detectors") { "\"\($0)\" is in the chain twice; remove one" },
             "The detectors to ask. Their order decides between equally strong evidence. Default: all.")
         Option(
@@ -213,7 +213,7 @@ extension GatewayConfig.Source {
     }
 
     private static let namedVendor = OptionType<VendorID>(
-        OptionType<String>.word("vendor", among: Vendors.namedBySource).info
+        TypeInfo(Vendors.namedBySource.map { "`\($0)`" }.joined(separator: ", "), OptionType<String>.text.info.schema)
     ) { value, reader in
         guard let name = reader.text(value) else { return nil }
         guard !Vendors.namedBySource.contains(name) else { return VendorID(name) }

@@ -2,7 +2,8 @@ package import Foundation
 import SignalboxJSON
 package import SignalboxNotification
 
-/// When a route takes events: between two times, on days of the week, at hours of the day. An omitted part has no effect.
+/// When a route takes events: between two times, on days of the week, at hours of the day. An omitted part has no
+/// effect.
 package struct RouteWindow: Sendable, Equatable {
     package var from: Timestamp?
     /// Not part of it.

@@ -1,8 +1,7 @@
 import SignalboxJSON
 
-/// A JSON value whose members keep their order. The schema, defaults and examples are written with it.
+/// A JSON value whose members keep their order. Schema and defaults are written with it.
 indirect enum JSONNode: Sendable, Equatable {
-    case null
     case bool(Bool)
     case integer(Int)
     case double(Double)
@@ -24,8 +23,7 @@ indirect enum JSONNode: Sendable, Equatable {
         case .string: self = .string(value.string ?? "")
         case .integer, .unsigned: self = .integer(Int(value.integer ?? .max))
         case .double: self = .double(value.double ?? 0)
-        case .bool: self = .bool(value.bool ?? false)
-        case .null: self = .null
+        case .bool, .null: self = .bool(value.bool ?? false)
         }
     }
 
@@ -47,8 +45,8 @@ indirect enum JSONNode: Sendable, Equatable {
         }
     }
 
-    /// On several lines, none longer than 120 characters unless a string is. `indent`: of the line it begins on; `used`:
-    /// characters before it on that line.
+    /// On several lines, none longer than 120 characters unless a string is. `indent`: of the line on which it begins.
+    /// `used`: characters before it on that line.
     func pretty(indent: Int = 0, used: Int = 0) -> String {
         let line = compact
         guard indent + used + line.count > 118 else { return line }
@@ -70,7 +68,6 @@ indirect enum JSONNode: Sendable, Equatable {
 
     private var scalar: String {
         switch self {
-        case .null: "null"
         case .bool(let flag): "\(flag)"
         case .integer(let number): "\(number)"
         case .double(let number): "\(number)"

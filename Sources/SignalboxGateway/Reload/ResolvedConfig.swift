@@ -4,7 +4,7 @@ import SignalboxNotification
 package import SignalboxRouting
 
 extension RoutedConfig {
-    /// Reads and checks a config. Its `origin` lists the files that were read and the folder to which more may be added.
+    /// Reads and checks a config. Its `origin` lists the files that were read, and the folder of further files.
     package init(_ files: ConfigFiles) throws(InvalidConfig) {
         try self.init(files.texts)
         config.origin = GatewayConfig.Origin(
