@@ -53,7 +53,7 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SignalboxConfig", dependencies: ["SignalboxNotification", "SignalboxJSON"],
-            resources: [.embedInCode("Schema/routes.schema.json")], swiftSettings: strict),
+            resources: [.embedInCode("Schema/patterns.json")], swiftSettings: strict),
         .target(
             name: "SignalboxRouting",
             dependencies: [
@@ -238,7 +238,7 @@ let package = Package(
         .testTarget(
             name: "EndToEndTests",
             dependencies: [
-                "signalbox", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON",
+                "signalbox", "SignalboxConfig", "SignalboxGateway", "SignalboxEgress", "SignalboxJSON",
                 "SignalboxNotification",
                 "SignalboxServer", "SignalboxServerTesting", "SignalboxTesting",
             ],

@@ -11,11 +11,17 @@ import SignalboxStore
 
 /// The composition root of all commands.
 extension GatewayOptions {
+    /// Reads and checks the config.
+    func loadConfig() throws(ConfigRefusal) -> RoutedConfig { try RoutedConfig(path: configPath) }
+
     /// The config; an empty one if the command line names none and the default file does not exist.
     func optionalConfig() throws -> RoutedConfig {
         let isMissing = isConfigImplied && !FileManager.default.fileExists(atPath: configPath)
         return isMissing ? RoutedConfig() : try loadConfig()
     }
+
+    /// Reads the secrets of the config.
+    var secretResolver: SecretResolver { SecretResolver(path: configPath) }
 
     /// A normaliser without a queue. `mediaStatus`: of files, which are not downloaded; routing decisions need the
     /// status that they have in the gateway.
@@ -24,7 +30,7 @@ extension GatewayOptions {
         // The gateway's own key hashes tokens as the gateway does. Without it, hashes last for this run.
         let key = FileManager.default.contents(atPath: file).map { Array($0) } ?? randomBytes(32)
         return Normalizer(
-            chain: try ConfigFile.chain(config), gateway: config.gateway.name, tokens: TokenHash(key: key),
+            chain: config.vendorChain, gateway: config.gateway.name, tokens: TokenHash(key: key),
             mediaStatus: mediaStatus, actions: config.actions, categories: config.categories.statics)
     }
 
@@ -46,7 +52,7 @@ extension GatewayOptions {
         let key = try directory.key("token.key") { randomBytes(32) }
         let gateway = Gateway(
             queue, media: MediaStore(directory: directory.path + "/media"), tokenKey: key,
-            try ConfigFile.resolve(loaded, path: configPath), version: Version.current, inbox: .terminal, logger: logger
+            try ResolvedConfig(loaded, by: secretResolver), version: Version.current, inbox: .terminal, logger: logger
         )
         return (directory, gateway)
     }
@@ -59,31 +65,4 @@ extension InboxSender {
 
 extension Diagnostics {
     static let standardError = Diagnostics(canRedraw: StandardError.canRedraw) { StandardError.write($0) }
-}
-
-extension ConfigFile {
-    /// Reads everything that a config refers to: detectors, secrets and TLS files.
-    static func resolve(_ loaded: RoutedConfig, path: String) throws(ConfigRefusal) -> ResolvedConfig {
-        let config = loaded.config
-        var webhooks: [DestinationName: ResolvedConfig.WebhookSecrets] = [:]
-        for destination in config.destinations {
-            webhooks[destination.name] = try secrets(of: destination, path: path)
-        }
-        try checkFiles(of: config.media.transport.tls, at: "/media/tls", path: path)
-        return ResolvedConfig(
-            loaded, chain: try chain(config), links: try mediaLinks(config, path: path), webhooks: webhooks)
-    }
-
-    /// Nil for a destination that is not a webhook.
-    static func secrets(
-        of destination: Destination, path: String
-    ) throws(ConfigRefusal) -> ResolvedConfig.WebhookSecrets? {
-        guard case .webhook(let webhook) = destination.endpoint else { return nil }
-        let name = destination.name
-        try checkFiles(of: webhook.transport.tls, at: "/destinations/\(name)/tls", path: path)
-        return ResolvedConfig.WebhookSecrets(
-            keys: try keys(of: webhook, named: name, path: path),
-            headers: try headers(of: webhook, named: name, path: path),
-            clientSecret: try clientSecret(of: webhook, named: name, path: path), digest: digest(ofSecretsOf: webhook))
-    }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
 import SignalboxServer
 import SignalboxStore
@@ -27,7 +28,9 @@ extension Error {
         switch self as any Error {
         case let error as StoreError: return refuse("\(error)")
         case let error as ListenError: return refuse("\(error)")
-        case let error as ConfigRefusal: return error.told
+        case let error as ConfigRefusal:
+            StandardError.write(error.report(hasColor: StandardError.hasColor))
+            return ExitCode.unusable
         case ReplayError.refused(let sentence): return refuse(sentence)
         case ReplayError.damaged(let sentence):
             _ = refuse(sentence)

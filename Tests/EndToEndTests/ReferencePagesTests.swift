@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxConfig
 import SignalboxNotification
 import SignalboxServer
 import SignalboxServerTesting
@@ -46,6 +47,18 @@ import Testing
             }
         }
         return found
+    }
+
+    // MARK: Config
+
+    @Test func configPageListsEveryOption() throws { try check("config", "options", ConfigReference.text) }
+
+    /// Editors use the file; the link `routes.schema.json` leads to it.
+    @Test func schemaFileIsCurrent() throws {
+        let url = Self.root.appendingPathComponent("docs/reference/routes.schema.json")
+        guard try String(contentsOf: url, encoding: .utf8) != ConfigSchema.text else { return }
+        #expect(Self.rewrites, "docs/reference/routes.schema.json is out of date; run make reference")
+        if Self.rewrites { try Data(ConfigSchema.text.utf8).write(to: url) }
     }
 
     // MARK: Errors and warnings

@@ -12,18 +12,18 @@ import Testing
         #expect(ByteCount.read(text) == count)
     }
 
-    /// A size that does not fit is no small one.
+    /// A size beyond `Int` is an error, not a wrapped number.
     @Test(arguments: [
         "", "B", "1", "1 KB", "-1KB", "+1KB", "1.5MB", "1kb", "1K", "1TB", "1gb", "٣KB", "1000000001B",
         "18014398509481985KB",
         "9223372036854775808B", "99999999999999999999MiB",
     ])
-    func readsNothingElse(_ text: String) {
+    func rejectsOtherTexts(_ text: String) {
         #expect(ByteCount.read(text) == nil)
     }
 
     @Test(arguments: [1, 1000, 1024, 1536, 256_000, 1_000_000, 1_048_576, 999_999, 1 << 30, 10_000_000_000])
-    func whatIsWrittenReadsBack(
+    func readsItsOwnText(
         _ count: Int
     ) {
         #expect(ByteCount.read(ByteCount.text(count)) == count)

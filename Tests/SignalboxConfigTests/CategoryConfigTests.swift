@@ -8,7 +8,7 @@ import Testing
         try RoutedConfig(Array(text.utf8)).config.categories
     }
 
-    @Test func withoutSettingsTheyAreKeptForThreeMonths() throws {
+    @Test func storesCategoriesFor90DaysByDefault() throws {
         let categories = try read("{}")
         #expect(categories.age == .seconds(90 * 86_400))
         #expect(categories.count == 1000)

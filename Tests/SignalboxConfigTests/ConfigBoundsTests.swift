@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: [
         ("destinations", 10_001, "more than 10000 destinations"), ("sources", 10_001, "more than 10000 sources"),
     ])
-    func boundsWhatHasAName(_ kind: String, _ count: Int, _ words: String) {
+    func boundsNamedObjects(_ kind: String, _ count: Int, _ words: String) {
         let found = mistakes("{\"\(kind)\":{\(list(count) { "\"n\($0)\":{}" })}}")
         #expect(found.count == 1)
         #expect(found.first?.pointer == "/\(kind)")

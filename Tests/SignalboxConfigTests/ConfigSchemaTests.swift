@@ -4,34 +4,45 @@ import SignalboxNotification
 import SignalboxRouting
 import Testing
 
+/// The schema and the reference derive from the declarations of the options; these tests check what the compiler
+/// cannot.
 @Suite struct ConfigSchemaTests {
-    /// The keys that the reader takes of an object, and those that the schema has there, are the same: of every object of
-    /// every good config. And no object that the schema describes is one that no good config has.
-    @Test func readerAndSchemaKnowTheSameKeys() throws {
+    /// Every description in the schema, by JSON Pointer.
+    private func descriptions(_ value: JSONValue, at pointer: String = "") -> [String: String] {
+        var found: [String: String] = [:]
+        for (key, member) in value.members {
+            let key = String(decoding: key, as: UTF8.self)
+            if key == "properties" || !member.isObject {
+                if key == "description", let text = member.string { found[pointer] = text }
+                for (name, property) in member.members {
+                    found.merge(descriptions(property, at: pointer + "/" + String(decoding: name, as: UTF8.self))) {
+                        $1
+                    }
+                }
+            } else {
+                found.merge(descriptions(member, at: pointer)) { $1 }
+            }
+        }
+        for element in value.elements { found.merge(descriptions(element, at: pointer)) { $1 } }
+        return found
+    }
+
+    @Test func everyOptionIsDescribedInSentences() throws {
         let parser = JSONParser()
         try withExtendedLifetime(parser) {
-            var schema = Schema(root: try parser.parse(ConfigSchema.text), parser: parser)
-            for file in try FixtureFile.all(in: "configs/good") {
-                let asked = try ConfigReader.askedKeys(of: file.bytes)
-                for (pointer, keys) in asked {
-                    let found = schema.keys(at: pointer)
-                    #expect(
-                        found.contains(Set(keys)), "\(file.name): \(pointer) takes \(keys), the schema has \(found)")
-                }
+            let all = descriptions(try parser.parse(Array(ConfigSchema.text.utf8)))
+            #expect(all.count > 90)
+            for (pointer, text) in all {
+                #expect(text.hasSuffix(".") && text.first?.isUppercase == true, "\(pointer): \(text)")
             }
-            // What stands in the arrays of patterns are no settings.
-            let entries = ["/$defs/condition/", "/$defs/affix/"]
-            let unread = schema.objects.subtracting(schema.visited).filter { pointer in
-                !entries.contains { pointer.hasPrefix($0) }
-            }
-            #expect(unread.isEmpty, "no good config has these: \(unread.sorted())")
         }
     }
 
+    /// The schema of patterns is written manually, next to the reader in SignalboxRouting.
     @Test func readerAndSchemaKnowTheSameComparisons() throws {
         let parser = JSONParser()
         try withExtendedLifetime(parser) {
-            let schema = try parser.parse(ConfigSchema.text)
+            let schema = try parser.parse(Array(ConfigSchema.text.utf8))
             let properties = try #require(
                 schema["$defs"]?["condition"]?["anyOf"]?.elements.compactMap { $0["properties"] }.first)
             let known = Set(properties.members.map { String(decoding: $0.key, as: UTF8.self) })
@@ -39,69 +50,27 @@ import Testing
         }
     }
 
-    @Test func readerAndSchemaKnowTheSameTypesOfMedia() throws {
+    @Test func defaultsInSchemaAreThoseOfTheValues() throws {
         let parser = JSONParser()
         try withExtendedLifetime(parser) {
-            let schema = try parser.parse(ConfigSchema.text)
-            let listed = try #require(
-                schema["$defs"]?["mediaType"]?["anyOf"]?.elements.compactMap { $0["enum"] }.first)
-            let known = MediaKind.allCases.filter { $0.family != nil }.flatMap(\.contentTypes)
-            #expect(Set(listed.elements.compactMap(\.string)) == Set(known))
+            let schema = try parser.parse(Array(ConfigSchema.text.utf8))
+            let properties = try #require(schema["properties"])
+            let webhook = try #require(properties["destinations"]?["additionalProperties"]?["else"]?["properties"])
+            let destination = Destination(name: DestinationName("d"), endpoint: .inbox)
+            #expect(webhook["concurrency"]?["default"]?.integer == Int64(destination.concurrency))
+            #expect(webhook["retry"]?["properties"]?["max"]?["default"]?.string == destination.retry.max.text)
+            #expect(webhook["format"]?["default"]?.string == "cloudevents")
+            let media = try #require(properties["media"]?["properties"])
+            #expect(media["retry"]?["properties"]?["attempts"]?["default"]?.integer == 5)
         }
     }
 
-    /// Goes along pointers into a config through the schema of it.
-    private struct Schema {
-        let root: JSONValue
-        let parser: JSONParser
-        /// Pointers into the schema of objects that lists keys, and those of them that were met.
-        private(set) var visited: Set<String> = []
-        var objects: Set<String> {
-            var found: Set<String> = []
-            func look(_ value: JSONValue) {
-                if value["properties"]?.isObject == true, value["additionalProperties"]?.bool == false {
-                    found.insert(parser.pointer(to: value))
-                }
-                for (_, member) in value.members { look(member) }
-                for element in value.elements { look(element) }
-            }
-            look(root)
-            return found
-        }
-
-        init(root: JSONValue, parser: JSONParser) {
-            self.root = root
-            self.parser = parser
-        }
-
-        /// Of each alternative.
-        mutating func keys(at pointer: String) -> [Set<String>] {
-            var schemas = alternatives(of: root)
-            for token in JSONPointer(pointer)?.tokens ?? [] {
-                schemas = schemas.flatMap { schema -> [JSONValue] in
-                    let next =
-                        schema["properties"]?.member(token) ?? schema["items"]
-                        ?? schema["additionalProperties"].flatMap { $0.isObject ? $0 : nil }
-                    return next.map { alternatives(of: $0) } ?? []
-                }
-            }
-            return schemas.compactMap { schema in
-                guard let properties = schema["properties"] else { return nil }
-                visited.insert(parser.pointer(to: schema))
-                return Set(properties.members.map { String(decoding: $0.key, as: UTF8.self) })
-            }
-        }
-
-        private func alternatives(of schema: JSONValue) -> [JSONValue] {
-            var all = [schema]
-            if let text = schema["$ref"]?.string, let target = JSONPointer(String(text.dropFirst()))?.value(in: root) {
-                all += alternatives(of: target)
-            }
-            for key in ["oneOf", "anyOf", "allOf"] {
-                if let list = schema.member(key), list.isArray { all += list.elements.flatMap { alternatives(of: $0) } }
-            }
-            for key in ["then", "else"] { if let branch = schema.member(key) { all += alternatives(of: branch) } }
-            return all
-        }
+    /// Editors and the tables of the reference show defaults, limits and requirements.
+    @Test func referenceShowsDefaultLimitsAndRequirement() {
+        let lines = ConfigReference.text.split(separator: "\n")
+        #expect(lines.contains { $0.hasPrefix("| `destinations.NAME.url` | URL | required | ") })
+        #expect(lines.contains { $0.hasPrefix("| `destinations.NAME.retry.max` | duration, 1ms to 7d | `\"6h\"` | ") })
+        #expect(lines.contains { $0.hasPrefix("| `sources.NAME.auth.bearer` | array of references | required | ") })
+        #expect(lines.contains { $0.hasPrefix("| `media.allowHttp` | `true` or `false` | `false` | ") })
     }
 }

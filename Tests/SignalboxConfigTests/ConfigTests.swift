@@ -17,7 +17,7 @@ import Testing
     }
 
     @Test(arguments: try FixtureFile.all(in: "configs/bad"))
-    func saysEveryMistakeOfABadConfig(_ file: FixtureFile) {
+    func reportsEveryMistakeOfABadConfig(_ file: FixtureFile) {
         let mistakes = Self.mistakes(file).map(\.description).joined(separator: "\n") + "\n"
         #expect(mistakes == file.expected)
     }
@@ -35,7 +35,7 @@ import Testing
         }
     }
 
-    /// Whoever pastes a secret into the config finds it nowhere in our words.
+    /// No message repeats a secret that was pasted into the config.
     @Test(arguments: try FixtureFile.all(in: "configs/bad"))
     func noMistakeRepeatsASecret(_ file: FixtureFile) {
         for mistake in Self.mistakes(file) { #expect(!mistake.description.lowercased().contains("hunter2")) }
@@ -183,13 +183,13 @@ extension JSONWriter {
         switch format {
         case .cloudEvents: ""
         case .cloudEventsBatch(let batch):
-            "\(format.name) \(batch.count) \(ByteCount.text(batch.bytes)) \(batch.age.text)"
-        case .template(let template): "\(format.name) \(template.body) as \(template.contentType)"
-        default: format.name + (format.needsPayload ? " with payload" : "")
+            "\(format.name.rawValue) \(batch.count) \(ByteCount.text(batch.bytes)) \(batch.age.text)"
+        case .template(let template): "\(format.name.rawValue) \(template.body) as \(template.contentType)"
+        default: format.name.rawValue + (format == .raw ? " with payload" : "")
         }
     }
 
-    /// Only what is not as it is by default.
+    /// Settings that differ from their defaults.
     private static func access(_ webhook: Destination.Webhook) -> String {
         var words: [String] = []
         for header in webhook.headers {

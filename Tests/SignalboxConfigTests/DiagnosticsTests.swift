@@ -5,7 +5,7 @@ import SignalboxRouting
 import Testing
 
 @Suite struct DiagnosticsTests {
-    /// A folder with a `routes.json`, perhaps a `routes.d`, and `expected.txt`: what is printed about them.
+    /// A folder with `routes.json`, optionally `routes.d`, and the report in `expected.txt`.
     struct Fixture: Sendable, CustomStringConvertible {
         let files: [ConfigText]
         let expected: String
@@ -36,33 +36,33 @@ import Testing
         }
     }
 
-    @Test(arguments: try Fixture.all()) func isPrintedAsACompilerWould(_ fixture: Fixture) {
+    @Test(arguments: try Fixture.all()) func printsMistakesAsACompilerDoes(_ fixture: Fixture) {
         let report = ConfigReport(of: fixture.files)
         let printed = report.text(of: fixture.mistakes) + report.summary(of: fixture.mistakes)
         #expect(printed == fixture.expected, "\(printed)")
     }
 
-    @Test(arguments: try Fixture.all()) func coloursChangeNothingButColours(_ fixture: Fixture) {
+    @Test(arguments: try Fixture.all()) func colorsAddOnlyColorCodes(_ fixture: Fixture) {
         let plain = ConfigReport(of: fixture.files).text(of: fixture.mistakes)
         let colored = ConfigReport(of: fixture.files, hasColor: true).text(of: fixture.mistakes)
         #expect(colored != plain)
         #expect(colored.replacing(/\u{1B}\[[0-9;]+m/, with: "") == plain)
     }
 
-    @Test func aConfigInWhichNothingIsOddHasNoWarnings() throws {
+    @Test func aCorrectConfigHasNoWarnings() throws {
         let config =
             #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"r","to":["i"],"match":{},"stop":true}]}"#
         #expect(try RoutedConfig(Array(config.utf8)).config.warnings.isEmpty)
     }
 
-    /// However much is wrong, there is an end to it.
-    @Test func notEveryoneOfManyMistakesIsSaid() {
+    /// The report of many mistakes is short.
+    @Test func listsTheFirstOfManyMistakes() {
         let text = "{" + (0..<5000).map { "\"x\($0)\": 1" }.joined(separator: ",\n") + "}"
         let fixture = Fixture(files: [ConfigText(name: "f", bytes: Array(text.utf8))], expected: "", description: "")
         #expect(fixture.mistakes.count == 100)
     }
 
-    @Test func aLineForEachIsBoundedAndWithoutTheFilesLines() throws {
+    @Test func linesAreBoundedAndHaveNoTextOfTheFile() throws {
         let name = String(repeating: "x", count: 2_000)
         let text =
             "{ \"\(name)\": \"hidden\",\n" + (0..<24).map { "\"x\($0)\": \"hidden\"" }.joined(separator: ",\n") + "}"
@@ -75,7 +75,7 @@ import Testing
         #expect(first.hasPrefix(#"f:2:1: error: /x0: there is no setting "x0" here; known here: "#), "\(first)")
     }
 
-    /// Covers every kind of mistake on the line, and every setting that can hold a URL.
+    /// Covers every kind of mistake on the line, and every option that can have a URL.
     @Test(arguments: [
         #"{"destinations": {"crm": {"url": "https://user:hunter2@crm.example.com/", "secret": "env:S"}}}"#,
         #"{"destinations": {"crm": {"url": "https://crm.example.com/", "secret": "env:S", "proxy": "http://u:hunter2@p:1"}}}"#,
@@ -90,16 +90,16 @@ import Testing
         #expect(!ConfigReport.lines(of: fixture.mistakes, in: ["f"]).joined().contains("hunter2"))
     }
 
-    @Test func whatIsNoJSONIsNotRepeatedInALine() {
+    @Test func aLineDoesNotRepeatInvalidJSON() {
         let fixture = Fixture(
             files: [ConfigText(name: "f", bytes: Array(#"{"a": hidden}"#.utf8))], expected: "", description: "")
         #expect(
             ConfigReport.lines(of: fixture.mistakes, in: ["f"]) == [
-                "f:1:7: error: what stands here is no value of JSON; signalbox routes check shows it"
+                "f:1:7: error: this is not a JSON value; signalbox routes check shows it"
             ])
     }
 
-    @Test func partsAreReadBehindTheConfigInTheirOrder() throws {
+    @Test func readsFilesOfTheFolderAfterTheConfigInOrder() throws {
         let texts = [
             #"{"destinations":{"i":{"builtin":"inbox"}},"routes":[{"name":"a","to":["j"],"match":{}}],"fallback":["k"]}"#,
             #"{"destinations":{"j":{"builtin":"inbox"}},"sources":{"s":{"auth":{"bearer":["env:S"]}}}}"#,

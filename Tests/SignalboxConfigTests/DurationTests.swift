@@ -18,7 +18,7 @@ import Testing
         "٣s",
         "1000000001s", "9223372036854775807s", "9223372036854775808s", "99999999999999999999999ms", "0x10s", "1e3s",
     ])
-    func readsNothingElse(_ text: String) {
+    func rejectsOtherTexts(_ text: String) {
         #expect(Duration(text: text) == nil)
     }
 
@@ -32,7 +32,7 @@ import Testing
         #expect(duration.text == text)
     }
 
-    @Test func whatIsWrittenReadsBack() {
+    @Test func readsItsOwnText() {
         var random = SeededGenerator(seed: 20_261_120)
         for _ in 0..<2000 {
             let exponent = Int.random(in: 0...9, using: &random)

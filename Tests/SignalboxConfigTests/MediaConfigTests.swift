@@ -4,7 +4,7 @@ import SignalboxRouting
 import Testing
 
 @Suite struct MediaConfigTests {
-    @Test func whatIsLeftOutIsAsAppleTakesIt() throws {
+    @Test func defaultsAreTheFormatsOfApple() throws {
         for text in ["{}", "{\"media\": {}}"] {
             let media = try RoutedConfig(Array(text.utf8)).config.media
             #expect(media.maxBytes[.image] == 10_485_760)
@@ -23,12 +23,12 @@ import Testing
         }
     }
 
-    @Test func fewDownloadsAtOnceAreFewOfOneHost() throws {
+    @Test func perHostIsAtMostConcurrency() throws {
         let media = try RoutedConfig(Array("{\"media\": {\"concurrency\": 4}}".utf8)).config.media
         #expect(media.concurrency == 4 && media.perHost == 4)
     }
 
-    /// As the expected files of configs spell it.
+    /// The spelling of the expected files.
     static func spelled(_ media: GatewayConfig.Media) -> [String] {
         let retry = media.retry
         let (tls, signed) = (media.transport.tls, media.signedUrls)

@@ -15,7 +15,7 @@ import Testing
     }
 
     @Test(arguments: ["", "env:", "file:", "TOKEN", "whsec_abc", "ENV:TOKEN", " env:TOKEN", "vault:x"])
-    func readsNothingElse(_ text: String) {
+    func rejectsOtherTexts(_ text: String) {
         #expect(SecretReference(text) == nil)
     }
 

@@ -15,7 +15,7 @@ import Testing
         let parser = JSONParser()
         let input = try parser.parse(fixture.input)
         let format = try Self.format(#require(input["destination"]))
-        #expect(format.name == fixture.folder)
+        #expect(format.name.rawValue == fixture.folder)
         let leases = Self.leases(try #require(input["events"]), payload: input["payload"]?.string)
         let differences = try JSONDifference.lines(
             expected: fixture.expected, actual: Self.spelled(format, leases))
@@ -24,7 +24,7 @@ import Testing
     }
 
     @Test func everyFormatHasFixtures() throws {
-        #expect(try Fixture.folders(in: .module) == Destination.Format.names.sorted())
+        #expect(try Fixture.folders(in: .module) == Destination.Format.Name.allCases.map(\.rawValue).sorted())
     }
 
     @Test(arguments: try Fixture.all(in: .module))
@@ -101,7 +101,7 @@ import Testing
         var headers = message.headers.map { (name: $0.name, value: $0.value) }
         if let contentType = message.contentType { headers.append(("content-type", contentType)) }
         try MessageRecorder.record(
-            format: format.name, headers: headers, body: message.body, events: leases.map(\.body))
+            format: format.name.rawValue, headers: headers, body: message.body, events: leases.map(\.body))
     }
 
     private static func spelled(_ format: Destination.Format, _ leases: [Lease]) -> [UInt8] {

@@ -1,6 +1,6 @@
 import SignalboxJSON
 
-/// Where in a config's files a value or a key is.
+/// The location of a value or a key in a config's files.
 package struct ConfigLocation: Sendable, Equatable {
     /// Index of the file, counted from 0.
     package var file = 0
@@ -95,7 +95,7 @@ package struct ConfigDiagnostics: Sendable {
         if errorCount > 0 { throw InvalidConfig(mistakes: mistakes(in: files)) }
     }
 
-    /// What was found, with positions in the texts, in the order of the files and of the positions.
+    /// All findings with their positions, in the order of the files and of the positions.
     package func mistakes(in files: [ConfigText]) -> [ConfigMistake] {
         let mistakes = findings.map { finding in
             let text = files[finding.location.file].bytes

@@ -1,6 +1,6 @@
 package import SignalboxJSON
 
-/// Why a file is no JSON, in words.
+/// Describes errors of JSON syntax.
 extension ConfigMistake {
     package init(_ error: JSONError, file: Int, in text: [UInt8]) {
         guard Self.isMisspelled(error.reason), let fault = JSONFault(in: text) else {
@@ -38,7 +38,7 @@ extension ConfigMistake {
     /// Levels of nesting that a config may have: those of ``JSONParser/Limits``.
     private static let levels = JSONParser.Limits().depth
 
-    /// Whether the place of what is wrong is to be looked for; otherwise it is not the spelling.
+    /// Whether the error has a position that can be searched for.
     private static func isMisspelled(_ reason: JSONError.Reason) -> Bool {
         switch reason {
         case .empty, .invalidUTF8, .tooLarge, .tooManyDocuments, .outOfMemory: false
@@ -66,20 +66,20 @@ extension ConfigMistake {
         case .comment: "JSON has no comments; remove it"
         case .trailingComma: "nothing comes behind this comma; remove it"
         case .additionalComma: "there is one comma too many; remove it"
-        case .missingComma: "a comma is missing; write one between this and what follows"
+        case .missingComma: "a comma is missing; write one before the next entry"
         case .missingColon: "a colon is missing; write one between the name and its value"
         case .missingValue: "a value is missing; write one, or remove what leads to it"
         case .missingKey: "a name in double quotes is missing; a member of an object is written as \"name\": value"
         case .singleQuotes: "JSON knows double quotes only; write \" in place of this one and of its partner"
-        case .typographicQuotes: "this is a quotation mark of a word processor; write \" in its place"
-        case .bareKey(let word): "a name stands in double quotes; write \"\(word)\""
+        case .typographicQuotes: "this is a typographic quotation mark; write \" instead"
+        case .bareKey(let word): "a name needs double quotes; write \"\(word)\""
         case .bareWord(let word): Self.words(for: word)
-        case .number(let number): "\(number) is no number that JSON knows; write it like 10, -0.5 or 1e3"
+        case .number(let number): "\(number) is not a JSON number; write it like 10, -0.5 or 1e3"
         case .unclosedString: "this string is not closed on its line; a quote is missing"
         case .control: "a string has a control character here; escape it, a tab as \\t"
         case .escape: "there is no such escape; write \\\\ for a backslash"
         case .furtherText:
-            "the file goes on behind its end; remove what is too much, or look for a bracket that closes too early"
+            "there is text after the end of the config; remove it, or look for a bracket that closes too early"
         case .wrongClosing: Self.words(forClosing: text[fault.range.lowerBound], of: fault.opening.map { text[$0] })
         case .unclosed:
             "the file ends too early; a closing \(Self.closing(fault.opening.map { text[$0] })) is missing"
@@ -92,7 +92,7 @@ extension ConfigMistake {
         switch word.lowercased() {
         case "true", "false", "null": "JSON's words are in lower case; write \(word.lowercased())"
         case "none", "nil", "undefined": "there is no \(word) in JSON; write null, or leave the setting out"
-        default: "\(word) is no value; a text stands in double quotes: \"\(word)\""
+        default: "\(word) is not a JSON value; a string needs double quotes: \"\(word)\""
         }
     }
 

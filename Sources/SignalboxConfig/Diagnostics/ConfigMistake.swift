@@ -1,8 +1,8 @@
 package import SignalboxJSON
 
-/// A file of a config, as it was read.
+/// The name and contents of one file of a config.
 package struct ConfigText: Sendable, Equatable {
-    /// As mistakes name it.
+    /// The name in messages.
     package let name: String
     package let bytes: [UInt8]
 
@@ -12,39 +12,39 @@ package struct ConfigText: Sendable, Equatable {
     }
 }
 
-/// One thing that is wrong in a config, with its place.
+/// An error or a warning about a config, with its position.
 package struct ConfigMistake: Sendable, Equatable {
-    /// Whether the config can be used all the same.
+    /// Errors prevent the use of the config, warnings do not.
     package let severity: Severity
-    /// Which of the files that were read it is in, counted from 0.
+    /// Index of the file, counted from 0.
     package let file: Int
-    /// JSON Pointer of what is wrong; empty for the file as a whole.
+    /// JSON Pointer of the value; empty for the file as a whole.
     package let pointer: String
-    /// The bytes that are wrong, where known.
+    /// The bytes of the value, if known.
     package let place: Range<Int>?
-    /// Line and column of them.
+    /// Line and column of ``place``.
     package let position: TextPosition?
-    /// What is wrong and, behind a semicolon, what to do: one sentence without a full stop.
+    /// The problem and, after a semicolon, the remedy: one sentence without a full stop.
     package let message: String
-    /// Whether ``message`` repeats what stands in the file where anything may stand, a secret without its quotes too.
+    /// Whether ``message`` repeats text of the file, which may be a secret without its quotes.
     package var repeatsText = false
-    /// Whether what stands at ``place`` may be a secret that was pasted there.
+    /// Whether the text at ``place`` may be a pasted secret.
     package var mayBeSecret = false
-    /// Other places that have to do with it.
+    /// Other places that it is about.
     package var notes: [Note] = []
 
     package enum Severity: String, Sendable {
         case error, warning
     }
 
-    /// Another place, and what is there.
+    /// Another place that the mistake is about.
     package struct Note: Sendable, Equatable {
         package let file: Int
         package let place: Range<Int>
         package let message: String
     }
 
-    /// `12:5: /destinations/crm/timeout: …`, for a file's name and a colon to be put before it.
+    /// `12:5: /destinations/crm/timeout: …`, without the file's name.
     package var description: String {
         let place = position.map { "\($0.line):\($0.column): " } ?? ""
         return place + (pointer.isEmpty ? "" : pointer + ": ") + message
@@ -63,7 +63,7 @@ package struct ConfigMistake: Sendable, Equatable {
     }
 }
 
-/// A config that cannot be used, with all that is wrong in it: at least one mistake.
+/// A config with errors: at least one.
 package struct InvalidConfig: Error, Sendable {
     package let mistakes: [ConfigMistake]
 

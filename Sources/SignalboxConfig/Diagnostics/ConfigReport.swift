@@ -1,17 +1,17 @@
 import SignalboxJSON
 
-/// Mistakes of a config as a compiler would print them: file, line and column, the line itself, the place in it, what to do.
+/// Prints mistakes as a compiler does: file, line and column, the line itself, a mark below it, and a hint.
 package struct ConfigReport {
     private let files: [ConfigText]
     private let hasColor: Bool
 
-    /// `hasColor`: for a terminal that shows them (ECMA-48).
+    /// `hasColor`: with the color codes of terminals (ECMA-48).
     package init(of files: [ConfigText], hasColor: Bool = false) {
         self.files = files
         self.hasColor = hasColor
     }
 
-    /// Lines that end in a line feed, in the order of the files and of the places in them.
+    /// The report, in the order of the mistakes.
     package func text(of mistakes: [ConfigMistake]) -> String {
         let report = ConfigReport(
             of: files.enumerated().map { $1.hidingSecrets(of: mistakes, in: $0) }, hasColor: hasColor)
@@ -22,8 +22,8 @@ package struct ConfigReport {
         mistake.position.map { "\(name):\($0.line):\($0.column)" } ?? name
     }
 
-    /// The same in a line each, without the lines of the files: secrets may stand there by mistake. `names`: of the files. Those
-    /// beyond `limit` are only counted, and longer ones than 500 characters cut.
+    /// One line for each mistake, without the lines of the files, which may have secrets by mistake. `names`: of the
+    /// files. Mistakes beyond `limit` are counted only; a line has at most 500 characters.
     package static func lines(
         of mistakes: [ConfigMistake], in names: [String], upTo limit: Int = 20
     ) -> [String] {
@@ -31,7 +31,7 @@ package struct ConfigReport {
             let pointer = mistake.pointer.isEmpty ? "" : shortened(mistake.pointer) + ": "
             let message =
                 mistake.repeatsText
-                ? "what stands here is no value of JSON; signalbox routes check shows it" : mistake.message
+                ? "this is not a JSON value; signalbox routes check shows it" : mistake.message
             let line =
                 place(of: mistake, in: names[mistake.file]) + ": \(mistake.severity.rawValue): " + pointer + message
             return line.count > 500 ? printable(line.prefix(500) + "…") : printable(line)
@@ -77,7 +77,7 @@ package struct ConfigReport {
             + colored(mark, color) + "\n"
     }
 
-    /// What is wrong, and what to do about it: they are parted by the first semicolon that is not within quotes.
+    /// The problem and the remedy, which the first semicolon outside quotes separates.
     private static func parts(of message: String) -> (problem: String, hint: String?) {
         var isQuoted = false
         var previous: Character?
@@ -99,7 +99,7 @@ package struct ConfigReport {
         pointer.utf8.count <= 1_000 ? pointer : pointer.prefix(300) + "…" + pointer.suffix(100)
     }
 
-    /// Names of the config are repeated in messages; what would move the cursor is not.
+    /// Replaces characters that would move the cursor.
     private static func printable(_ text: String) -> String {
         var printable = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

@@ -41,7 +41,7 @@ extension ConfigText {
         }
     }
 
-    /// What shows where values begin and end.
+    /// Bytes that separate values.
     private static func isShown(_ byte: UInt8) -> Bool { "\"{}[]:, \t\r\n".utf8.contains(byte) }
 
     /// Of Base64 (RFC 4648), with either alphabet.

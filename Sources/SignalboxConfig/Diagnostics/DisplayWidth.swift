@@ -1,10 +1,10 @@
-/// How many columns of a terminal a character takes, so that what stands below it stands below it.
+/// The columns that a character takes on a terminal.
 enum DisplayWidth {
-    /// 2 for what East Asian typesetting and emoji make wide (Unicode Standard Annex 11), 0 for what only marks another.
+    /// 2 for wide characters of East Asian typesetting and emoji (Unicode Standard Annex 11), 0 for combining marks.
     static func columns(_ character: Character) -> Int {
         var columns = 0
         for scalar in character.unicodeScalars {
-            // Variation selector 16 asks for the picture.
+            // Variation selector 16 selects the emoji.
             columns = max(columns, scalar.value == 0xFE0F ? 2 : self.columns(scalar))
         }
         return columns

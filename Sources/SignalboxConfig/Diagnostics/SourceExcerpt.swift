@@ -1,23 +1,23 @@
 import SignalboxJSON
 
-/// The line of a text in which something is wrong, as a terminal shows it, and the columns to mark below it.
+/// One line of a text as a terminal shows it, and the columns to mark below it.
 struct SourceExcerpt {
     let line: Int
-    /// Without tabs, control characters and what would change the direction of writing.
+    /// Without tabs, control characters and characters that change the writing direction.
     let text: String
     /// Columns before the mark.
     let indent: Int
     /// Columns of the mark: at least one.
     let width: Int
 
-    /// Columns of a line that are shown; longer ones are cut around the place.
+    /// Columns of a line that are shown; longer lines are cut around the place.
     static let columns = 100
     /// Columns that are kept before the place when a line is cut.
     private static let before = 40
-    /// A tab is shown as so many blanks, wherever it stands.
+    /// Spaces that a tab is shown as.
     private static let tab = 4
 
-    /// `place`: in bytes. What of it is on further lines is not marked.
+    /// `place`: in bytes. The part on further lines is not marked.
     init(of place: Range<Int>, in text: [UInt8]) {
         line = TextPosition(offset: place.lowerBound, in: text).line
         let newline = UInt8(ascii: "\n")
@@ -25,7 +25,7 @@ struct SourceExcerpt {
         var lineStart = text[..<start].lastIndex(of: newline).map { $0 + 1 } ?? 0
         if lineStart == 0, text.starts(with: [0xEF, 0xBB, 0xBF]) { lineStart = min(3, start) }
         let lineEnd = text[start...].firstIndex(of: newline) ?? text.count
-        // A character takes at most 4 bytes, but for those that are made of several: these cut a line a little earlier.
+        // A character takes at most 4 bytes; combined ones may cut a line a little earlier.
         let first = Self.boundary(max(lineStart, start - 8 * Self.columns), in: text, before: start)
         let last = min(lineEnd, start + 8 * Self.columns)
         let head = Self.shown(text[first..<start])
@@ -59,14 +59,14 @@ struct SourceExcerpt {
         character.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {
             case .control, .lineSeparator, .paragraphSeparator: false
-            // Joiners hold emoji together; all others are invisible, or turn the line around.
+            // Joiners combine emoji; all others are invisible or change the writing direction.
             case .format: scalar.value == 0x200D
             default: true
             }
         }
     }
 
-    /// The three parts of a line, cut so that the marked one is in sight.
+    /// The three parts of a line, cut so that the marked one is visible.
     private struct Cut {
         var head: [Character]
         var marked: [Character]

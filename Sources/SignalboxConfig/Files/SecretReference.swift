@@ -1,6 +1,6 @@
 import Foundation
 
-/// Where a secret is kept; the config never holds the secret itself.
+/// The location of a secret. The config never has the secret itself.
 package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     case environment(String)
     case file(String)
@@ -23,8 +23,8 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Fetches the secret. White space around it does not count, since files end with a line end. Fails when there is
-    /// nothing: an empty secret would let anyone in.
+    /// Reads the secret, without white space around it, because files end with a line end. Throws for an empty secret,
+    /// which would accept every client.
     package func resolve(environment: [String: String]) throws(UnresolvedSecret) -> String {
         let found: String?
         switch self {
@@ -39,7 +39,7 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A secret that the config names is not there.
+/// The config names a secret that is missing or empty.
 package struct UnresolvedSecret: Error, Sendable, CustomStringConvertible {
     package let reference: SecretReference
     package let isEmpty: Bool

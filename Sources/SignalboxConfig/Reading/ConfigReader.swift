@@ -1,224 +1,259 @@
 package import SignalboxJSON
-import SignalboxNotification
+package import SignalboxNotification
 
-/// Goes through a config and notes what is wrong, so that one run shows every mistake.
+/// Bounds on a config and its parts, so that reading it and matching with it take limited time and memory.
+package enum ConfigBounds {
+    /// Bytes of all files together.
+    package static let bytes = 16 << 20
+    package static let routes = 100_000
+    static let destinations = 10_000
+    static let sources = 10_000
+    static let categories = 10_000
+    static let actionTypes = 1_000
+    /// Entries of an array, unless another bound applies.
+    package static let entries = 1_000
+    /// Bytes and keys of a JSON Pointer.
+    static let (pointerBytes, pointerKeys) = (1_024, 32)
+    /// Characters of a single-line string.
+    static let lineCharacters = 1_024
+}
+
+/// Reads values by their declarations and records what is wrong, so that one run shows every mistake.
 package struct ConfigReader {
     let parser: JSONParser
-    /// One of each file, the config's own first.
+    /// The value of each file, the config's own first.
     let roots: [JSONValue]
     /// The location of the first root within the config, when the text is a part of it.
-    let base: ConfigLocation
-    package internal(set) var diagnostics = ConfigDiagnostics()
-    /// Files that were read for what the config says.
+    private let base: ConfigLocation
+    package var diagnostics = ConfigDiagnostics()
+    /// The declared destinations, including those with mistakes.
+    let destinations: KnownDestinations
+    /// The files of templates, as the config names them.
     var templateFiles: [String] = []
-    /// Destinations that get payloads as they came.
-    private(set) var rawDestinations: Set<DestinationName> = []
-    /// Objects, and the keys that they may have, as they were asked for.
-    private(set) var askedKeys: [(object: JSONValue, keys: [String])] = []
+    /// The first entry of each key of objects that all files share, by the plural of their entries.
+    private var shared: [String: [String: JSONValue]] = [:]
 
-    /// What files beside the config may hold.
-    private static let partKeys = ["$schema", "sources", "destinations", "routes"]
-    private static let keys = [
-        "$schema", "gateway", "sources", "detectors", "egress", "destinations", "routes", "fallback", "retention",
-        "admin", "actions", "categories", "media",
-    ]
-
-    /// `roots`: of this parser. `base`: where the first root is, when the text is a part of a config.
+    /// `roots`: of this parser. `base`: the location of the first root when the text is a part of a config.
     package init(parser: JSONParser, roots: [JSONValue], base: ConfigLocation = ConfigLocation(pointer: "")) {
         self.parser = parser
         self.roots = roots
         self.base = base
+        destinations = KnownDestinations(in: roots)
     }
 
-    /// Remembers what keys were looked for.
-    mutating func ask(_ keys: [String], of value: JSONValue) {
-        askedKeys.append((value, keys))
+    // MARK: Errors
+
+    package mutating func note(_ value: JSONValue, _ message: @autoclosure () -> String) {
+        diagnostics.error(at: location(of: value), message())
     }
 
-    mutating func config() -> GatewayConfig {
-        var config = GatewayConfig()
-        let root = roots[0]
-        for part in roots.dropFirst() { checkPart(part) }
-        guard isObject(root, keys: Self.keys) else { return config }
-        if let gateway = root["gateway"] { config.gateway = self.gateway(gateway) }
-        config.sources = sources(roots.compactMap { $0["sources"] })
-        if let detectors = root["detectors"], isObject(detectors, keys: ["chain", "custom"]) {
-            config.chain = detectors["chain"].map { chain($0) }
-            config.customDetectors = detectors["custom"].map { JSONText($0) }
-            checkCustom(detectors["custom"], chain: config.chain)
-        }
-        if let egress = root["egress"], isObject(egress, keys: ["allow"]) {
-            config.egressAllow = egress["allow"].map { ranges($0) } ?? []
-        }
-        if let admin = root["admin"] {
-            _ = isObject(admin, keys: ["auth"])
-            config.adminBearer = bearer(admin, orElse: "operators need")
-        }
-        if let retention = root["retention"] { config.retention = self.retention(retention) }
-        if let categories = root["categories"] { config.categories = self.categories(categories) }
-        if let media = root["media"] { config.media = self.media(media) }
-        readRoutes(into: &config)
-        config.templateFiles = templateFiles
-        return config
+    /// Records an error on a member's key.
+    package mutating func note(keyOf member: JSONValue, _ message: @autoclosure () -> String) {
+        diagnostics.error(at: location(of: member, isKey: true), message())
     }
 
-    /// The location of every declared destination, in order; a name that is declared twice is there twice.
-    var declaredDestinations: [(name: DestinationName, location: ConfigLocation)] {
-        roots.enumerated().flatMap { file, root -> [(name: DestinationName, location: ConfigLocation)] in
-            guard let destinations = root["destinations"] else { return [] }
-            return destinations.members.map { key, _ in
-                let name = String(decoding: key, as: UTF8.self)
-                let location = ConfigLocation(file: file, pointer: "/destinations").appending(name, isKey: true)
-                return (DestinationName(name), location)
-            }
-        }
+    /// Records an error on a value that may be a secret and must not be shown.
+    mutating func note(secret value: JSONValue, _ message: @autoclosure () -> String) {
+        diagnostics.error(at: location(of: value), message(), mayBeSecret: true)
     }
 
-    /// Destinations, and all that names them.
-    private mutating func readRoutes(into config: inout GatewayConfig) {
-        let declared = roots.compactMap { $0["destinations"] }
-        config.destinations = destinations(declared, of: config.gateway)
-        for destination in config.destinations where destination.wantsPayload {
-            rawDestinations.insert(destination.name)
-        }
-        // Those that hold mistakes are known all the same.
-        let names = KnownDestinations(declaredDestinations.map(\.name.name))
-        config.routes = routes(roots.map { $0["routes"] }, destinations: names)
-        if let fallback = roots[0]["fallback"] {
-            config.fallback = destinationNames(fallback, known: names)
-        }
-        if let actions = roots[0]["actions"] { config.actions = self.actions(actions, destinations: names) }
+    /// Records an error on a URL, which is hidden when it may contain a password.
+    mutating func note(url value: JSONValue, _ message: @autoclosure () -> String) {
+        diagnostics.error(
+            at: location(of: value), message(), mayBeSecret: value.string?.contains("@") ?? false)
     }
 
-    /// A file beside the config holds less than the config: what the gateway is as a whole is said in one place.
-    private mutating func checkPart(_ root: JSONValue) {
-        for (name, member) in root.members {
+    /// The location, or any once further findings are only counted: to find one takes time.
+    private func location(of value: JSONValue, isKey: Bool = false) -> ConfigLocation {
+        guard !diagnostics.isFull else { return base }
+        return ConfigLocation(
+            file: base.file + file(of: value), pointer: base.pointer + parser.pointer(to: value), isKey: isKey)
+    }
+
+    /// The index of the file that has a value.
+    func file(of value: JSONValue) -> Int { roots.firstIndex { $0.contains(value) } ?? 0 }
+
+    /// Valid words that a message lists.
+    private static let mostListed = 50
+
+    /// The nearest valid word, or the valid words when none is near.
+    package static func suggestion(for word: String, among known: [String]) -> String {
+        if let near = Spelling.nearest(to: word, among: known) { return "; did you mean \"\(near)\"?" }
+        let names = known.filter { $0 != "$schema" }
+        let rest = names.count > mostListed ? " and \(names.count - mostListed) more" : ""
+        return "; known here: " + names.prefix(mostListed).joined(separator: ", ") + rest
+    }
+
+    // MARK: Values
+
+    /// True for an object; keys that are not among those given are errors, as are repeated ones.
+    package mutating func isObject(_ value: JSONValue, keys: [String]) -> Bool {
+        guard value.isObject else {
+            note(value, "this must be an object, in braces")
+            return false
+        }
+        var seen: Set<String> = []
+        for (name, member) in value.members {
             let key = String(decoding: name, as: UTF8.self)
-            guard Self.keys.contains(key), !Self.partKeys.contains(key) else { continue }
-            note(
-                keyOf: member,
-                "\"\(key)\" belongs in the config itself; this file may add sources, destinations and routes")
+            if !keys.contains(key) {
+                note(keyOf: member, "there is no setting \"\(key)\" here" + Self.suggestion(for: key, among: keys))
+            }
+            if !seen.insert(key).inserted { note(keyOf: member, Self.repeated(key)) }
         }
-        _ = isObject(root, keys: Self.keys)
+        return true
     }
 
-    private mutating func gateway(_ value: JSONValue) -> GatewayConfig.Gateway {
-        var gateway = GatewayConfig.Gateway()
-        guard isObject(value, keys: ["name", "publicUrl", "listen", "dataDir"]) else { return gateway }
-        if let name = value["name"].flatMap({ text($0) }) {
-            gateway.name = name
-            if let value = value["name"], !NameRule.allows(name) { note(value, "this is no name: " + NameRule.words) }
-        }
-        gateway.publicUrl = value["publicUrl"].flatMap { webAddress($0) }
-        gateway.listen = value["listen"].flatMap { line($0) }
-        gateway.dataDirectory = value["dataDir"].flatMap { line($0) }
-        return gateway
-    }
+    private static func repeated(_ key: String) -> String { "\"\(key)\" stands here twice; remove one" }
 
-    private mutating func retention(_ value: JSONValue) -> GatewayConfig.Retention {
-        var retention = GatewayConfig.Retention()
-        guard isObject(value, keys: ["ended", "dead", "bytes"]) else { return retention }
-        let range: ClosedRange<Duration> = .seconds(60)...(.seconds(3660 * 86_400))
-        if let ended = value["ended"] {
-            retention.ended = duration(ended, in: range, example: "7d") ?? retention.ended
-        }
-        if let dead = value["dead"] { retention.dead = duration(dead, in: range, example: "30d") ?? retention.dead }
-        if let bytes = value["bytes"] {
-            retention.bytes = whole(bytes, in: (1 << 20)...(1 << 50)).map { Int64($0) } ?? retention.bytes
-        }
-        return retention
-    }
-
-    private mutating func sources(_ lists: [JSONValue]) -> [SourceName: GatewayConfig.Source] {
-        var sources: [SourceName: GatewayConfig.Source] = [:]
-        for (name, value) in namedObjects(lists, upTo: ConfigBounds.sources, "sources") {
-            guard isObject(value, keys: ["auth", "vendor", "dedupe"]) else { continue }
-            var source = GatewayConfig.Source()
-            source.bearer = bearer(value, orElse: "a source needs")
-            source.vendor = value["vendor"].flatMap { sourceVendor($0) }
-            source.dedupe = value["dedupe"].flatMap { dedupe($0) }
-            sources[SourceName(name)] = source
-        }
-        return sources
-    }
-
-    /// The tokens of an object's `auth`. `words`: who needs one.
-    private mutating func bearer(_ value: JSONValue, orElse words: String) -> [SecretReference] {
-        let auth = value["auth"]
-        let tokens = auth.flatMap { isObject($0, keys: ["bearer"]) ? $0["bearer"] : nil }
-        if tokens?.isEmptyContainer ?? (auth?.isObject ?? true) {
-            note(tokens ?? auth ?? value, "\(words) at least one token: \"auth\": {\"bearer\": [\"env:TOKEN\"]}")
-        }
-        return tokens.map { list($0).compactMap { secret($0) } } ?? []
-    }
-
-    private mutating func dedupe(_ value: JSONValue) -> GatewayConfig.Dedupe? {
-        guard isObject(value, keys: ["window", "key"]) else { return nil }
-        guard let key = value["key"], let window = value["window"] else {
-            note(value, "this needs a \"key\", such as \"/data/campaign/messageId\", and a \"window\", such as \"10m\"")
+    /// The entries of an object with keys of its own; nil for another value or for too many entries.
+    mutating func entries(of value: JSONValue, by rule: KeyRule) -> [(String, JSONValue)]? {
+        guard value.isObject else {
+            note(value, "this must be an object, in braces, with \(rule.entries)")
             return nil
         }
-        let range: ClosedRange<Duration> = .seconds(1)...(.seconds(7 * 86_400))
-        guard let pointer = pointer(key), let duration = duration(window, in: range, example: "10m") else {
+        var first = rule.isShared ? shared[rule.plural, default: [:]] : [:]
+        guard value.members.dropFirst(rule.most - first.count).first(where: { _ in true }) == nil else {
+            note(value, "these are more than \(rule.most) \(rule.plural); remove some")
             return nil
         }
-        return GatewayConfig.Dedupe(key: pointer, window: duration)
+        var entries: [(String, JSONValue)] = []
+        for (name, member) in value.members {
+            var key = String(decoding: name, as: UTF8.self)
+            if rule.isCaseInsensitive { key = key.lowercased() }
+            if let problem = rule.problem(key) {
+                if rule.isShared { note(keyOf: member, problem) } else { note(member, problem) }
+            } else if rule.isLine, let problem = Self.problem(ofLine: key) {
+                note(keyOf: member, problem)
+            }
+            if let earlier = first[key] {
+                noteRepeat(of: key, member, earlier)
+            } else {
+                first[key] = member
+            }
+            entries.append((key, member))
+        }
+        if rule.isShared { shared[rule.plural] = first }
+        return entries
     }
 
-    private mutating func sourceVendor(_ value: JSONValue) -> VendorID? {
-        guard let name = text(value) else { return nil }
-        let sourceVendors = Vendors.namedBySource
-        guard !sourceVendors.contains(name) else { return VendorID(name) }
-        if Vendors.names.contains(name) {
-            note(value, "payloads of \"\(name)\" are recognised by themselves; leave out \"vendor\"")
-        } else {
-            note(
-                value,
-                "no source can be of \"\(name)\"" + Self.suggestion(for: name, among: sourceVendors))
+    private mutating func noteRepeat(of key: String, _ member: JSONValue, _ earlier: JSONValue) {
+        guard file(of: member) != file(of: earlier) else {
+            note(keyOf: member, Self.repeated(key))
+            return
         }
+        diagnostics.error(
+            at: location(of: member, isKey: true), "\"\(key)\" is declared in two files; rename one, or remove it",
+            also: [(location(of: earlier, isKey: true), "the first one is here")])
+    }
+
+    /// False, with an error, for an object with both or none of the first two keys. `keys`: every allowed key.
+    mutating func hasEither(_ keys: [String], in value: JSONValue, orElse problem: String) -> Bool {
+        let isEither = (value.member(keys[0]) == nil) != (value.member(keys[1]) == nil)
+        guard value.isObject, !isEither, isObject(value, keys: keys) else { return true }
+        note(value, problem)
+        return false
+    }
+
+    /// Reports every repeated key of an object and of all objects in it.
+    package mutating func checkRepeats(in value: JSONValue, _ message: String) {
+        for repeated in value.repeats(upTo: 10) { note(repeated, message) }
+        for (_, member) in value.members { checkRepeats(in: member, message) }
+        for element in value.elements { checkRepeats(in: element, message) }
+    }
+
+    /// The entries of an array; nil, with an error, for another value or another number of entries. `problem`: the
+    /// error for fewer entries, and for more if the bound is below ``ConfigBounds/entries``.
+    mutating func entries(_ value: JSONValue, _ count: ClosedRange<Int>, orElse problem: String) -> [JSONValue]? {
+        let most = count.upperBound
+        guard value.isArray else {
+            note(value, "this must be an array, in brackets")
+            return nil
+        }
+        let entries = Array(value.elements.prefix(most + 1))
+        if count.contains(entries.count) { return entries }
+        let isBeyondBounds = entries.count > most && most >= ConfigBounds.entries
+        note(value, isBeyondBounds ? "this has more than \(most) entries; remove some" : problem)
         return nil
     }
 
-    private mutating func chain(_ value: JSONValue) -> [String] {
-        var chain: [String] = []
-        let detectors = Vendors.names
-        for entry in list(value) {
-            guard let name = text(entry) else { continue }
-            if !detectors.contains(name) {
-                note(entry, "there is no detector \"\(name)\"" + Self.suggestion(for: name, among: detectors))
-            } else if chain.contains(name) {
-                note(entry, "\"\(name)\" stands in the chain twice; remove one")
-            }
-            chain.append(name)
-        }
-        return chain
+    /// The entries of an array, at most this many; none, with an error, for anything else.
+    package mutating func list(_ value: JSONValue, upTo most: Int = ConfigBounds.entries) -> [JSONValue] {
+        entries(value, 0...most, orElse: "this has more than \(most) entries; remove some") ?? []
     }
 
-    /// A user's own entries are part of the chain's link `catalogue`.
-    private mutating func checkCustom(_ custom: JSONValue?, chain: [String]?) {
-        guard let custom else { return }
-        if let chain, !chain.contains("catalogue") {
-            note(custom, "the chain never asks these; add \"catalogue\" to it")
+    package mutating func text(_ value: JSONValue) -> String? {
+        if let text = value.string, !text.isEmpty { return text }
+        note(value, "this must be a string that is not empty")
+        return nil
+    }
+
+    /// A string that logs and terminals show on one line.
+    package mutating func line(_ value: JSONValue) -> String? {
+        guard let text = text(value) else { return nil }
+        guard let problem = Self.problem(ofLine: text) else { return text }
+        note(value, problem)
+        return nil
+    }
+
+    package mutating func flag(_ value: JSONValue) -> Bool? { OptionType<Bool>.flag.read(value, &self) }
+
+    package mutating func instant(_ value: JSONValue) -> Timestamp? { OptionType<Timestamp>.instant.read(value, &self) }
+
+    static func problem(ofLine text: String) -> String? {
+        guard text.utf8.count <= 4 * ConfigBounds.lineCharacters, text.count <= ConfigBounds.lineCharacters else {
+            return "this has more than \(ConfigBounds.lineCharacters) characters; shorten it"
         }
-        guard !hasTooManyEntries(custom) else { return }
-        for mistake in Catalogue.mistakes(in: custom, with: parser) {
-            diagnostics.error(at: ConfigLocation(pointer: mistake.pointer), mistake.message)
+        guard text.unicodeScalars.contains(where: isControl) else { return nil }
+        return "this has a control character, which would change how logs and terminals show it; remove it"
+    }
+
+    /// Control characters, line separators, and characters that change the writing direction (Unicode Standard Annex
+    /// 9, 2).
+    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        case .format:
+            switch scalar.value {
+            case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+            default: false
+            }
+        default: false
         }
     }
 
-    mutating func ranges(_ value: JSONValue) -> [AddressRange] {
-        var ranges: [AddressRange] = []
-        for entry in list(value) {
-            guard let text = text(entry) else { continue }
-            if let range = AddressRange(text) {
-                ranges.append(range)
-            } else {
-                note(
-                    entry,
-                    "\"\(text)\" is no address range; write it like 10.0.0.0/8 or fd00::/8, with no bits set behind the prefix"
-                )
+    /// A JSON Pointer within the bounds; nil for anything else.
+    static func boundedPointer(_ text: String) -> JSONPointer? {
+        guard text.utf8.count <= ConfigBounds.pointerBytes, let pointer = JSONPointer(text),
+            pointer.tokens.count <= ConfigBounds.pointerKeys
+        else { return nil }
+        return pointer
+    }
+}
+
+/// The declared destinations: in the config's order, and as a set for lookups.
+struct KnownDestinations: Sendable {
+    /// With the location of each key; a name that is declared twice is there twice.
+    let declared: [(name: DestinationName, location: ConfigLocation)]
+    private let names: Set<String>
+
+    init(in roots: [JSONValue]) {
+        var declared: [(name: DestinationName, location: ConfigLocation)] = []
+        for (file, root) in roots.enumerated() {
+            guard let destinations = root["destinations"] else { continue }
+            for (key, _) in destinations.members {
+                let name = String(decoding: key, as: UTF8.self)
+                let location = ConfigLocation(file: file, pointer: "/destinations").appending(name, isKey: true)
+                declared.append((DestinationName(name), location))
             }
         }
-        return ranges
+        self.declared = declared
+        names = Set(declared.map(\.name.name))
+    }
+
+    /// Advice for a name that is not declared; nil for a declared one.
+    func advice(for name: String) -> String? {
+        guard !names.contains(name) else { return nil }
+        guard !names.isEmpty else { return "; add one under \"destinations\"" }
+        return ConfigReader.suggestion(for: name, among: declared.map(\.name.name))
     }
 }

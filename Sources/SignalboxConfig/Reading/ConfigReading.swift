@@ -1,26 +1,24 @@
-package import SignalboxJSON
+import SignalboxJSON
 import SignalboxNotification
 
-/// A config while it is read: its values, and what is wrong with them so far.
+/// A config while it is read: its values, and the errors and warnings so far.
 ///
 /// SignalboxRouting compiles patterns and templates from the values and adds its own findings; ``finish()`` then either
 /// returns the config or throws all errors.
 package struct ConfigReading: Sendable {
-    /// The most files beside the config that are read with it.
-    package static let mostParts = 200
-
     package let files: [ConfigText]
     package var config: GatewayConfig
     package var diagnostics: ConfigDiagnostics
-    private let declaredDestinations: [(name: DestinationName, location: ConfigLocation)]
+    private let destinations: KnownDestinations
 
     /// Reads the config's own file, and after it those that only add sources, destinations and routes. Throws at once
-    /// when a file is not JSON or the files are too large, because what such a file declares would seem to be missing.
+    /// when a file is not JSON or the files are too large, because its declarations would seem to be missing.
     package init(_ files: [ConfigText]) throws(InvalidConfig) {
-        precondition((1...Self.mostParts + 1).contains(files.count), "A config is read from too few or too many files.")
+        let most = ConfigFiles.mostParts + 1
+        precondition((1...most).contains(files.count), "A config is read from too few or too many files.")
         if let large = ConfigMistake(sizeOf: files) { throw InvalidConfig(mistakes: [large]) }
         var limits = JSONParser.Limits()
-        limits.documents = Self.mostParts + 1
+        limits.documents = most
         let parser = JSONParser(limits: limits)
         var roots: [JSONValue] = []
         var faults: [ConfigMistake] = []
@@ -36,7 +34,7 @@ package struct ConfigReading: Sendable {
         config = reader.config()
         self.files = files
         diagnostics = reader.diagnostics
-        declaredDestinations = reader.declaredDestinations
+        destinations = reader.destinations
     }
 
     /// The config with its warnings. Throws when there are errors.
@@ -46,7 +44,7 @@ package struct ConfigReading: Sendable {
         let used = Set(
             config.routes.flatMap(\.destinations) + config.fallback
                 + config.actions.custom.values.flatMap(\.destinations))
-        for (name, location) in declaredDestinations where !used.contains(name) {
+        for (name, location) in destinations.declared where !used.contains(name) {
             diagnostics.warning(
                 at: location, "nothing ever goes to \"\(name)\"; name it under \"to\" of a route, or remove it")
         }
@@ -56,11 +54,51 @@ package struct ConfigReading: Sendable {
 }
 
 extension ConfigReader {
-    /// By JSON Pointer, the keys that objects of a config that is one text may have: for comparing them with the schema.
-    package static func askedKeys(of text: [UInt8]) throws(JSONError) -> [(pointer: String, keys: [String])] {
-        let parser = JSONParser()
-        var reader = ConfigReader(parser: parser, roots: [try parser.parse(text)])
-        _ = reader.config()
-        return reader.askedKeys.map { (parser.pointer(to: $0.object), $0.keys) }
+    /// The values of all files.
+    fileprivate mutating func config() -> GatewayConfig {
+        var config = GatewayConfig()
+        for (file, root) in roots.enumerated() {
+            (file == 0 ? GatewayConfig.options : GatewayConfig.partOptions).read(root, into: &config, &self)
+        }
+        if config.routes.count > ConfigBounds.routes {
+            diagnostics.error(
+                at: ConfigLocation(pointer: "/routes"),
+                "all files have more than \(ConfigBounds.routes) routes; remove some")
+        }
+        checkNames(of: config.routes)
+        checkPayloads(config)
+        for index in config.destinations.indices {
+            guard case .webhook(var webhook) = config.destinations[index].endpoint else { continue }
+            guard webhook.handshake?.origin == "" else { continue }
+            webhook.handshake?.origin = config.gateway.origin
+            config.destinations[index].endpoint = .webhook(webhook)
+        }
+        config.origin.files = templateFiles
+        return config
+    }
+
+    private mutating func checkNames(of routes: [RouteOptions]) {
+        var names: [String: ConfigLocation] = [:]
+        for route in routes where !route.name.isEmpty {
+            let location = route.location.appending("name")
+            guard let other = names.updateValue(location, forKey: route.name) else { continue }
+            diagnostics.error(
+                at: location, "there are two routes named \"\(route.name)\"; rename one",
+                also: [(other, "the other one is here")])
+        }
+    }
+
+    /// A payload in its original form can be neither redacted nor transformed.
+    private mutating func checkPayloads(_ config: GatewayConfig) {
+        let raw = Set(config.destinations.filter(\.wantsPayload).map(\.name))
+        for route in config.routes where !route.redactions.isEmpty || route.transform != nil {
+            let limit = route.redactions.isEmpty ? "of which nothing can be made" : "in which nothing can be redacted"
+            for (position, name) in route.destinations.enumerated() where raw.contains(name) {
+                diagnostics.error(
+                    at: route.location.appending("to").appending("\(position)"),
+                    "\"\(name)\" gets the payload as it came (\"raw\"), \(limit); give the destination another format, "
+                        + "or leave it out here")
+            }
+        }
     }
 }

@@ -1,4 +1,35 @@
-/// The JSON Schema (2020-12) of the config, for editors and validators.
+import SignalboxJSON
+import SignalboxNotification
+
+/// The JSON Schema (2020-12) of the config, made from the declarations of its options.
 package enum ConfigSchema {
-    package static var text: [UInt8] { PackageResources.routes_schema_json }
+    /// With a line end.
+    package static var text: String { root.pretty() + "\n" }
+
+    private static var root: JSONNode {
+        let head: JSONNode = [
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            "$id": "urn:signalbox:schema:routes:1",
+            "title": "Signalbox config",
+            "description":
+                "The config: routes.json, and the files in routes.d next to it, which have sources, destinations and routes only. Run signalbox routes check for errors that a schema cannot find.",
+        ]
+        return head.adding(GatewayConfig.options.schema).adding(["$defs": definitions])
+    }
+
+    /// Recursive schemas.
+    private static var definitions: JSONNode {
+        let own: JSONNode = ["argument": ArgumentSchema.definition, "map": DataField.definition]
+        return own.adding(patterns)
+    }
+
+    /// The language of event patterns, which SignalboxRouting reads.
+    private static var patterns: JSONNode {
+        let parser = JSONParser()
+        do throws(JSONError) {
+            return JSONNode(try parser.parse(PackageResources.patterns_json))
+        } catch {
+            preconditionFailure("The schema of patterns is not JSON: \(error)")
+        }
+    }
 }

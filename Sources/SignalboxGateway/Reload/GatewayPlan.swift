@@ -23,8 +23,8 @@ package struct GatewayPlan: Sendable {
     let deadLetters: DeadLetterEvents
     let downloads: MediaService.Setup
     private let mediaClient: OutboundHTTP
-    /// A digest of the secrets and TLS files of each webhook.
-    private let secrets: [DestinationName: [UInt8]]
+    /// The secrets of each webhook.
+    private let secrets: [DestinationName: ResolvedConfig.WebhookSecrets]
 
     /// The resources that outlive a config.
     package struct Resources: Sendable {
@@ -46,7 +46,7 @@ package struct GatewayPlan: Sendable {
         links = resolved.links
         status = ActiveConfigStatus(digest: config.origin.digest, since: Date())
         normalizer = Normalizer(
-            chain: resolved.chain, gateway: config.gateway.name, tokens: resources.tokens,
+            chain: config.vendorChain, gateway: config.gateway.name, tokens: resources.tokens,
             keepsPayloads: !routes.payloadTakers.isEmpty, showsPayloads: routes.includesPayloads,
             mediaStatus: .skipped, actions: config.actions, categories: config.categories.statics)
         intake = Intake(
@@ -68,7 +68,7 @@ package struct GatewayPlan: Sendable {
                 inbox: resources.inbox)
             return (destination, sender)
         }
-        secrets = resolved.webhooks.mapValues(\.digest)
+        secrets = resolved.webhooks
         // Downloads have a client of their own: files are large, and any server may send them.
         let allow = config.media.allow
         let known = former.flatMap { $0.clients === clients && $0.config.media.allow == allow ? $0.mediaClient : nil }

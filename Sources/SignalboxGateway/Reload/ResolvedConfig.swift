@@ -1,44 +1,76 @@
 package import SignalboxConfig
-package import SignalboxNotification
+import SignalboxEgress
+import SignalboxNotification
 package import SignalboxRouting
+
+extension RoutedConfig {
+    /// Reads and checks a config. Its `origin` lists the files that were read, and the folder of further files.
+    package init(_ files: ConfigFiles) throws(InvalidConfig) {
+        try self.init(files.texts)
+        config.origin = GatewayConfig.Origin(
+            files: files.texts.map(\.name) + config.origin.files, folder: files.folder,
+            digest: hexadecimal(sha256(files.texts.flatMap(\.bytes))))
+    }
+
+    /// Reads and checks the config at `path`.
+    package init(path: String) throws(ConfigRefusal) {
+        let files = try ConfigFiles(path)
+        do throws(InvalidConfig) { try self.init(files) } catch { throw ConfigRefusal(error, in: files.texts) }
+    }
+}
 
 /// A config with everything that it refers to: detectors, secrets and keys. Making a ``GatewayPlan`` from it cannot
 /// fail.
 package struct ResolvedConfig: Sendable {
     /// The secrets of one webhook.
-    package struct WebhookSecrets: Sendable {
+    package struct WebhookSecrets: Sendable, Equatable {
         let keys: WebhookKeys
-        let headers: [(name: String, value: String)]
         let clientSecret: String?
-        let digest: [UInt8]
+        /// The webhook's own headers, as they are sent.
+        let headers: [(name: String, value: String)]
+        private let texts: SecretResolver.Webhook
 
-        /// `headers`: the webhook's own, as they are sent. `clientSecret`: of its OAuth credentials, if it has some.
-        /// `digest`: digest of all secrets and TLS files, to detect that one of them changed.
-        package init(
-            keys: WebhookKeys, headers: [(name: String, value: String)], clientSecret: String?, digest: [UInt8]
-        ) {
-            self.keys = keys
-            self.headers = headers
-            self.clientSecret = clientSecret
-            self.digest = digest
+        /// Nil for a destination that is not a webhook.
+        package init?(of destination: Destination, by resolver: SecretResolver) throws(ConfigRefusal) {
+            guard case .webhook(let webhook) = destination.endpoint else { return nil }
+            texts = try resolver.webhook(webhook, of: destination.name)
+            var keys: [WebhookKey] = []
+            for secret in texts.signing {
+                let key: WebhookKey
+                do throws(InvalidWebhookKey) { key = try WebhookKey(secret.text) } catch {
+                    throw resolver.refusal(of: secret, "\(error) (it comes from \(secret.reference))")
+                }
+                guard key.canSign else {
+                    throw resolver.refusal(
+                        of: secret, "\(secret.reference) is a public key, which cannot sign; use the whsk_ key")
+                }
+                keys.append(key)
+            }
+            self.keys = WebhookKeys(keys)
+            clientSecret = texts.clientSecret
+            headers = zip(webhook.headers, texts.headers).map { ($0.name, $1) }
         }
+
+        /// True if all secrets and TLS files are equal.
+        package static func == (one: WebhookSecrets, other: WebhookSecrets) -> Bool { one.texts == other.texts }
     }
 
     package let config: GatewayConfig
     let routes: RouteTable
-    let chain: VendorChain
     let links: MediaLinks
     let webhooks: [DestinationName: WebhookSecrets]
 
-    /// `chain`: the detectors that the config names. `links`: signs the links to stored files, if the config asks for
-    /// it. `webhooks`: one for each destination that is a webhook.
-    package init(
-        _ loaded: RoutedConfig, chain: VendorChain, links: MediaLinks, webhooks: [DestinationName: WebhookSecrets]
-    ) {
+    /// Throws if a secret or a TLS file cannot be used.
+    package init(_ loaded: RoutedConfig, by resolver: SecretResolver) throws(ConfigRefusal) {
         config = loaded.config
         routes = loaded.routes
-        self.chain = chain
-        self.links = links
+        var webhooks: [DestinationName: WebhookSecrets] = [:]
+        for destination in config.destinations {
+            webhooks[destination.name] = try WebhookSecrets(of: destination, by: resolver)
+        }
         self.webhooks = webhooks
+        let secrets = try resolver.mediaSecrets(config.media)
+        links = MediaLinks(
+            publicUrl: config.gateway.publicUrl, secrets: secrets, expiry: config.media.signedUrls?.expiry ?? .zero)
     }
 }

@@ -77,7 +77,8 @@ struct Destinations: AsyncParsableCommand {
             let clients = ClientPool(allow: config.egressAllow)
             defer { clients.stop() }
             let sender = GatewayPlan.sender(
-                for: destination, try ConfigFile.secrets(of: destination, path: options.configPath), clients: clients,
+                for: destination, try ResolvedConfig.WebhookSecrets(of: destination, by: options.secretResolver),
+                clients: clients,
                 version: Version.current, inbox: InboxSender(color: StandardOutput.hasColor) { print($0) })
             let lease = OperationalEvent(gateway: config.gateway.name).pingLease(to: destination.name)
             let ping = await sender.ping(lease)

@@ -23,7 +23,7 @@ struct Explain: AsyncParsableCommand {
         let loaded = try options.optionalConfig()
         let config = loaded.config
         let explanation = Explanation(
-            try options.normalizer(for: config), chain: try ConfigFile.chain(config), routes: loaded.routes,
+            try options.normalizer(for: config), chain: config.vendorChain, routes: loaded.routes,
             as: Reception(from: source, at: Date(), vendor: config.sourceVendors[source]))
         do throws(Rejection) {
             try explanation.explain(body) { StandardOutput.print($0) }

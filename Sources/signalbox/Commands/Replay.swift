@@ -114,7 +114,7 @@ struct Replay: AsyncParsableCommand {
     }
 
     private func check(_ config: RoutedConfig) throws {
-        try selection.request.check(try ConfigFile.chain(config.config), config.config)
+        try selection.request.check(config.config.vendorChain, config.config)
     }
 
     private func decide(_ interruption: Interruption) async throws -> Bool {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SignalboxConfig
+import SignalboxGateway
 import SignalboxRouting
 
 struct Routes: ParsableCommand {
@@ -10,7 +11,7 @@ struct Routes: ParsableCommand {
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check a config and report each error with its line.",
-            discussion: "Includes the files in the folder \(ConfigFile.folder) next to it.")
+            discussion: "Includes the files in the folder \(ConfigFiles.folderName) next to it.")
 
         @Argument(help: "The config file, instead of --config.", completion: .file(extensions: ["json"]))
         var file: String?
@@ -28,11 +29,11 @@ struct Routes: ParsableCommand {
 
         func run() throws {
             let file = file ?? options.configPath
-            let texts = try ConfigFile.texts(file)
-            let report = ConfigReport(of: texts, hasColor: StandardError.hasColor)
+            let files = try ConfigFiles(file)
+            let report = ConfigReport(of: files.texts, hasColor: StandardError.hasColor)
             let found: (config: GatewayConfig?, mistakes: [ConfigMistake])
             do throws(InvalidConfig) {
-                let config = try ConfigFile.read(texts, from: file).config
+                let config = try RoutedConfig(files).config
                 found = (config, config.warnings)
             } catch {
                 found = (nil, error.mistakes)
@@ -41,7 +42,6 @@ struct Routes: ParsableCommand {
                 StandardError.write(report.text(of: found.mistakes) + report.summary(of: found.mistakes))
             }
             guard let config = found.config, !strict || found.mistakes.isEmpty else { throw ExitCode.unusable }
-            _ = try ConfigFile.chain(config)
             StandardOutput.print(
                 "\(file): \(config.routes.count) routes, \(config.destinations.count) destinations, "
                     + "\(config.sources.count) sources: \(found.mistakes.isEmpty ? "nothing wrong" : "can be used")")

@@ -70,6 +70,6 @@ extension Routes {
             discussion:
                 "Store it as routes.schema.json next to the config, which names it as its \"$schema\", for editors.")
 
-        func run() { StandardOutput.print(String(decoding: ConfigSchema.text, as: UTF8.self), terminator: "") }
+        func run() { StandardOutput.print(ConfigSchema.text, terminator: "") }
     }
 }

@@ -65,13 +65,15 @@ struct Serve: AsyncParsableCommand {
         _ gateway: Gateway, _ server: GatewayServer, address: ListenAddress
     ) -> ConfigReload.Preparation {
         do throws(ConfigRefusal) {
-            let config = try ConfigFile.load(options.configPath)
-            let plan = gateway.plan(for: try ConfigFile.resolve(config, path: options.configPath))
+            let config = try RoutedConfig(path: options.configPath)
+            let plan = gateway.plan(for: try ResolvedConfig(config, by: options.secretResolver))
             let surface = try surface(gateway, plan, address: address)
             return .ready(plan, serve: { server.replace(by: surface) })
         } catch {
             // Lines of the config belong on a terminal, not in a log.
-            StandardError.write(StandardError.isTerminal ? error.text : error.problems.joined(separator: "\n") + "\n")
+            StandardError.write(
+                StandardError.isTerminal
+                    ? error.report(hasColor: StandardError.hasColor) : error.problems.joined(separator: "\n") + "\n")
             return .rejected(problems: error.problems)
         }
     }
@@ -81,9 +83,9 @@ struct Serve: AsyncParsableCommand {
         _ gateway: Gateway, _ plan: GatewayPlan, address: ListenAddress
     ) throws(ConfigRefusal) -> GatewaySurface {
         let config = plan.config
-        let sources = try ConfigFile.tokens(config, path: options.configPath)
+        let sources = try options.secretResolver.sourceTokens(config)
         let operators = AdminAccess(
-            tokens: try ConfigFile.adminTokens(config, sources: sources, path: options.configPath),
+            tokens: try options.secretResolver.adminTokens(config, sources: sources),
             isOpen: address.isLoopback && config.sources.isEmpty)
         guard !config.sources.isEmpty || address.isLoopback else {
             throw ConfigRefusal(

@@ -1,5 +1,5 @@
 extension Duration {
-    /// Reads `250ms`, `15s`, `10m`, `6h`, `7d`: a whole number and a unit; nil for anything else, overflow included.
+    /// Reads `250ms`, `15s`, `10m`, `6h`, `7d`: a whole number and a unit; nil for anything else.
     package init?(text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int64(digits), count <= 1_000_000_000 else { return nil }
@@ -13,8 +13,8 @@ extension Duration {
         }
     }
 
-    /// In the largest unit that makes it a whole number, as ``init(text:)`` reads it: `10ms`, `90s`, `6h`. Rounded down to
-    /// the millisecond.
+    /// The duration in the largest unit that keeps it whole, as ``init(text:)`` reads it: `10ms`, `90s`, `6h`. Rounded
+    /// down to the millisecond.
     package var text: String {
         let milliseconds = milliseconds
         let units: [(name: String, length: Int64)] = [("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1000)]

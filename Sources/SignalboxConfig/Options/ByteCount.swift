@@ -1,7 +1,7 @@
-/// A number of bytes as configs write it.
+/// Reads and writes numbers of bytes with units.
 package enum ByteCount {
-    /// Reads `512B`, `256KB`, `1MB`, `1GB` (thousands), `64KiB`, `1MiB`, `1GiB` (1024): a whole number and a unit; nil for anything else,
-    /// overflow included.
+    /// Reads `512B`, `256KB`, `1MB`, `1GB` (thousands), `64KiB`, `1MiB`, `1GiB` (1024): a whole number and a unit.
+    /// Returns nil for anything else.
     package static func read(_ text: String) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int(digits), count <= 1_000_000_000 else { return nil }
@@ -17,7 +17,7 @@ package enum ByteCount {
         }
     }
 
-    /// In a unit that makes it a whole number, as ``read(_:)`` reads it.
+    /// The number in the largest unit that keeps it whole, as ``read(_:)`` reads it.
     package static func text(_ count: Int) -> String {
         let units = [
             ("GB", 1_000_000_000), ("GiB", 1 << 30), ("MB", 1_000_000), ("MiB", 1 << 20), ("KB", 1000), ("KiB", 1024),

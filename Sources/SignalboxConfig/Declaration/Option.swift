@@ -1,0 +1,175 @@
+import SignalboxJSON
+
+/// The description of one option, for the schema and the reference page.
+struct OptionInfo: Sendable {
+    let key: String
+    let type: TypeInfo
+    let isRequired: Bool
+    /// One or two sentences in Markdown without links.
+    let documentation: String
+    var defaultValue: JSONNode?
+    /// True if files in `routes.d` may have it too.
+    var isInParts = false
+
+    /// With description and default.
+    var schema: JSONNode {
+        let text = type.limits.isEmpty ? documentation : "\(documentation.dropLast()) (\(type.limits))."
+        let described: JSONNode = ["description": .string(text.replacing("`", with: ""))]
+        let full = described.adding(type.schema)
+        return defaultValue.map { full.adding(["default": $0]) } ?? full
+    }
+}
+
+/// One option of a section: its key, its type and its meaning. Reading, schema and reference derive from it.
+struct Option<Root: Sendable>: Sendable {
+    typealias Reading = @Sendable (_ value: JSONValue, _ root: inout Root, _ reader: inout ConfigReader) -> Void
+
+    private(set) var info: OptionInfo
+    /// The error if the option is missing; nil if it may be.
+    let missing: String?
+    /// Reads a value and sets the property; records errors.
+    private(set) var read: Reading
+    private let defaultValue: @Sendable (Root) -> JSONNode?
+
+    /// `required`: the error if the option is missing. `adding`: combines the values of several files; without it, only
+    /// the config's own file may have the option.
+    init<Value>(
+        _ key: String, _ path: any WritableKeyPath<Root, Value> & Sendable, _ type: OptionType<Value>,
+        required missing: String? = nil, adding: (@Sendable (inout Value, Value) -> Void)? = nil,
+        _ documentation: String
+    ) {
+        self.init(key, type, missing, documentation) {
+            type.write($0[keyPath: path])
+        } read: { value, root, reader in
+            guard let value = type.read(value, &reader) else { return }
+            if let adding { adding(&root[keyPath: path], value) } else { root[keyPath: path] = value }
+        }
+        info.isInParts = adding != nil
+    }
+
+    /// An option without a default.
+    init<Value>(
+        _ key: String, _ path: any WritableKeyPath<Root, Value?> & Sendable, _ type: OptionType<Value>,
+        required missing: String? = nil,
+        _ documentation: String
+    ) {
+        self.init(key, type, missing, documentation) { _ in
+            nil
+        } read: { value, root, reader in
+            root[keyPath: path] = type.read(value, &reader)
+        }
+    }
+
+    /// An object whose options are properties of the same root.
+    init(_ key: String, group section: Section<Root>, _ documentation: String) {
+        self.init(key, .section(section), nil, documentation) { _ in
+            nil
+        } read: {
+            section.read($0, into: &$1, &$2)
+        }
+    }
+
+    /// An option that is accepted and has no effect.
+    init(ignoring key: String, inParts: Bool = false, _ documentation: String) {
+        self.init(key, OptionType<Bool>(TypeInfo("any", [:])) { _, _ in nil }, nil, documentation) { _ in
+            nil
+        } read: { _, _, _ in
+        }
+        info.isInParts = inParts
+    }
+
+    private init<Value>(
+        _ key: String, _ type: OptionType<Value>, _ missing: String?, _ documentation: String,
+        defaultValue: @escaping @Sendable (Root) -> JSONNode?, read: @escaping Reading
+    ) {
+        info = OptionInfo(key: key, type: type.info, isRequired: missing != nil, documentation: documentation)
+        self.missing = missing
+        self.defaultValue = defaultValue
+        self.read = read
+    }
+
+    /// The option as a section with these values describes it.
+    func info(default root: Root) -> OptionInfo {
+        var info = info
+        if !info.isRequired { info.defaultValue = defaultValue(root) }
+        return info
+    }
+
+    /// The option in a file that must not have it: every value is an error.
+    func misplaced(_ problem: String) -> Option {
+        var option = self
+        option.read = { value, _, reader in reader.note(keyOf: value, problem) }
+        return option
+    }
+}
+
+@resultBuilder
+enum OptionBuilder<Root: Sendable> {
+    static func buildExpression(_ option: Option<Root>) -> Option<Root> { option }
+    static func buildBlock(_ options: Option<Root>...) -> [Option<Root>] { options }
+}
+
+/// The options of one object.
+struct Section<Root: Sendable>: Sendable {
+    typealias Check = @Sendable (_ root: inout Root, _ value: JSONValue, _ reader: inout ConfigReader) -> Void
+
+    /// The value of an object without any option.
+    let defaults: Root
+    let options: [Option<Root>]
+    /// Members of the schema besides `properties` and `required`.
+    private let rules: JSONNode
+    private let keys: [String]
+    private let check: Check
+
+    /// `rules`: members of the schema that constrain several options. `check`: checks them after they were read.
+    init(
+        _ defaults: Root, rules: JSONNode = [:], @OptionBuilder<Root> _ options: () -> [Option<Root>],
+        check: @escaping Check = { _, _, _ in }
+    ) {
+        self.init(defaults, rules: rules, options: options(), check: check)
+    }
+
+    init(
+        _ defaults: Root, rules: JSONNode = [:], options: [Option<Root>], check: @escaping Check = { _, _, _ in }
+    ) {
+        self.defaults = defaults
+        self.rules = rules
+        self.options = options
+        self.check = check
+        keys = options.map(\.info.key)
+    }
+
+    var infos: [OptionInfo] { options.map { $0.info(default: defaults) } }
+
+    var schema: JSONNode {
+        let infos = infos
+        let required = infos.filter(\.isRequired).map(\.key)
+        var schema: JSONNode = ["type": "object", "additionalProperties": false]
+        if !required.isEmpty { schema = schema.adding(["required": .strings(required)]) }
+        let properties = infos.map { JSONNode.Member(key: $0.key, value: $0.schema) }
+        return schema.adding(rules).adding(["properties": .object(properties)])
+    }
+
+    /// Reads an object; nil for any other value. A missing or wrong option keeps its default and is recorded.
+    func read(_ value: JSONValue, _ reader: inout ConfigReader) -> Root? {
+        var root = defaults
+        return read(value, into: &root, &reader) ? root : nil
+    }
+
+    /// As above, into a root that has values already.
+    @discardableResult
+    func read(_ value: JSONValue, into root: inout Root, _ reader: inout ConfigReader) -> Bool {
+        guard reader.isObject(value, keys: keys) else { return false }
+        var missing: [String] = []
+        for option in options {
+            if let member = value.member(option.info.key) {
+                option.read(member, &root, &reader)
+            } else if let problem = option.missing, !missing.contains(problem) {
+                missing.append(problem)
+                reader.note(value, problem)
+            }
+        }
+        check(&root, value, &reader)
+        return true
+    }
+}

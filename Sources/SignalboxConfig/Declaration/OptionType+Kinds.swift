@@ -1,0 +1,297 @@
+import Foundation
+import SignalboxJSON
+import SignalboxNotification
+
+// The types of values that several options have.
+
+extension OptionType {
+    /// A string. `convert` returns nil for one that is not of this type; `expected` is the error then.
+    static func string(
+        _ kind: String, limits: String = "", pattern: String? = nil,
+        write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
+        expected: @escaping @Sendable (_ text: String) -> String,
+        _ convert: @escaping @Sendable (String) -> Value?
+    ) -> OptionType {
+        let schema: JSONNode = pattern.map { ["type": "string", "pattern": .string($0)] } ?? OptionType<String>.anyText
+        return OptionType(TypeInfo(kind, limits: limits, schema), write: write) { value, reader in
+            guard let text = reader.text(value) else { return nil }
+            if let converted = convert(text) { return converted }
+            reader.note(value, expected(text))
+            return nil
+        }
+    }
+
+    /// A value that `convert` accepts; `expected` is the error for any other.
+    static func value(
+        _ info: TypeInfo, expected: String, write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
+        _ convert: @escaping @Sendable (JSONValue) -> Value?
+    ) -> OptionType {
+        OptionType(info, write: write) { value, reader in
+            let converted = convert(value)
+            if converted == nil { reader.note(value, expected) }
+            return converted
+        }
+    }
+}
+
+// MARK: Words
+
+extension OptionType<String> {
+    /// One of several words; an error names the `noun` and suggests one.
+    static func word(_ noun: String, among known: [String]) -> OptionType {
+        OptionType(TypeInfo(kind(of: known), ["enum": .strings(known)])) { value, reader in
+            guard let text = reader.text(value) else { return nil }
+            if known.contains(text) { return text }
+            reader.note(value, "there is no \(noun) \"\(text)\"" + ConfigReader.suggestion(for: text, among: known))
+            return nil
+        }
+    }
+
+    /// One of a few words; `expected` is the error for any other value.
+    static func word(among known: [String], expected: String) -> OptionType {
+        value(TypeInfo(kind(of: known), ["enum": .strings(known)]), expected: expected) { value in
+            value.string.flatMap { known.contains($0) ? $0 : nil }
+        }
+    }
+
+    private static func kind(of known: [String]) -> String { known.map { "`\($0)`" }.joined(separator: ", ") }
+}
+
+extension OptionType where Value: RawRepresentable & CaseIterable, Value.RawValue == String {
+    /// One of the cases; see ``word(_:among:)``.
+    static func choice(_ noun: String) -> OptionType {
+        choice(OptionType<String>.word(noun, among: Value.allCases.map(\.rawValue)))
+    }
+
+    /// One of the cases; see ``word(among:expected:)``.
+    static func choice(expected: String) -> OptionType {
+        choice(OptionType<String>.word(among: Value.allCases.map(\.rawValue), expected: expected))
+    }
+
+    private static func choice(_ word: OptionType<String>) -> OptionType {
+        OptionType(word.info, write: { .string($0.rawValue) }) { value, reader in
+            word.read(value, &reader).flatMap { Value(rawValue: $0) }
+        }
+    }
+}
+
+extension OptionType where Value: OptionSet & Sendable, Value.Element == Value {
+    /// An array of words for parts of the set.
+    static func parts(_ words: OptionType<[String]>, _ known: [(name: String, part: Value)]) -> OptionType {
+        OptionType(words.info, write: { $0.isEmpty ? .array([]) : nil }) { value, reader in
+            words.read(value, &reader).map { words in Value(known.filter { words.contains($0.name) }.map(\.part)) }
+        }
+    }
+}
+
+// MARK: Numbers
+
+extension OptionType<Bool> {
+    static var flag: OptionType {
+        let info = TypeInfo("`true` or `false`", ["type": "boolean"])
+        return value(info, expected: "this must be true or false", write: { .bool($0) }) { $0.bool }
+    }
+}
+
+extension OptionType<Int> {
+    static func whole(_ range: ClosedRange<Int>) -> OptionType {
+        let (low, high) = (range.lowerBound, range.upperBound)
+        let schema: JSONNode = ["type": "integer", "minimum": .integer(low), "maximum": .integer(high)]
+        return value(
+            TypeInfo("whole number", limits: "\(low) to \(high)", schema),
+            expected: "this must be a whole number from \(low) to \(high)", write: { .integer($0) }
+        ) { value in
+            value.integer.flatMap { Int(exactly: $0) }.flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    /// A number of bytes with a unit, such as `256KB`. `orNumber`: without a unit too.
+    static func size(_ range: ClosedRange<Int>, example: String, orNumber: Bool = true) -> OptionType {
+        let bounds = "\(ByteCount.text(range.lowerBound)) to \(ByteCount.text(range.upperBound))"
+        let large = orNumber ? "GB|KiB|MiB|GiB" : "KiB|MiB"
+        let text: JSONNode = ["type": "string", "pattern": .string("^[0-9]+(B|KB|MB|\(large))$")]
+        let info = TypeInfo(
+            orNumber ? "size or number of bytes" : "size", limits: bounds,
+            orNumber ? ["anyOf": [whole(range).info.schema, text]] : text)
+        let units = orNumber ? "B, KB, MB, GB, KiB, MiB or GiB" : "B, KB, MB, KiB or MiB"
+        let number = orNumber ? "a number of bytes, or " : ""
+        return value(
+            info, expected: "this must be \(number)a size such as \"\(example)\", with \(units), from \(bounds)",
+            write: { .string(ByteCount.text($0)) }
+        ) { value in
+            let count = orNumber ? value.integer.flatMap { Int(exactly: $0) } : nil
+            return (count ?? value.string.flatMap { ByteCount.read($0) }).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+}
+
+extension OptionType<Int64> {
+    static func int64(_ type: OptionType<Int>) -> OptionType { type.map(write: { Int($0) }) { Int64($0) } }
+}
+
+extension OptionType<Double> {
+    static var number: OptionType {
+        value(TypeInfo("number", ["type": "number"]), expected: "this must be a number") { $0.double }
+    }
+
+    /// Events in a second, written as `200/s`, `60/m` or `1000/h`.
+    static var rate: OptionType {
+        string("rate", pattern: "^[+]?[0-9]+/[smh]$") {
+            "\"\($0)\" is not a rate; write a whole number and a unit, such as \"200/s\", \"60/m\" or \"1000/h\""
+        } _: { text in
+            let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+            let units: [Substring: Double] = ["s": 1, "m": 60, "h": 3600]
+            guard parts.count == 2, let unit = units[parts[1]], let count = Int(parts[0]),
+                (1...1_000_000).contains(count)
+            else { return nil }
+            return Double(count) / unit
+        }
+    }
+}
+
+extension OptionType<Duration> {
+    static func duration(from low: String, to high: String, example: String) -> OptionType {
+        let range = length(low)...length(high)
+        return value(
+            TypeInfo(
+                "duration", limits: "\(low) to \(high)", ["type": "string", "pattern": "^[0-9]+(ms|s|m|h|d)$"]),
+            expected: "this must be a duration such as \"\(example)\", with ms, s, m, h or d, from \(low) to \(high)",
+            write: { .string($0.text) }
+        ) { value in
+            value.string.flatMap { Duration(text: $0) }.flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    private static func length(_ text: String) -> Duration {
+        guard let duration = Duration(text: text) else { preconditionFailure("Not a duration: \(text)") }
+        return duration
+    }
+}
+
+extension OptionType<Timestamp> {
+    static var instant: OptionType {
+        let pattern =
+            "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$"
+        return value(
+            TypeInfo("RFC 3339 time", ["type": "string", "pattern": .string(pattern)]),
+            expected: "this must be an instant such as \"2026-11-27T08:00:00+01:00\" (RFC 3339)"
+        ) { value in
+            value.utf8.flatMap { Timestamp(iso8601: $0) }
+        }
+    }
+}
+
+// MARK: Strings
+
+extension OptionType<String> {
+    fileprivate static var anyText: JSONNode { ["type": "string", "minLength": 1] }
+
+    /// Any string that is not empty.
+    static var text: OptionType {
+        OptionType(TypeInfo("string", anyText), write: { .string($0) }) { value, reader in reader.text(value) }
+    }
+
+    /// A string that logs and terminals show on one line.
+    static var line: OptionType {
+        OptionType(TypeInfo("string", anyText), write: { .string($0) }) { value, reader in reader.line(value) }
+    }
+
+    static var path: OptionType {
+        var type = line
+        type.info.kind = "path"
+        return type
+    }
+
+    static var name: OptionType {
+        string(
+            "name", pattern: "^[A-Za-z0-9._-]{1,64}$", write: { .string($0) },
+            expected: { _ in "this is not a name: \(NameRule.words)" }
+        ) { NameRule.allows($0) ? $0 : nil }
+    }
+
+    /// An http or https URL. Errors hide one that may contain a password.
+    static var url: OptionType {
+        let pattern: JSONNode = ##"^[Hh][Tt][Tt][Pp][Ss]?://[^\s\\#@]+$"##
+        return OptionType(TypeInfo("URL", ["type": "string", "pattern": pattern]), write: { .string($0) }) {
+            value, reader in
+            guard let text = reader.text(value) else { return nil }
+            if isURL(text) { return text }
+            reader.note(
+                url: value, "this must be an http or https URL with a host, and without spaces, user name or fragment")
+            return nil
+        }
+    }
+
+    /// Bytes of a URL: the minimum that RFC 9110, 4.1 recommends supporting.
+    private static let longestURL = 8_000
+
+    static func isURL(_ text: String) -> Bool {
+        // Foundation would escape characters that do not belong in a URL; the text is used unchanged.
+        guard text.utf8.count <= longestURL,
+            text.unicodeScalars.allSatisfy({ $0.value > 0x20 && !ConfigReader.isControl($0) && $0 != "\\" }),
+            let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased()
+        else { return false }
+        return (1...65_535).contains(parts.port ?? 80) && (scheme == "http" || scheme == "https")
+            && !(parts.host ?? "").isEmpty && parts.user == nil && parts.password == nil && parts.fragment == nil
+    }
+}
+
+extension OptionType<JSONPointer> {
+    static var pointer: OptionType {
+        string("JSON Pointer", pattern: "^(/([^~]|~[01])*)$", write: { .string($0.text) }) { text in
+            let bounds = "with at most \(ConfigBounds.pointerBytes) bytes and \(ConfigBounds.pointerKeys) keys"
+            return "\"\(text)\" is not a JSON Pointer; write it like \"/data/campaign/id\""
+                + (JSONPointer(text) == nil ? "" : ", \(bounds)")
+        } _: {
+            ConfigReader.boundedPointer($0)
+        }
+    }
+}
+
+extension OptionType<SecretReference> {
+    static var reference: OptionType {
+        OptionType(TypeInfo("reference", ["type": "string", "pattern": "^(env|file):.+$"])) { value, reader in
+            let text = value.string.flatMap { ConfigReader.problem(ofLine: $0) == nil ? $0 : nil }
+            if let reference = text.flatMap({ SecretReference($0) }) { return reference }
+            reader.note(
+                secret: value,
+                "this must be a reference such as \"env:NAME\" or \"file:/path\"; the secret itself does not belong in the config"
+            )
+            return nil
+        }
+    }
+}
+
+extension OptionType<[SecretReference]> {
+    /// A secret, or several while it is replaced.
+    static var references: OptionType {
+        OptionType<SecretReference>.reference.oneOrMore(
+            of: "references", upTo: 5,
+            orElse: "this must be one reference, or an array of 1 to 5 of them while a secret is being replaced")
+    }
+}
+
+extension OptionType<[AddressRange]> {
+    static var ranges: OptionType {
+        let range = OptionType<AddressRange>.string("range", pattern: "^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$") {
+            "\"\($0)\" is not an address range; write it like 10.0.0.0/8 or fd00::/8, with no bits set behind the prefix"
+        } _: {
+            AddressRange($0)
+        }
+        return range.list(of: "ranges")
+    }
+}
+
+extension OptionType<[DestinationName]> {
+    static var destinations: OptionType {
+        let name = OptionType<DestinationName>(TypeInfo("destination", OptionType<String>.anyText)) { value, reader in
+            guard let text = reader.text(value) else { return nil }
+            if let advice = reader.destinations.advice(for: text) {
+                reader.note(value, "there is no destination \"\(text)\"" + advice)
+            }
+            return DestinationName(text)
+        }
+        return name.list(
+            of: "destinations", 1...ConfigBounds.entries, orElse: "this names no destination; name at least one")
+    }
+}

@@ -1,0 +1,149 @@
+import SignalboxJSON
+import SignalboxNotification
+
+/// The description of a type of values, for the schema and the reference page.
+struct TypeInfo: Sendable {
+    /// In the reference: `duration`, `array of references`.
+    var kind: String
+    /// In the reference: the accepted values, such as `1ms to 1d`; empty if the kind says all.
+    var limits: String
+    var schema: JSONNode
+    /// The options of the value, or of each of its entries.
+    var members: [OptionInfo]
+    /// In the reference: the path from the value to its members, `[]` or `.NAME`.
+    var entry = ""
+
+    init(_ kind: String, limits: String = "", _ schema: JSONNode, members: [OptionInfo] = []) {
+        self.kind = kind
+        self.limits = limits
+        self.schema = schema
+        self.members = members
+    }
+}
+
+/// A type of values: its reading and its description.
+struct OptionType<Value: Sendable>: Sendable {
+    typealias Reading = @Sendable (_ value: JSONValue, _ reader: inout ConfigReader) -> Value?
+
+    var info: TypeInfo
+    /// A default as JSON; nil for one that the reference does not show.
+    var write: @Sendable (Value) -> JSONNode?
+    /// Returns nil for a value that is not of this type, and records why.
+    let read: Reading
+
+    init(_ info: TypeInfo, write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil }, read: @escaping Reading) {
+        self.info = info
+        self.write = write
+        self.read = read
+    }
+
+    /// An object with options of its own.
+    static func section(_ section: Section<Value>) -> OptionType {
+        OptionType(TypeInfo("object", section.schema, members: section.infos)) { section.read($0, &$1) }
+    }
+
+    /// The same type, converted. `write`: the inverse of `transform`, for defaults.
+    func map<New>(
+        write: @escaping @Sendable (New) -> Value? = { _ in nil }, _ transform: @escaping @Sendable (Value) -> New
+    ) -> OptionType<New> {
+        OptionType<New>(info, write: { write($0).flatMap(self.write) }) { read($0, &$1).map(transform) }
+    }
+
+    /// The same type with another schema.
+    func schema(_ schema: JSONNode) -> OptionType {
+        var type = self
+        type.info.schema = schema
+        return type
+    }
+
+    /// An array of such values, in order. `orElse`: the error for another number of entries, unless it is beyond
+    /// ``ConfigBounds/entries``.
+    func list(
+        of plural: String, _ count: ClosedRange<Int> = 0...ConfigBounds.entries, orElse problem: String = ""
+    ) -> OptionType<[Value]> {
+        var array: JSONNode = ["type": "array"]
+        if count.lowerBound > 0 { array = array.adding(["minItems": .integer(count.lowerBound)]) }
+        if count.upperBound < ConfigBounds.entries { array = array.adding(["maxItems": .integer(count.upperBound)]) }
+        var info = TypeInfo("array of \(plural)", array.adding(["items": info.schema]), members: info.members)
+        info.entry = "[]" + self.info.entry
+        return OptionType<[Value]>(info, write: { $0.isEmpty ? .array([]) : nil }) { value, reader in
+            reader.entries(value, count, orElse: problem)?.compactMap { read($0, &reader) }
+        }
+    }
+
+    /// One such value, or an array of 1 to `most` of them. `orElse`: the error for more or none.
+    func oneOrMore(of plural: String, upTo most: Int, orElse problem: String) -> OptionType<[Value]> {
+        let several = list(of: plural, 1...most, orElse: problem)
+        let kind = "\(info.kind), or array of 1 to \(most)"
+        return OptionType<[Value]>(TypeInfo(kind, ["anyOf": [info.schema, several.info.schema]])) { value, reader in
+            value.isArray ? several.read(value, &reader) : read(value, &reader).map { [$0] }
+        }
+    }
+
+    /// An object that has such a value for each key of its own.
+    func keyed(by rule: KeyRule) -> OptionType<[(key: String, value: Value)]> {
+        var object: JSONNode = ["type": "object"]
+        if !rule.schema.members.isEmpty { object = object.adding(["propertyNames": rule.schema]) }
+        var info = TypeInfo("object", object.adding(["additionalProperties": info.schema]), members: info.members)
+        info.entry = ".\(rule.placeholder)" + self.info.entry
+        return OptionType<[(key: String, value: Value)]>(info, write: { $0.isEmpty ? .object([]) : nil }) {
+            value, reader in
+            reader.entries(of: value, by: rule)?.compactMap { key, member in read(member, &reader).map { (key, $0) } }
+        }
+    }
+
+    /// As ``keyed(by:)``. The first of several equal keys counts.
+    func dictionary<Key: Hashable & Sendable>(
+        by rule: KeyRule, _ key: @escaping @Sendable (String) -> Key
+    ) -> OptionType<[Key: Value]> {
+        keyed(by: rule).map { entries in
+            Dictionary(entries.map { (key($0.key), $0.value) }) { first, _ in first }
+        }
+    }
+}
+
+extension OptionType where Value: Hashable {
+    /// An array of such values that are all different. `repeated`: the error for an equal one.
+    func set(
+        of plural: String, _ count: ClosedRange<Int> = 0...ConfigBounds.entries, orElse problem: String = "",
+        repeated: @escaping @Sendable (Value) -> String
+    ) -> OptionType<[Value]> {
+        let list = list(of: plural, count, orElse: problem)
+        var info = list.info
+        info.schema = info.schema.adding(["uniqueItems": true])
+        return OptionType<[Value]>(info, write: list.write) { value, reader in
+            var seen: Set<Value> = []
+            return reader.entries(value, count, orElse: problem)?.compactMap { entry in
+                guard let read = read(entry, &reader) else { return nil }
+                if !seen.insert(read).inserted { reader.note(entry, repeated(read)) }
+                return read
+            }
+        }
+    }
+}
+
+/// The keys of an object that has entries instead of options.
+struct KeyRule: Sendable {
+    /// The object's entries, after "an object, in braces, with".
+    let entries: String
+    let plural: String
+    let most: Int
+    /// The placeholder of a key in the reference.
+    var placeholder = "NAME"
+    var schema: JSONNode = [:]
+    /// True if all files of a config declare entries of one object.
+    var isShared = false
+    var isCaseInsensitive = false
+    /// True if keys must be fit for one line of a log.
+    var isLine = false
+    /// The error for an invalid key.
+    var problem: @Sendable (String) -> String? = { _ in nil }
+
+    /// A name by ``NameRule``, unique over all files.
+    static func names(_ plural: String, upTo most: Int) -> KeyRule {
+        KeyRule(
+            entries: "a name for each entry", plural: plural, most: most, schema: OptionType<String>.name.info.schema,
+            isShared: true
+        ) { NameRule.allows($0) ? nil : "\"\($0)\" is not a name: \(NameRule.words)" }
+    }
+}

@@ -1,0 +1,84 @@
+import Foundation
+
+/// The files of a config: its own, and those in the folder `routes.d` next to it.
+package struct ConfigFiles: Sendable {
+    /// Name of the folder.
+    package static let folderName = "routes.d"
+    /// The most files in the folder.
+    static let mostParts = 200
+
+    /// The config's own file first, the others in the order of the bytes of their names.
+    package let texts: [ConfigText]
+    /// The folder's path; it need not exist.
+    package let folder: String
+
+    /// Reads all files. Their sizes and contents are not checked.
+    package init(_ path: String) throws(ConfigRefusal) {
+        guard let text = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1) else {
+            throw ConfigRefusal(
+                FileManager.default.fileExists(atPath: path)
+                    ? "\(path) cannot be read."
+                    : "\(path): there is no such file. Write one, or name another with --config.")
+        }
+        var texts = [ConfigText(name: path, bytes: text)]
+        // One byte beyond the limit, so that the reader reports the file that exceeds it.
+        var left = max(ConfigBounds.bytes + 1 - text.count, 0)
+        let parent = (path as NSString).deletingLastPathComponent
+        folder = parent.isEmpty || parent == "/" ? parent + Self.folderName : parent + "/" + Self.folderName
+        for name in try Self.names(in: folder) {
+            let part = folder + "/" + name
+            guard let text = ConfigText.beginning(of: part, upTo: left) else {
+                throw ConfigRefusal(
+                    "\(part) cannot be read; it belongs to the config, because it is in \(Self.folderName).")
+            }
+            texts.append(ConfigText(name: part, bytes: text))
+            left -= text.count
+        }
+        self.texts = texts
+    }
+
+    /// Sorted by bytes, so that the order does not depend on the machine's language. Files of editors begin with a dot.
+    private static func names(in folder: String) throws(ConfigRefusal) -> [String] {
+        var isDirectory: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isDirectory), isDirectory.boolValue else {
+            return []
+        }
+        guard let all = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+            throw ConfigRefusal("\(folder) cannot be read; files in it belong to the config.")
+        }
+        let names = all.filter { $0.hasSuffix(".json") && !$0.hasPrefix(".") }
+        guard names.count <= mostParts else {
+            throw ConfigRefusal(
+                "\(folder) has \(names.count) files; at most \(mostParts) are read. Put some together.")
+        }
+        return names.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+    }
+}
+
+/// The reasons why a config cannot be used.
+package struct ConfigRefusal: Error, Sendable {
+    /// One line for each problem, without text of the config: a secret may be in it by mistake.
+    package let problems: [String]
+    private let mistakes: [ConfigMistake]
+    private let files: [ConfigText]
+
+    /// `sentence`: the problem and the remedy.
+    package init(_ sentence: String) {
+        problems = [sentence]
+        mistakes = []
+        files = []
+    }
+
+    package init(_ error: InvalidConfig, in files: [ConfigText]) {
+        problems = ConfigReport.lines(of: error.mistakes, in: files.map(\.name))
+        mistakes = error.mistakes
+        self.files = files
+    }
+
+    /// The report for standard error, with the lines of the config, and line ends.
+    package func report(hasColor: Bool) -> String {
+        guard !mistakes.isEmpty else { return problems.map { "signalbox: \($0)\n" }.joined() }
+        let report = ConfigReport(of: files, hasColor: hasColor)
+        return report.text(of: mistakes) + report.summary(of: mistakes)
+    }
+}

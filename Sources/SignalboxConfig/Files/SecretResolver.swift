@@ -1,0 +1,135 @@
+import Foundation
+package import SignalboxNotification
+
+/// Reads the secrets and checks the files that a config refers to. Errors name the config, the option and the
+/// reference, never the secret.
+package struct SecretResolver: Sendable {
+    private let path: String
+    private let environment: [String: String]
+
+    /// `path`: of the config, for messages.
+    package init(path: String, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.path = path
+        self.environment = environment
+    }
+
+    /// A secret that was read.
+    package struct Secret: Sendable, Equatable {
+        package let text: String
+        package let reference: SecretReference
+        /// JSON Pointer of the option.
+        fileprivate let option: String
+    }
+
+    /// The secrets and TLS files of a webhook. Requests with equal ones may share connections.
+    package struct Webhook: Sendable, Equatable {
+        package let signing: [Secret]
+        /// Values in the order of `Destination.Webhook.headers`.
+        package let headers: [String]
+        package let clientSecret: String?
+        /// Contents of the files of `tls`.
+        fileprivate let files: [Data]
+    }
+
+    /// The error for a secret that cannot be used. `problem`: a sentence about it without its full stop.
+    package func refusal(of secret: Secret, _ problem: String) -> ConfigRefusal { refusal(secret.option, problem) }
+
+    /// The tokens of all sources. Each source must have its own.
+    package func sourceTokens(_ config: GatewayConfig) throws(ConfigRefusal) -> [SourceName: [String]] {
+        var tokens: [SourceName: [String]] = [:]
+        for (name, source) in config.sources {
+            let option = "/sources/\(name)/auth/bearer"
+            let own = try texts(source.bearer, option)
+            if let other = tokens.first(where: { !Set($0.value).isDisjoint(with: own) }) {
+                throw refusal(option, "this is also a token of \(other.key); each source needs its own")
+            }
+            tokens[name] = own
+        }
+        return tokens
+    }
+
+    /// The tokens of operators. `sources`: tokens that operators must not share.
+    package func adminTokens(
+        _ config: GatewayConfig, sources: [SourceName: [String]]
+    ) throws(ConfigRefusal) -> [String] {
+        let option = "/admin/auth/bearer"
+        let tokens = try texts(config.adminBearer, option)
+        if let source = sources.first(where: { !Set($0.value).isDisjoint(with: tokens) }) {
+            throw refusal(option, "this is also a token of the source \(source.key); operators need their own")
+        }
+        return tokens
+    }
+
+    /// The secrets that sign links to stored files; none without `signedUrls`. Checks the TLS files of downloads too.
+    package func mediaSecrets(_ media: GatewayConfig.Media) throws(ConfigRefusal) -> [String] {
+        _ = try tlsFiles(media.transport.tls, "/media/tls")
+        let secrets = try secrets(media.signedUrls?.secrets ?? [], "/media/signedUrls/secret")
+        let shortest = GatewayConfig.Media.SignedUrls.shortestSecret
+        if let short = secrets.first(where: { $0.text.utf8.count < shortest }) {
+            throw refusal(
+                of: short,
+                "\(short.reference) is shorter than \(shortest) bytes and could be guessed. "
+                    + "Use the output of `openssl rand -base64 32`")
+        }
+        return secrets.map(\.text)
+    }
+
+    /// The secrets and files of a destination's webhook.
+    package func webhook(
+        _ webhook: Destination.Webhook, of name: DestinationName
+    ) throws(ConfigRefusal) -> Webhook {
+        let option = "/destinations/\(name)"
+        let files = try tlsFiles(webhook.transport.tls, option + "/tls")
+        let signing = try secrets(webhook.secrets, option + "/secret")
+        var headers: [String] = []
+        for header in webhook.headers { headers.append(try value(of: header, "\(option)/headers/\(header.name)")) }
+        let client = try secrets(webhook.credentials.map { [$0.clientSecret] } ?? [], option + "/oauth2/clientSecret")
+        return Webhook(signing: signing, headers: headers, clientSecret: client.first?.text, files: files)
+    }
+
+    private func value(of header: Destination.Header, _ option: String) throws(ConfigRefusal) -> String {
+        switch header.value {
+        case .text(let text): return text
+        case .secret(let reference):
+            let text = try texts([reference], option)[0]
+            guard Destination.Header.allows(text) else {
+                throw refusal(option, "\(reference) is not a valid header value: use one line of visible ASCII")
+            }
+            return text
+        }
+    }
+
+    /// The contents of TLS files. An unreadable one would fail every request later.
+    private func tlsFiles(_ tls: TransportOptions.TLS, _ option: String) throws(ConfigRefusal) -> [Data] {
+        var contents: [Data] = []
+        for (key, file) in [("ca", tls.authorities), ("certificate", tls.certificate), ("key", tls.key)] {
+            guard let file else { continue }
+            guard let data = FileManager.default.contents(atPath: file) else {
+                throw refusal("\(option)/\(key)", "the file \(file) cannot be read")
+            }
+            contents.append(data)
+        }
+        return contents
+    }
+
+    private func texts(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [String] {
+        try secrets(references, option).map(\.text)
+    }
+
+    private func secrets(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [Secret] {
+        var secrets: [Secret] = []
+        for reference in references {
+            do throws(UnresolvedSecret) {
+                let text = try reference.resolve(environment: environment)
+                secrets.append(Secret(text: text, reference: reference, option: option))
+            } catch {
+                throw refusal(option, error.description)
+            }
+        }
+        return secrets
+    }
+
+    private func refusal(_ option: String, _ problem: String) -> ConfigRefusal {
+        ConfigRefusal("\(path): \(option): \(problem).")
+    }
+}

@@ -1,0 +1,162 @@
+import SignalboxJSON
+package import SignalboxNotification
+
+// Categories of buttons, and types of actions.
+
+extension GatewayConfig {
+    /// Sets of action buttons.
+    package struct Categories: Sendable, Equatable {
+        /// The categories that the app has compiled in.
+        package var statics = StaticCategories()
+        package var age: Duration = .seconds(90 * 86_400)
+        package var count = 1000
+    }
+}
+
+// MARK: Options
+
+extension GatewayConfig.Categories {
+    static let options = Section(GatewayConfig.Categories()) {
+        Option("static", \.statics, statics, "Categories that the app has compiled in, by identifier.")
+        Option("retention", group: retention, "How long categories are stored that payloads define.")
+    }
+
+    private static let retention = Section(GatewayConfig.Categories()) {
+        Option(
+            "age", \.age, .duration(from: "1h", to: "3660d", example: "90d"),
+            "How long to store a category after it was last seen.")
+        Option("count", \.count, .whole(1...10_000), "Most categories to store, the most recently seen first.")
+    }
+
+    private static let statics = OptionType.section(category).keyed(by: identifiers).map { categories in
+        var statics = StaticCategories()
+        for (identifier, buttons) in categories {
+            statics.declare(Category(identifier: identifier, origin: .static, actions: buttons))
+        }
+        return statics
+    }
+
+    private static let category = Section([Category.Button]()) {
+        let most = StaticCategories.mostActions
+        Option(
+            "actions", \.self,
+            Category.Button.type.list(
+                of: "buttons", 1...most, orElse: "a category has 1 to \(most) actions; no system shows more"),
+            required: "a category needs its \"actions\", an array of objects with \"identifier\" and \"title\"",
+            "The buttons, in the order of display.")
+    } check: { buttons, value, reader in
+        var seen: Set<String> = []
+        for (button, entry) in zip(buttons, value["actions"].map { Array($0.elements) } ?? [])
+        where !seen.insert(button.identifier).inserted {
+            reader.note(
+                entry,
+                "\"\(button.identifier)\" is the identifier of an earlier action; an app tells them apart by it")
+        }
+    }
+
+    /// Longest identifier, in bytes.
+    private static let longestIdentifier = 256
+
+    private static let identifiers = KeyRule(
+        entries: "the identifier of each category", plural: "categories", most: ConfigBounds.categories,
+        placeholder: "ID", schema: ["minLength": 1], isLine: true
+    ) { identifier in
+        let reserved = CategoryResolution.prefix
+        if !(1...longestIdentifier).contains(identifier.utf8.count) {
+            return "the identifier of a category has 1 to \(longestIdentifier) bytes"
+        }
+        return identifier.hasPrefix(reserved)
+            ? "names that begin with \"\(reserved)\" are made by the gateway; take another"
+            : nil
+    }
+}
+
+extension Category.Button {
+    fileprivate static let type = OptionType.section(options).map { draft in
+        let isOpening = draft.options.contains(.foreground)
+        let implied: Action.ActionType = draft.textInput != nil ? .reply : isOpening ? .openApp : .custom
+        return Category.Button(
+            identifier: draft.identifier, title: draft.title,
+            action: Action(draft.type ?? implied, value: draft.value), options: draft.options,
+            textInput: draft.textInput)
+    }
+
+    private struct Draft: Sendable {
+        var identifier = ""
+        var title = ""
+        var type: Action.ActionType?
+        var value: String?
+        var options: Category.Options = []
+        var textInput: Category.TextInput?
+    }
+
+    private static let missing = "an action needs an \"identifier\" and a \"title\""
+
+    private static let options = Section(Draft()) {
+        Option("identifier", \.identifier, .line, required: missing, "Identifies the button to the app.")
+        Option("title", \.title, .text, required: missing, "The label.")
+        Option(
+            "type", \.type, .choice("type"),
+            "The action of a tap. Default: `reply` with a text input, `openApp` in the foreground, otherwise `custom`.")
+        Option("value", \.value, .text, "The argument of the type, such as a link.")
+        Option("options", \.options, .buttonOptions, "Options of the button.")
+        Option("textInput", \.textInput, .section(textInput), "Lets the user enter a text.")
+    }
+
+    private static let textInput = Section(Category.TextInput()) {
+        Option("buttonTitle", \.buttonTitle, .text, "The label of the button that sends the text.")
+        Option("placeholder", \.placeholder, .text, "Shown while the text is empty.")
+    }
+}
+
+extension OptionType<Category.Options> {
+    fileprivate static var buttonOptions: OptionType {
+        let known = Category.Options.named.map { (name: $0.name, part: $0.option) }
+        let words = OptionType<String>.word("option", among: known.map(\.name))
+            .set(of: known.map { "`\($0.name)`" }.joined(separator: ", ")) {
+                "\"\($0)\" stands here twice; remove one"
+            }
+        return .parts(words, known)
+    }
+}
+
+extension ActionTypes {
+    static let options = Section(ActionTypes()) {
+        Option(
+            "schemes", \.schemes, uriSchemes,
+            "URI schemes that links of actions may have. Default: all except `javascript`, `vbscript`, `data` and `file`."
+        )
+        Option(
+            "types", \.custom, OptionType.section(CustomType.options).dictionary(by: words) { $0 },
+            "Types of actions that the app handles, by the vendor's word.")
+    }
+
+    private static let words = KeyRule(
+        entries: "the vendor's word for each type", plural: "types of actions", most: ConfigBounds.actionTypes,
+        placeholder: "WORD", schema: ["minLength": 1], isLine: true
+    ) { $0.isEmpty ? "a type of actions has a name: the \"type\" in payloads" : nil }
+
+    private static let uriSchemes = OptionType<String>.string("URI scheme", pattern: "^[A-Za-z][A-Za-z0-9+.-]*$") {
+        "\"\($0.lowercased())\" is not a scheme; write it without a colon, like \"https\""
+    } _: { text in
+        let scheme = text.lowercased()
+        let isScheme = scheme.utf8.enumerated().allSatisfy { position, byte in
+            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+                || (position > 0 && "0123456789+-.".utf8.contains(byte))
+        }
+        return isScheme ? scheme : nil
+    }.list(
+        of: "URI schemes", 1...ConfigBounds.entries,
+        orElse: "this allows no link at all; name a scheme, or leave it out"
+    ).map { Set($0) }
+}
+
+extension ActionTypes.CustomType {
+    fileprivate static let options = Section(ActionTypes.CustomType()) {
+        Option(
+            "arguments", \.arguments, ArgumentSchema.objectType, "The schema of its arguments: a subset of JSON Schema."
+        )
+        Option("requiredOptions", \.requiredOptions, .buttonOptions, "Options that its buttons must have.")
+        Option("to", \.destinations, .destinations, "Destinations of taps on it, in addition to those of the routes.")
+    }
+}

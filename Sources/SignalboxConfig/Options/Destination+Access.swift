@@ -1,0 +1,181 @@
+import SignalboxJSON
+import SignalboxNotification
+
+// The access that a webhook requires: permission, headers and tokens.
+
+extension Destination {
+    /// A request for permission to send (CloudEvents, HTTP 1.1 Web Hooks for Event Delivery, 4).
+    package struct Handshake: Sendable, Equatable {
+        /// A DNS name for the whole gateway.
+        package var origin = ""
+        /// Requests a minute to ask for; nil asks for none.
+        package var perMinute: Int?
+        package var age: Duration = .seconds(86_400)
+
+        package init(origin: String = "", perMinute: Int? = nil) {
+            self.origin = origin
+            self.perMinute = perMinute
+        }
+
+        /// True for letters, digits, `-`, `_` and `.`, as in names of hosts.
+        static func allows(origin: String) -> Bool {
+            (1...253).contains(origin.utf8.count)
+                && origin.unicodeScalars.allSatisfy { scalar in
+                    switch scalar {
+                    case "a"..."z", "A"..."Z", "0"..."9", "-", "_", ".": true
+                    default: false
+                    }
+                }
+        }
+    }
+
+    /// A header of every request to a webhook.
+    package struct Header: Sendable, Equatable {
+        /// In lower case.
+        package let name: String
+        package let value: Value
+
+        package enum Value: Sendable, Equatable {
+            case text(String)
+            case secret(SecretReference)
+        }
+
+        /// True for visible ASCII with spaces between, and so without line ends.
+        static func allows(_ value: String) -> Bool {
+            let bytes = value.utf8
+            return !bytes.isEmpty && bytes.count <= 8192 && bytes.first != 0x20 && bytes.last != 0x20
+                && bytes.allSatisfy { (0x20...0x7E).contains($0) }
+        }
+    }
+
+    /// OAuth 2.0's client credentials grant (RFC 6749, 4.4).
+    package struct ClientCredentials: Sendable, Equatable {
+        package var tokenURL: String
+        package var clientID: String
+        package var clientSecret: SecretReference
+        package var scope: String?
+
+        package init(tokenURL: String, clientID: String, clientSecret: SecretReference, scope: String? = nil) {
+            self.tokenURL = tokenURL
+            self.clientID = clientID
+            self.clientSecret = clientSecret
+            self.scope = scope
+        }
+    }
+}
+
+// MARK: Options
+
+extension Destination.Handshake {
+    static var type: OptionType<Destination.Handshake?> {
+        let object = OptionType.section(options)
+        let schema: JSONNode = ["anyOf": [["type": "boolean"], object.info.schema]]
+        return OptionType(
+            TypeInfo("`true`, `false`, or object", schema, members: object.info.members),
+            write: { $0 == nil ? false : nil }
+        ) { value, reader in
+            if let isRequired = value.bool { return .some(isRequired ? Destination.Handshake() : nil) }
+            if value.isObject { return object.read(value, &reader) }
+            reader.note(value, "write true, or an object with an \"origin\", a \"rate\" or an \"age\", or leave it out")
+            return nil
+        }
+    }
+
+    private static let options = Section(Destination.Handshake()) {
+        Option(
+            "origin", \.origin, hostName,
+            "The name that asks. Default: the host of `gateway.publicUrl`, otherwise `gateway.name`.")
+        Option(
+            "rate", \.perMinute, OptionType<Double>.rate.map { perMinute($0) },
+            "The rate to ask for. Default: the `rate` of the destination; without one, no rate.")
+        Option("age", \.age, .duration(from: "1s", to: "365d", example: "24h"), "How long a permission is valid.")
+    }
+
+    private static let hostName = OptionType<String>.string("host name", pattern: "^[A-Za-z0-9._-]{1,253}$") { _ in
+        "an origin is 1 to 253 letters, digits, -, _ or ., such as \"gateway.example.com\""
+    } _: {
+        allows(origin: $0) ? $0 : nil
+    }
+
+    /// Rounded up, because less would not be enough.
+    static func perMinute(_ perSecond: Double) -> Int { Int((perSecond * 60).rounded(.up)) }
+}
+
+extension Destination.Header {
+    static let type = OptionType<[Destination.Header]>(
+        TypeInfo(
+            "object", limits: "at most \(names.most) headers",
+            [
+                "type": "object", "maxProperties": .integer(names.most),
+                "additionalProperties": ["type": "string", "minLength": 1],
+            ])
+    ) { value, reader in
+        reader.entries(of: value, by: names)?.compactMap { read($0, $1, &reader) }
+    }
+
+    private static let names = KeyRule(
+        entries: "a value for each header", plural: "headers", most: 32, isCaseInsensitive: true
+    ) { name in
+        if name.isEmpty || !name.utf8.allSatisfy(isTokenByte) {
+            return "this is not a header name: letters, digits and !#$%&'*+-.^_`|~ make one"
+        }
+        return isReserved(name) ? "the gateway sets the header \"\(name)\" itself, or HTTP does; remove it" : nil
+    }
+
+    private static func read(_ name: String, _ value: JSONValue, _ reader: inout ConfigReader) -> Destination.Header? {
+        guard let text = value.string else {
+            reader.note(value, "this must be a string")
+            return nil
+        }
+        if text.hasPrefix("env:") || text.hasPrefix("file:") || isSecret(name) {
+            let reference = OptionType<SecretReference>.reference.read(value, &reader)
+            return reference.map { Destination.Header(name: name, value: .secret($0)) }
+        }
+        if !allows(text) {
+            reader.note(value, invalid)
+        }
+        return Destination.Header(name: name, value: .text(text))
+    }
+
+    /// The error for a value that cannot be sent.
+    static let invalid = "a header's value is 1 to 8192 visible ASCII characters, with spaces between them only"
+
+    /// RFC 9110, 5.6.2, in lower case.
+    private static func isTokenByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+    }
+
+    /// Headers that have a meaning for a webhook's receiver, or for HTTP, that a config must not change.
+    private static func isReserved(_ name: String) -> Bool {
+        let reserved = [
+            "connection", "content-encoding", "content-length", "content-type", "date", "expect", "host", "keep-alive",
+            "te", "traceparent", "tracestate", "trailer", "transfer-encoding", "upgrade", "user-agent",
+        ]
+        return reserved.contains(name) || ["webhook-", "proxy-", "ce-", "signalbox-"].contains { name.hasPrefix($0) }
+    }
+
+    /// True if the name suggests a secret, which does not belong in a config.
+    private static func isSecret(_ name: String) -> Bool {
+        ["auth", "cookie", "key", "password", "secret", "token"].contains { name.contains($0) }
+    }
+}
+
+extension Destination.ClientCredentials {
+    static let options = Section(
+        Destination.ClientCredentials(tokenURL: "", clientID: "", clientSecret: .environment(""))
+    ) {
+        Option(
+            "tokenUrl", \.tokenURL, .url, required: "client credentials need a \"tokenUrl\"",
+            "The URL of the authorization server's token endpoint.")
+        Option(
+            "clientId", \.clientID, .line, required: "client credentials need a \"clientId\"",
+            "The client's identifier.")
+        Option(
+            "clientSecret", \.clientSecret, .reference, required: "client credentials need a \"clientSecret\"",
+            "The client's secret.")
+        Option("scope", \.scope, .line, "Scopes to ask for, separated by spaces.")
+    }
+}

@@ -1,0 +1,160 @@
+import SignalboxJSON
+
+extension Destination {
+    /// The format of messages.
+    package enum Format: Sendable, Equatable {
+        /// CloudEvents in structured JSON: the stored event, byte for byte.
+        case cloudEvents
+        /// CloudEvents with the attributes in headers and `data` as the body.
+        case cloudEventsBinary
+        /// Several CloudEvents in a JSON array.
+        case cloudEventsBatch(Batch)
+        /// `{"type", "timestamp", "data"}`.
+        case standardWebhooks
+        /// The payload as the gateway received it.
+        case raw
+        case template(TemplateSource)
+
+        /// Names in the config, the default first.
+        package enum Name: String, Sendable, CaseIterable {
+            case cloudEvents = "cloudevents"
+            case cloudEventsBinary = "cloudevents-binary"
+            case cloudEventsBatch = "cloudevents-batch"
+            case standardWebhooks = "standard-webhooks"
+            case raw, template
+        }
+
+        /// `template`: of the format of this name; nil only while the config has errors.
+        init(_ name: Name, template: TemplateSource?, batch: Batch) {
+            switch name {
+            case .cloudEvents: self = .cloudEvents
+            case .cloudEventsBinary: self = .cloudEventsBinary
+            case .cloudEventsBatch: self = .cloudEventsBatch(batch)
+            case .standardWebhooks: self = .standardWebhooks
+            case .raw: self = .raw
+            case .template: self = template.map { .template($0) } ?? .cloudEvents
+            }
+        }
+
+        package var name: Name {
+            switch self {
+            case .cloudEvents: .cloudEvents
+            case .cloudEventsBinary: .cloudEventsBinary
+            case .cloudEventsBatch: .cloudEventsBatch
+            case .standardWebhooks: .standardWebhooks
+            case .raw: .raw
+            case .template: .template
+            }
+        }
+
+        /// The limits of a request; nil for formats with one event in a request.
+        package var batch: Batch? {
+            if case .cloudEventsBatch(let batch) = self { batch } else { nil }
+        }
+    }
+
+    /// Limits of a request with several events. The first one that is reached sends it.
+    package struct Batch: Sendable, Equatable {
+        package var count: Int
+        package var bytes: Int
+        package var age: Duration
+
+        package init(count: Int = 100, bytes: Int = 256_000, age: Duration = .seconds(1)) {
+            self.count = count
+            self.bytes = bytes
+            self.age = age
+        }
+    }
+
+    package enum Compression: String, Sendable, CaseIterable {
+        case gzip
+    }
+}
+
+/// The text of a Mustache template, not yet compiled.
+package struct TemplateSource: Sendable, Equatable {
+    /// Largest template, in bytes.
+    package static let sizeLimit = 64 * 1024
+
+    package var body: String
+    /// Media type of the output; values are escaped for it.
+    package var contentType = "application/json"
+    /// The option with the template or its file.
+    package var location = ConfigLocation(pointer: "")
+    /// The file it was read from; nil for a template in the config itself.
+    package var file: String?
+
+    /// `option`: with the members `body` or `file`.
+    func located(at option: ConfigLocation) -> TemplateSource {
+        var source = self
+        source.location = option.appending(file == nil ? "body" : "file")
+        return source
+    }
+}
+
+// MARK: Options
+
+extension Destination.Batch {
+    static let options = Section(Destination.Batch()) {
+        Option("count", \.count, .whole(1...1000), "Most events in a request.")
+        Option(
+            "bytes", \.bytes, .size(1_000...16_000_000, example: "256KB", orNumber: false),
+            "Most bytes of events in a request, before compression. A larger event is sent alone.")
+        Option(
+            "age", \.age, .duration(from: "1ms", to: "1m", example: "1s"), "How long the first event waits for others.")
+    }
+}
+
+extension TemplateSource {
+    static var type: OptionType<TemplateSource> {
+        OptionType(TypeInfo("object", options.schema, members: options.infos)) { value, reader in
+            let problem = "a template is either in \"body\" or in a \"file\"; write one of them"
+            let errors = reader.diagnostics.errorCount
+            guard reader.hasEither(["body", "file", "contentType"], in: value, orElse: problem),
+                let template = options.read(value, &reader), reader.diagnostics.errorCount == errors
+            else { return nil }
+            return template
+        }
+    }
+
+    private static let options = Section(
+        TemplateSource(body: ""), rules: ["oneOf": [["required": ["body"]], ["required": ["file"]]]]
+    ) {
+        Option("body", \.body, .text, "The template.")
+        Option("file", \.file, .path, "The file of the template.")
+        Option("contentType", \.contentType, mediaType, "Media type of the body. Values are escaped for it.")
+    } check: { template, value, reader in
+        if let path = template.file, let member = value["file"] { template.body = read(path, member, &reader) }
+    }
+
+    /// Returns an empty text after an error.
+    private static func read(_ path: String, _ value: JSONValue, _ reader: inout ConfigReader) -> String {
+        if !reader.templateFiles.contains(path) { reader.templateFiles.append(path) }
+        // One byte beyond the limit shows that the template is too large.
+        guard let data = ConfigText.beginning(of: path, upTo: sizeLimit + 1) else {
+            reader.note(value, "the file \(path) cannot be read; it should hold the template")
+            return ""
+        }
+        if data.count > sizeLimit {
+            reader.note(value, "the file \(path) has more than \(sizeLimit / 1024) KiB; shorten the template")
+        } else if let body = String(validating: data, as: UTF8.self), !body.isEmpty {
+            return body
+        } else {
+            let problem = data.isEmpty ? "empty" : "not UTF-8"
+            reader.note(value, "the file \(path) is \(problem); it should hold the template")
+        }
+        return ""
+    }
+
+    /// It becomes a header.
+    private static let mediaType = OptionType<String>.value(
+        TypeInfo("media type", ["type": "string", "pattern": "^[ -.0-~]+/[ -.0-~]+$"]),
+        expected: "this must be a media type such as \"application/json\" or \"text/plain; charset=utf-8\"",
+        write: { .string($0) }
+    ) { value in
+        guard let text = value.string else { return nil }
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        return parts.count == 2 && parts.allSatisfy { !$0.isEmpty }
+            && text.utf8.allSatisfy { (0x20...0x7E).contains($0) } ? text : nil
+    }
+}

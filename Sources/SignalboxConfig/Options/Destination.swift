@@ -1,0 +1,264 @@
+import Foundation
+package import SignalboxJSON
+package import SignalboxNotification
+
+/// A webhook, or the built-in inbox. The `options` of each struct in this folder document its properties.
+package struct Destination: Sendable, Equatable {
+    package internal(set) var name: DestinationName
+    package var endpoint: Endpoint
+    package var concurrency = 16
+    package var retry = Retry()
+    /// Attempts a second over time; nil for no limit.
+    package var perSecond: Double?
+    package var breaker = Breaker()
+    package var ordering: Ordering?
+    package var allow: [AddressRange] = []
+
+    package init(name: DestinationName, endpoint: Endpoint) {
+        self.name = name
+        self.endpoint = endpoint
+    }
+
+    /// True if its messages are made from the payload as it arrived.
+    package var wantsPayload: Bool { webhook?.format == .raw }
+
+    /// The limits of its requests; nil if each request has one event.
+    package var batch: Batch? { webhook?.format.batch }
+
+    /// The request for permission; nil if messages are sent without.
+    package var handshake: Handshake? { webhook?.handshake }
+
+    private var webhook: Webhook? {
+        if case .webhook(let webhook) = endpoint { webhook } else { nil }
+    }
+
+    package enum Endpoint: Sendable, Equatable {
+        case webhook(Webhook)
+        /// Shows events on the gateway's standard output.
+        case inbox
+    }
+
+    package struct Webhook: Sendable, Equatable {
+        package var url: String
+        /// At least one `whsec_` or `whsk_` key.
+        package var secrets: [SecretReference]
+        package var timeout: Duration = .seconds(15)
+        package var format: Format = .cloudEvents
+        package var compression: Compression?
+        package var transport = TransportOptions()
+        /// Names are different, and the gateway sets none of them.
+        package var headers: [Header] = []
+        package var credentials: ClientCredentials?
+        package var handshake: Handshake?
+
+        package init(url: String, secrets: [SecretReference]) {
+            self.url = url
+            self.secrets = secrets
+        }
+    }
+
+    /// When to stop sending to a destination that keeps failing.
+    package struct Breaker: Sendable, Equatable {
+        package var failures = 20
+        package var probe: Duration = .seconds(30)
+    }
+
+    /// Sends deliveries with equal keys one after the other.
+    package struct Ordering: Sendable, Equatable {
+        /// A pointer into the event; nil for its `subject`.
+        package var key: JSONPointer?
+
+        package init(key: JSONPointer? = nil) { self.key = key }
+    }
+
+    /// Exponential backoff with full jitter: before attempt n+1 a random wait up to min(max, base · 2ⁿ⁻¹).
+    package struct Retry: Sendable, Equatable {
+        package var attempts: Int
+        package var base: Duration
+        package var max: Duration
+
+        package init(attempts: Int = 12, base: Duration = .seconds(5), max: Duration = .seconds(6 * 3600)) {
+            self.attempts = attempts
+            self.base = base
+            self.max = max
+        }
+    }
+}
+
+// MARK: Options
+
+extension Destination {
+    static var type: OptionType<[Destination]> {
+        let webhook = OptionType<Draft>.section(Draft.options)
+        let builtin = OptionType<String?>.section(builtin)
+        let schema: JSONNode = [
+            "if": ["required": ["builtin"]], "then": builtin.info.schema, "else": webhook.info.schema,
+        ]
+        let either = OptionType<(draft: Draft, file: Int)>(
+            TypeInfo("object", schema, members: webhook.info.members + builtin.info.members)
+        ) { value, reader in
+            guard value["builtin"] == nil else { return builtin.read(value, &reader).map { _ in (Draft(), 0) } }
+            return webhook.read(value, &reader).map { ($0, reader.file(of: value)) }
+        }
+        return either.keyed(by: .names("destinations", upTo: ConfigBounds.destinations)).map { entries in
+            entries.map { name, entry in
+                let location = ConfigLocation(file: entry.file, pointer: "/destinations").appending(name)
+                return entry.draft.destination(named: name, at: location)
+            }
+        }
+    }
+
+    private static let builtin = Section(String?.none) {
+        Option(
+            "builtin", \.self,
+            .word(among: ["inbox"], expected: "there is only one built-in destination; write \"inbox\""),
+            "Instead of all other options: shows events on the gateway's standard output.")
+    }
+
+    /// A destination while its options are read.
+    private struct Draft: Sendable {
+        var settings = Destination(name: DestinationName(""), endpoint: .inbox)
+        var webhook = Webhook(url: "", secrets: [])
+        var format = Format.Name.cloudEvents
+        var template: TemplateSource?
+        var batch = Batch()
+
+        /// `location`: of the destination in the config.
+        func destination(named name: String, at location: ConfigLocation) -> Destination {
+            var (destination, webhook) = (settings, webhook)
+            destination.name = DestinationName(name)
+            guard !webhook.url.isEmpty else { return destination }
+            let template = template?.located(at: location.appending("template"))
+            webhook.format = Format(format, template: template, batch: batch)
+            if webhook.handshake?.perMinute == nil {
+                webhook.handshake?.perMinute = destination.perSecond.map { Handshake.perMinute($0) }
+            }
+            destination.endpoint = .webhook(webhook)
+            return destination
+        }
+
+        static let options = Section(Draft()) {
+            Option(
+                "url", \.webhook.url, .url,
+                required: "a destination needs a \"url\", or \"builtin\": \"inbox\"",
+                "The URL to which messages are posted.")
+            Option(
+                "secret", \.webhook.secrets, .references,
+                required: "a destination needs a \"secret\" to sign with, such as \"env:CRM_SECRET\"",
+                "The signing secret: a `whsec_` secret (24 to 64 bytes in Base64, signs `v1`) or a `whsk_` key (Ed25519, signs `v1a`). With several, each message has a signature of each, so that receivers can change over."
+            )
+            Option("format", \.format, .choice("format"), "The format of messages.")
+            Option(
+                "template", \.template, TemplateSource.type,
+                "With `\"format\": \"template\"`: the Mustache template of the body.")
+            Option(
+                "compression", \.webhook.compression,
+                .choice(expected: "there is only one compression; write \"gzip\", or leave it out"),
+                "Compression of bodies.")
+            Option(
+                "batch", \.batch, .section(Batch.options),
+                "With `\"format\": \"cloudevents-batch\"`: the limits of a request.")
+            Option(
+                "timeout", \.webhook.timeout, .duration(from: "10ms", to: "5m", example: "15s"),
+                "From the start of an attempt to the last byte of the response.")
+            Option(
+                "concurrency", \.settings.concurrency, .whole(1...1024),
+                "Concurrent requests. One host gets at most 256 connections.")
+            Option(
+                "rate", \.settings.perSecond, .rate,
+                "Largest rate of attempts over time; at most one second's attempts start at once. Default: no limit.")
+            Option(
+                "retry", \.settings.retry, .section(Retry.options(default: Retry())),
+                "Retries of failed deliveries: before each, a random wait up to `base`, which doubles with every attempt."
+            )
+            Option(
+                "breaker", \.settings.breaker, .section(Breaker.options), "Pauses of a destination that keeps failing.")
+            Option(
+                "ordering", \.settings.ordering, Ordering.type,
+                "Sends events with an equal `subject`, or with an equal value in the event, one after the other.")
+            Option(
+                "allow", \.settings.allow, .ranges,
+                "Special-purpose addresses that this destination may have, in addition to `egress.allow`.")
+            Option(
+                "handshake", \.webhook.handshake, Handshake.type,
+                "Requests permission before anything is sent (abuse protection of CloudEvents).")
+            Option("headers", \.webhook.headers, Header.type, "Further headers of every request.")
+            Option("tls", \.webhook.transport.tls, .section(TransportOptions.TLS.options), "TLS of requests.")
+            Option("proxy", \.webhook.transport.proxy, TransportOptions.Proxy.type, "The HTTP proxy of requests.")
+            Option(
+                "oauth2", \.webhook.credentials, .section(ClientCredentials.options),
+                "Gets access tokens by OAuth 2.0's client credentials grant (RFC 6749, 4.4).")
+        } check: { draft, value, reader in
+            draft.check(value, &reader)
+        }
+
+        /// Checks options together.
+        private func check(_ value: JSONValue, _ reader: inout ConfigReader) {
+            if let member = value["template"], format != .template {
+                reader.note(member, "a template needs \"format\": \"template\"")
+            }
+            if let member = value["batch"], format != .cloudEventsBatch {
+                reader.note(
+                    member,
+                    "the format \"\(format.rawValue)\" has one event in a request; batches need \"cloudevents-batch\"")
+            }
+            if format == .template, value["template"] == nil {
+                let example = "{\"file\": \"/etc/signalbox/crm.mustache\"}"
+                reader.note(value, "this format needs a \"template\", such as " + example)
+            }
+            if let tls = value["tls"], webhook.url.lowercased().hasPrefix("http:") {
+                reader.note(tls, "the \"url\" is http, which knows no TLS; write https, or leave \"tls\" out")
+            }
+            if let oauth2 = value["oauth2"], webhook.headers.contains(where: { $0.name == "authorization" }) {
+                reader.note(
+                    oauth2, "this sets the header \"authorization\", which stands under \"headers\" too; remove one")
+            }
+        }
+    }
+}
+
+extension Destination.Retry {
+    static func options(default usual: Destination.Retry) -> Section<Destination.Retry> {
+        Section(usual) {
+            Option("attempts", \.attempts, .whole(1...100), "Attempts, including the first.")
+            Option(
+                "base", \.base, .duration(from: "1ms", to: "1d", example: "5s"), "Longest wait before the first retry.")
+            Option(
+                "max", \.max, .duration(from: "1ms", to: "7d", example: "6h"),
+                "Longest wait before any retry, not shorter than `base`.")
+        } check: { retry, value, reader in
+            guard retry.max < retry.base else { return }
+            reader.note(
+                value, "\"max\", \(retry.max.text), is shorter than \"base\", \(retry.base.text); make it longer")
+        }
+    }
+}
+
+extension Destination.Breaker {
+    fileprivate static let options = Section(Destination.Breaker()) {
+        Option(
+            "failures", \.failures, .whole(1...1_000_000),
+            "Consecutive failures (no response, or 5xx) that stop sending.")
+        Option(
+            "probe", \.probe, .duration(from: "1ms", to: "1d", example: "30s"),
+            "The wait before one attempt, whose outcome decides.")
+    }
+}
+
+extension Destination.Ordering {
+    fileprivate static var type: OptionType<Destination.Ordering> {
+        let expected =
+            "write \"fifo\", {\"fifo\": \"/data/campaign/id\"} for a key of your own, or leave it out for no order"
+        let keyed = OptionType.section(
+            Section(Destination.Ordering()) {
+                Option("fifo", \.key, .pointer, required: expected, "The value to compare, in the event.")
+            })
+        let schema: JSONNode = ["anyOf": [["const": "fifo"], keyed.info.schema]]
+        return OptionType(TypeInfo("`fifo`, or object", schema, members: keyed.info.members)) { value, reader in
+            if value.equals("fifo") { return Destination.Ordering() }
+            if value.isObject { return keyed.read(value, &reader) }
+            reader.note(value, expected)
+            return nil
+        }
+    }
+}

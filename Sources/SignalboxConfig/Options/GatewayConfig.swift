@@ -1,0 +1,259 @@
+import Foundation
+package import SignalboxJSON
+package import SignalboxNotification
+
+/// The values of `routes.json`. The `options` of each struct in this folder document its properties.
+package struct GatewayConfig: Sendable {
+    package var gateway = Gateway()
+    package var sources: [SourceName: Source] = [:]
+    package var adminBearer: [SecretReference] = []
+    /// Names of the detectors to ask, in order; nil for all in the registry's order.
+    package var chain: [String]?
+    package var customDetectors: JSONText?
+    package var egressAllow: [AddressRange] = []
+    package var retention = Retention()
+    package var categories = Categories()
+    package var actions = ActionTypes()
+    package var media = Media()
+    package var destinations: [Destination] = []
+    package var routes: [RouteOptions] = []
+    package var fallback: [DestinationName] = []
+    /// Harmless oddities, such as a destination without events or a route that no event reaches.
+    package var warnings: [ConfigMistake] = []
+    package var origin = Origin()
+
+    package init() {}
+
+    /// The vendors of the sources whose vendor the config names.
+    package var sourceVendors: [SourceName: VendorID] { sources.compactMapValues(\.vendor) }
+
+    /// The detectors to ask. The config must have been read without errors.
+    package var vendorChain: VendorChain {
+        do throws(UnknownDetector) {
+            return try VendorChain(named: chain, custom: customDetectors.map { Catalogue($0) })
+        } catch {
+            preconditionFailure("A checked config names the unknown detector \(error.name).")
+        }
+    }
+
+    /// The files of a config.
+    package struct Origin: Sendable, Equatable {
+        /// All files that were read for it: its own, those in `routes.d`, templates. Not those of secrets.
+        package var files: [String] = []
+        /// The folder whose further files belong to it; it need not exist.
+        package var folder: String?
+        /// SHA-256 of its own file and those in `routes.d`, concatenated, in hexadecimal digits.
+        package var digest = ""
+
+        package init(files: [String] = [], folder: String? = nil, digest: String = "") {
+            self.files = files
+            self.folder = folder
+            self.digest = digest
+        }
+    }
+
+    package struct Gateway: Sendable, Equatable {
+        package var name = "signalbox"
+        package var publicUrl: String?
+        package var listen: String?
+        package var dataDirectory: String?
+
+        /// The name by which webhooks know the gateway: the host of its public URL, otherwise its name.
+        var origin: String {
+            let host = publicUrl.flatMap { URLComponents(string: $0)?.host }
+            return host.flatMap { Destination.Handshake.allows(origin: $0) ? $0 : nil } ?? name
+        }
+    }
+
+    /// How long ended events are stored.
+    package struct Retention: Sendable, Equatable {
+        package var ended: Duration = .seconds(7 * 86_400)
+        package var dead: Duration = .seconds(30 * 86_400)
+        package var bytes: Int64 = 10 << 30
+    }
+
+    /// A client that sends payloads.
+    package struct Source: Sendable, Equatable {
+        package var bearer: [SecretReference] = []
+        package var vendor: VendorID?
+        package var dedupe: Dedupe?
+    }
+
+    package struct Dedupe: Sendable, Equatable {
+        /// Leads into the event.
+        package var key: JSONPointer
+        package var window: Duration
+    }
+}
+
+// MARK: Options
+
+extension GatewayConfig {
+    /// Every option of `routes.json`.
+    static let options = Section(GatewayConfig()) {
+        Option(ignoring: "$schema", inParts: true, "The location of this schema, for editors. Has no effect.")
+        Option("gateway", \.gateway, .section(Gateway.options), "The gateway as a whole.")
+        Option(
+            "sources", \.sources, Source.type, adding: { $0.merge($1) { first, _ in first } },
+            "Clients that may send payloads, by name. Without sources, every client on this machine may.")
+        Option("detectors", group: detectors, "Recognition of vendors.")
+        Option("egress", \.egressAllow, egress, "Outgoing connections.")
+        Option(
+            "destinations", \.destinations, Destination.type, adding: { $0 += $1 }, "Receivers of events, by name.")
+        Option(
+            "routes", \.routes, RouteOptions.type, adding: { $0 += $1 },
+            "Routes from events to destinations. Every matching route applies, in order; those of `routes.d` come last."
+        )
+        Option("fallback", \.fallback, .destinations, "Destinations of events that match no route.")
+        Option("retention", \.retention, .section(Retention.options), "Storage of ended events.")
+        Option("admin", \.adminBearer, admin, "Access of operators to the queue and the operations API.")
+        Option("actions", \.actions, .section(ActionTypes.options), "Actions of notifications and buttons.")
+        Option("categories", \.categories, .section(Categories.options), "Sets of action buttons.")
+        Option("media", \.media, .section(Media.options), "Downloads of files for routes with `\"media\": \"stored\"`.")
+    }
+
+    /// The options of a file in `routes.d`: the gateway as a whole is configured in one file.
+    static let partOptions = Section(
+        GatewayConfig(),
+        options: options.options.map { option in
+            let key = option.info.key
+            return option.info.isInParts
+                ? option
+                : option.misplaced(
+                    "\"\(key)\" belongs in the config itself; this file may add sources, destinations and routes")
+        })
+
+    private static let admin = OptionType<[SecretReference]>.section(
+        Section([]) {
+            Option(
+                "auth", \.self, .auth("operators need"), required: needsToken("operators need"),
+                "Credentials of operators.")
+        })
+
+    private static let egress = OptionType<[AddressRange]>.section(
+        Section([]) { Option("allow", \.self, .ranges, "Special-purpose addresses that the gateway may connect to.") })
+
+    private static let detectors = Section(GatewayConfig()) {
+        Option(
+            "chain", \.chain,
+            OptionType<String>.word("detector", among: Vendors.names).schema(OptionType<String>.text.info.schema)
+                .set(of: "detectors") { "\"\($0)\" is in the chain twice; remove one" },
+            "The detectors to ask. Their order decides between equally strong evidence. Default: all.")
+        Option(
+            "custom", \.customDetectors, catalogueEntries,
+            "Vendors of your own, in the format of the catalogue (`signalbox schema detector`).")
+    } check: { config, value, reader in
+        guard let custom = value["custom"], let chain = config.chain, !chain.contains("catalogue") else { return }
+        reader.note(custom, "the chain never asks these; add \"catalogue\" to it")
+    }
+
+    private static let catalogueEntries = OptionType<JSONText>(
+        TypeInfo("array of catalogue entries", ["type": "array", "items": ["type": "object"]])
+    ) { value, reader in
+        let most = ConfigBounds.entries
+        if value.isArray, reader.entries(value, 0...most, orElse: "") == nil { return nil }
+        for mistake in Catalogue.mistakes(in: value, with: reader.parser) {
+            reader.diagnostics.error(at: ConfigLocation(pointer: mistake.pointer), mistake.message)
+        }
+        return JSONText(value)
+    }
+
+    /// The error for an object without tokens; see ``OptionType/auth(_:)``.
+    fileprivate static func needsToken(_ owner: String) -> String {
+        "\(owner) at least one token: \"auth\": {\"bearer\": [\"env:TOKEN\"]}"
+    }
+}
+
+extension GatewayConfig.Gateway {
+    fileprivate static let options = Section(GatewayConfig.Gateway()) {
+        Option("name", \.name, .name, "Part of every event's `source`: `/signalbox/NAME/SOURCE`.")
+        Option(
+            "publicUrl", \.publicUrl, .url,
+            "The URL at which clients reach the gateway. Links to stored files begin with it; its host is the default `handshake.origin`."
+        )
+        Option(
+            "listen", \.listen, .line,
+            "The address to listen on. `--listen` and `SIGNALBOX_LISTEN` override it. Default: `127.0.0.1:8080`.")
+        Option(
+            "dataDir", \.dataDirectory, .path,
+            "The directory of the queue and the stored files. `--data-dir` and `SIGNALBOX_DATA_DIR` override it. Default: `data`."
+        )
+    }
+}
+
+extension GatewayConfig.Retention {
+    fileprivate static let options = Section(GatewayConfig.Retention()) {
+        Option(
+            "ended", \.ended, .duration(from: "1m", to: "3660d", example: "7d"),
+            "How long to store an event after all its deliveries ended.")
+        Option(
+            "dead", \.dead, .duration(from: "1m", to: "3660d", example: "30d"),
+            "How long to store an event with a dead delivery.")
+        Option(
+            "bytes", \.bytes, .int64(.whole((1 << 20)...(1 << 50))),
+            "Largest size of the queue's file. Beyond it, the gateway removes the oldest ended events.")
+    }
+}
+
+extension GatewayConfig.Source {
+    fileprivate static var type: OptionType<[SourceName: GatewayConfig.Source]> {
+        OptionType.section(options).dictionary(by: .names("sources", upTo: ConfigBounds.sources)) { SourceName($0) }
+    }
+
+    private static let options = Section(GatewayConfig.Source()) {
+        Option(
+            "auth", \.bearer, .auth("a source needs"), required: GatewayConfig.needsToken("a source needs"),
+            "Credentials of clients.")
+        Option(
+            "vendor", \.vendor, namedVendor,
+            "The vendor of all payloads of the source, for vendors that payloads do not identify.")
+        Option(
+            "dedupe", \.dedupe, .section(GatewayConfig.Dedupe.options),
+            "Accepts only the first of several events with an equal value within a time window.")
+    }
+
+    private static let namedVendor = OptionType<VendorID>(
+        TypeInfo(Vendors.namedBySource.map { "`\($0)`" }.joined(separator: ", "), OptionType<String>.text.info.schema)
+    ) { value, reader in
+        guard let name = reader.text(value) else { return nil }
+        guard !Vendors.namedBySource.contains(name) else { return VendorID(name) }
+        reader.note(
+            value,
+            Vendors.names.contains(name)
+                ? "payloads of \"\(name)\" are recognised by themselves; leave out \"vendor\""
+                : "no source can be of \"\(name)\"" + ConfigReader.suggestion(for: name, among: Vendors.namedBySource))
+        return nil
+    }
+}
+
+extension GatewayConfig.Dedupe {
+    private static let missing =
+        "this needs a \"key\", such as \"/data/campaign/messageId\", and a \"window\", such as \"10m\""
+
+    fileprivate static let options = Section(GatewayConfig.Dedupe(key: .whole, window: .zero)) {
+        Option("key", \.key, .pointer, required: missing, "The value to compare, in the event.")
+        Option(
+            "window", \.window, .duration(from: "1s", to: "7d", example: "10m"), required: missing, "The time window.")
+    }
+}
+
+extension OptionType<[SecretReference]> {
+    /// The bearer tokens of clients. `owner`: the clients and their need, for errors.
+    fileprivate static func auth(_ owner: String) -> OptionType {
+        let missing = GatewayConfig.needsToken(owner)
+        let tokens = OptionType<SecretReference>.reference.list(
+            of: "references", 1...ConfigBounds.entries, orElse: missing)
+        return .section(
+            Section([]) {
+                Option("bearer", \.self, tokens, required: missing, "Bearer tokens. The gateway accepts each of them.")
+            })
+    }
+}
+
+extension JSONPointer {
+    /// Leads to the whole event.
+    fileprivate static var whole: JSONPointer {
+        guard let pointer = JSONPointer("") else { preconditionFailure("The empty pointer is valid.") }
+        return pointer
+    }
+}

@@ -1,0 +1,211 @@
+package import SignalboxJSON
+package import SignalboxNotification
+
+/// A route as the config declares it. SignalboxRouting compiles its pattern and its templates.
+package struct RouteOptions: Sendable, Equatable {
+    /// The location of its object in the config.
+    package internal(set) var location = ConfigLocation(pointer: "")
+    package var name = ""
+    /// The event pattern, as written; nil only while the config has errors.
+    package var match: JSONText?
+    package var destinations: [DestinationName] = []
+    package var stop = false
+    package var ignoring: ScheduleParts = []
+    package var including: EventParts = []
+    var mediaForm = MediaForm.link
+    var mediaWait: Duration = .seconds(30)
+    package var isEnabled = true
+    /// The share of matching events that it takes, from 0 to 1; nil for all.
+    package var sample: Double?
+    package var window: RouteWindow?
+    package var redactions: [Redaction] = []
+    package var transform: Transform?
+
+    /// How its destinations receive the files of events.
+    package var media: RouteMedia {
+        switch mediaForm {
+        case .stored: .stored(wait: mediaWait)
+        case .link: .link
+        case .none: .none
+        }
+    }
+
+    enum MediaForm: String, Sendable, CaseIterable { case stored, link, none }
+
+    /// The error for a field that a pattern has twice.
+    package static let repeatedField = "this field stands here twice; remove one"
+
+    /// An action for the value under a pointer into the event, in which `*` is every element of an array.
+    package struct Redaction: Sendable, Equatable {
+        package let pointer: JSONPointer
+        package let action: RedactionAction
+    }
+
+    package enum Transform: Sendable, Equatable {
+        case template(TemplateSource)
+        case map([DataField])
+    }
+}
+
+/// The effect on a value that a route redacts.
+package enum RedactionAction: String, Sendable, CaseIterable {
+    /// Removes the member or element.
+    case drop
+    /// Replaces strings by stars, numbers by 0 and booleans by false; keeps the structure.
+    case mask
+    /// Replaces the value by a keyed hash: equal for equal values, and not reversible by trying values.
+    case hash
+}
+
+/// A member of the data that a route's map makes.
+package struct DataField: Sendable, Equatable {
+    package let name: String
+    package let source: Source
+
+    package indirect enum Source: Sendable, Equatable {
+        /// A value of the event. If the event has none here, the member is omitted.
+        case pointer(JSONPointer)
+        case object([DataField])
+    }
+}
+
+/// How the destinations of a route receive the files of events.
+package enum RouteMedia: Sendable, Equatable {
+    /// Not at all: events come without them.
+    case none
+    /// As the vendor's links, which are not downloaded.
+    case link
+    /// Downloaded, with links to the gateway's copies. Deliveries wait this long; missing files are then left out.
+    case stored(wait: Duration)
+}
+
+/// Parts of an event's schedule.
+package struct ScheduleParts: OptionSet, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    package static let notBefore = ScheduleParts(rawValue: 1)
+    package static let notAfter = ScheduleParts(rawValue: 2)
+}
+
+/// Parts that an event may have in addition to the notification.
+package struct EventParts: OptionSet, Sendable {
+    package let rawValue: Int
+    package init(rawValue: Int) { self.rawValue = rawValue }
+
+    /// The APNs payload as a device shows it.
+    package static let apns = EventParts(rawValue: 1)
+}
+
+// MARK: Options
+
+extension RouteOptions {
+    static let type = OptionType<[RouteOptions]>(
+        TypeInfo("array of routes", ["type": "array", "items": options.schema], members: options.infos),
+        write: { _ in .array([]) }
+    ) { value, reader in
+        let file = reader.file(of: value)
+        return reader.entries(value, 0...ConfigBounds.routes, orElse: "")?.enumerated().compactMap { position, entry in
+            options.read(entry, &reader).map { route in
+                var route = route
+                route.location = ConfigLocation(file: file, pointer: "/routes/\(position)")
+                if case .template(let source) = route.transform {
+                    let location = route.location.appending("transform").appending("template")
+                    route.transform = .template(TemplateSource(body: source.body, location: location))
+                }
+                return route
+            }
+        }
+    }
+
+    static let options = Section(
+        RouteOptions(),
+        rules: [
+            "if": ["required": ["mediaWait"]],
+            "then": ["required": ["media"], "properties": ["media": ["const": "stored"]]],
+        ]
+    ) {
+        Option("name", \.name, .line, required: missing("name"), "Unique; part of receipts and metrics.")
+        Option(
+            "match", \.match, pattern, required: missing("match"),
+            "The events that the route matches: an event pattern in the language of Amazon EventBridge. `{}` matches every event."
+        )
+        Option("to", \.destinations, .destinations, required: missing("to"), "The destinations of matching events.")
+        Option("stop", \.stop, .flag, "Whether later routes are skipped for matching events.")
+        Option(
+            "ignore", \.ignoring, .parts(scheduleParts, ScheduleParts.named), "Parts of an event's schedule to ignore.")
+        Option(
+            "include", \.including, .parts(eventParts, EventParts.named),
+            "Parts to add to events: `apns` is the APNs payload as a device shows it.")
+        Option(
+            "media", \.mediaForm, .choice(expected: "a route has media as \"stored\", \"link\" or \"none\""),
+            "How destinations receive the files of events: downloaded, as the vendor's links, or not at all.")
+        Option(
+            "mediaWait", \.mediaWait, .duration(from: "0ms", to: "1d", example: "30s"),
+            "With `\"media\": \"stored\"`: how long deliveries wait for downloads.")
+        Option("enabled", \.isEnabled, .flag, "Whether the route takes events. A disabled route is still checked.")
+        Option(
+            "sample", \.sample, share,
+            "The share of matching events that the route takes. The event's `id` decides. Default: all.")
+        Option(
+            "window", \.window, .section(RouteWindow.options), "When the route takes events, by the time of acceptance."
+        )
+        Option(
+            "redact", \.redactions, Redaction.type,
+            "Values of the data to hide: JSON Pointers in which `*` is every element of an array. An array drops the values; an object has an action for each: `drop` removes the value, `mask` replaces its content, `hash` replaces it by a keyed hash."
+        )
+        Option("transform", \.transform, Transform.type, "Replaces the event's data.")
+    } check: { route, value, reader in
+        if let wait = value["mediaWait"], route.mediaForm != .stored {
+            reader.note(wait, "deliveries wait for stored files only; add \"media\": \"stored\", or remove this")
+        }
+    }
+
+    private static func missing(_ key: String) -> String {
+        "\"\(key)\" is missing; a route needs a \"name\", a \"match\" and a \"to\""
+    }
+
+    private static let pattern = OptionType<JSONText>(TypeInfo("event pattern", ["$ref": "#/$defs/pattern"])) {
+        value, reader in
+        reader.checkRepeats(in: value, repeatedField)
+        return JSONText(value)
+    }
+
+    private static let scheduleParts = OptionType<String>.word(
+        among: ["notBefore", "notAfter"],
+        expected: "of an event's schedule \"notBefore\" and \"notAfter\" can be ignored"
+    ).list(of: "`notBefore`, `notAfter`")
+
+    private static let eventParts = OptionType<String>.word(
+        among: ["apns"], expected: "an event can include \"apns\", the APNs payload as it should be shown"
+    ).list(of: "`apns`")
+
+    /// From 0 to 1, as a number or as a percentage.
+    private static let share = OptionType<Double>.value(
+        TypeInfo(
+            "number or percentage", limits: "0 to 1",
+            [
+                "anyOf": [
+                    ["type": "number", "minimum": 0, "maximum": 1], ["type": "string", "pattern": "^[0-9.]+%$"],
+                ]
+            ]), expected: "this must be a number from 0 to 1, or a percentage such as \"10%\""
+    ) { value in
+        var share = value.double
+        if let text = value.string, text.hasSuffix("%"),
+            text.utf8.dropLast().allSatisfy({ "0123456789.".utf8.contains($0) })
+        {
+            share = Double(text.dropLast()).map { $0 / 100 }
+        }
+        return share.flatMap { (0...1).contains($0) ? $0 : nil }
+    }
+}
+
+extension ScheduleParts {
+    fileprivate static let named: [(name: String, part: ScheduleParts)] = [
+        ("notBefore", .notBefore), ("notAfter", .notAfter),
+    ]
+}
+
+extension EventParts {
+    fileprivate static let named: [(name: String, part: EventParts)] = [("apns", .apns)]
+}

@@ -1,0 +1,49 @@
+import Foundation
+import SignalboxJSON
+import SignalboxNotification
+
+extension TransportOptions.TLS {
+    static let options = Section(TransportOptions.TLS(), rules: ["dependentRequired": ["key": ["certificate"]]]) {
+        Option("ca", \.authorities, .path, "A PEM file of authorities to trust in addition to the system's.")
+        Option("certificate", \.certificate, .path, "A PEM file with the client certificate and its chain (mTLS).")
+        Option(
+            "key", \.key, .path,
+            "A PEM file with the certificate's key. Without it, the certificate's file has the key too.")
+        Option(
+            "pin", \.pins,
+            pin.oneOrMore(
+                of: "pins", upTo: 5,
+                orElse: "this must be one pin, or an array of 1 to 5 of them, any of which is good"),
+            "The server must have one of these public keys: `sha256//` and the Base64 of the key's SHA-256."
+        )
+        Option(
+            "minimum", \.minimum,
+            .choice(expected: "this must be \"1.2\" or \"1.3\"; nothing older is spoken"),
+            "The oldest TLS version to use.")
+    } check: { _, value, reader in
+        if let key = value["key"], value["certificate"] == nil {
+            reader.note(key, "a key needs its \"certificate\" next to it")
+        }
+    }
+
+    private static let pin = OptionType<String>.value(
+        TypeInfo("pin", ["type": "string", "pattern": "^sha256//[A-Za-z0-9+/]{43}=$"]),
+        expected: "this must be \"sha256//\" and the base64 of the SHA-256 of the server's public key"
+    ) { value in
+        guard let text = value.string, text.hasPrefix("sha256//") else { return nil }
+        return Data(base64Encoded: String(text.dropFirst("sha256//".count)))?.count == 32 ? text : nil
+    }
+}
+
+extension TransportOptions.Proxy {
+    static let type = OptionType<TransportOptions.Proxy>(
+        TypeInfo("URL, or `environment`", ["anyOf": [["const": "environment"], OptionType<String>.url.info.schema]])
+    ) { value, reader in
+        if value.equals("environment") { return .environment }
+        if let text = value.string, OptionType<String>.isURL(text) { return .address(text) }
+        reader.note(
+            url: value,
+            "this must be the http or https URL of a proxy, without user name and password, or \"environment\"")
+        return nil
+    }
+}

@@ -1,0 +1,30 @@
+/// The tables of the reference page, made from the declarations of the options.
+package enum ConfigReference {
+    /// Markdown: a section with a table for each member of the config's object.
+    package static var text: String {
+        GatewayConfig.options.infos.filter { $0.key != "$schema" }.map { info in
+            let members = rows(of: info, below: info.key + info.type.entry + ".")
+            return "## \(info.key)\n\n\(info.documentation)"
+                + (info.isInParts ? " Files in `routes.d` may have it too." : "")
+                + "\n\n" + table(members.isEmpty ? [row(info, "")] : members)
+        }.joined(separator: "\n\n")
+    }
+
+    private static func rows(of info: OptionInfo, below prefix: String) -> [[String]] {
+        info.type.members.flatMap { member in
+            [row(member, prefix)] + rows(of: member, below: prefix + member.key + member.type.entry + ".")
+        }
+    }
+
+    private static func row(_ info: OptionInfo, _ prefix: String) -> [String] {
+        let kind = info.type.kind + (info.type.limits.isEmpty ? "" : ", \(info.type.limits)")
+        let value = info.isRequired ? "required" : info.defaultValue.map { "`\($0.compact)`" } ?? ""
+        return ["`\(prefix)\(info.key)`", kind, value, info.documentation]
+    }
+
+    private static func table(_ rows: [[String]]) -> String {
+        ([["option", "type", "default", "meaning"], ["---", "---", "---", "---"]] + rows).map { row in
+            "| " + row.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"
+        }.joined(separator: "\n")
+    }
+}

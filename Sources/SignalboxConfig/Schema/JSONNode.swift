@@ -1,0 +1,100 @@
+import SignalboxJSON
+
+/// A JSON value whose members keep their order. Schema and defaults are written with it.
+indirect enum JSONNode: Sendable, Equatable {
+    case bool(Bool)
+    case integer(Int)
+    case double(Double)
+    case string(String)
+    case array([JSONNode])
+    case object([Member])
+
+    struct Member: Sendable, Equatable {
+        let key: String
+        let value: JSONNode
+    }
+
+    init(_ value: JSONValue) {
+        switch value.kind {
+        case .object:
+            self = .object(
+                value.members.map { Member(key: String(decoding: $0.key, as: UTF8.self), value: Self($0.value)) })
+        case .array: self = .array(value.elements.map { Self($0) })
+        case .string: self = .string(value.string ?? "")
+        case .integer, .unsigned: self = .integer(Int(value.integer ?? .max))
+        case .double: self = .double(value.double ?? 0)
+        case .bool, .null: self = .bool(value.bool ?? false)
+        }
+    }
+
+    /// The members of an object; none of any other value.
+    var members: [Member] {
+        if case .object(let members) = self { members } else { [] }
+    }
+
+    /// An object with the members of both.
+    func adding(_ other: JSONNode) -> JSONNode { .object(members + other.members) }
+
+    /// On one line.
+    var compact: String {
+        switch self {
+        case .array(let elements) where !elements.isEmpty: "[" + elements.map(\.compact).joined(separator: ", ") + "]"
+        case .object(let members) where !members.isEmpty:
+            "{ " + members.map { Self.quoted($0.key) + ": " + $0.value.compact }.joined(separator: ", ") + " }"
+        default: scalar
+        }
+    }
+
+    /// On several lines, none longer than 120 characters unless a string is. `indent`: of the line on which it begins.
+    /// `used`: characters before it on that line.
+    func pretty(indent: Int = 0, used: Int = 0) -> String {
+        let line = compact
+        guard indent + used + line.count > 118 else { return line }
+        let inner = String(repeating: " ", count: indent + 2)
+        let end = "\n" + String(repeating: " ", count: indent)
+        switch self {
+        case .array(let elements):
+            let lines = elements.map { inner + $0.pretty(indent: indent + 2) }
+            return "[\n" + lines.joined(separator: ",\n") + end + "]"
+        case .object(let members):
+            let lines = members.map { member in
+                let key = Self.quoted(member.key) + ": "
+                return inner + key + member.value.pretty(indent: indent + 2, used: key.count)
+            }
+            return "{\n" + lines.joined(separator: ",\n") + end + "}"
+        default: return line
+        }
+    }
+
+    private var scalar: String {
+        switch self {
+        case .bool(let flag): "\(flag)"
+        case .integer(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .string(let text): Self.quoted(text)
+        case .array: "[]"
+        case .object: "{}"
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var writer = JSONWriter()
+        writer.string(text)
+        return String(decoding: writer.bytes, as: UTF8.self)
+    }
+}
+
+extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
+    ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    init(stringLiteral text: String) { self = .string(text) }
+    init(integerLiteral number: Int) { self = .integer(number) }
+    init(floatLiteral number: Double) { self = .double(number) }
+    init(booleanLiteral flag: Bool) { self = .bool(flag) }
+    init(arrayLiteral elements: JSONNode...) { self = .array(elements) }
+    init(dictionaryLiteral members: (String, JSONNode)...) {
+        self = .object(members.map { Member(key: $0.0, value: $0.1) })
+    }
+
+    static func strings(_ texts: [String]) -> JSONNode { .array(texts.map { .string($0) }) }
+}

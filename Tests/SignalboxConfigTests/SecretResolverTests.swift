@@ -1,0 +1,182 @@
+import Foundation
+import SignalboxConfig
+import SignalboxNotification
+import SignalboxTesting
+import Testing
+
+@Suite struct SecretResolverTests {
+    private func config(_ text: String) throws -> GatewayConfig {
+        try ConfigReading([ConfigText(name: "routes.json", bytes: Array(text.utf8))]).finish()
+    }
+
+    private func resolver(_ environment: [String: String]) -> SecretResolver {
+        SecretResolver(path: "routes.json", environment: environment)
+    }
+
+    /// The problems of a config whose secrets cannot be used.
+    private func problems(_ work: () throws(ConfigRefusal) -> Void) -> [String] {
+        do throws(ConfigRefusal) {
+            try work()
+            return []
+        } catch {
+            return error.problems
+        }
+    }
+
+    // MARK: Tokens
+
+    private static let twoSources = """
+        { "sources": { "a": { "auth": { "bearer": ["env:A", "env:SHARED"] } }, "b": { "auth": { "bearer": ["env:B"] } } },
+          "admin": { "auth": { "bearer": ["env:ADMIN"] } } }
+        """
+
+    @Test func readsTheTokensOfEverySource() throws {
+        let config = try config(Self.twoSources)
+        let resolver = resolver(["A": "1", "SHARED": "2", "B": "3\n", "ADMIN": "4"])
+        let tokens = try resolver.sourceTokens(config)
+        #expect(tokens == [SourceName("a"): ["1", "2"], SourceName("b"): ["3"]])
+        #expect(try resolver.adminTokens(config, sources: tokens) == ["4"])
+    }
+
+    @Test func rejectsATokenOfTwoClients() throws {
+        let config = try config(Self.twoSources)
+        let shared = resolver(["A": "1", "SHARED": "hunter2", "B": "hunter2", "ADMIN": "4"])
+        let found = problems { () throws(ConfigRefusal) in _ = try shared.sourceTokens(config) }
+        #expect(found.count == 1)
+        #expect(found.first?.hasSuffix("; each source needs its own.") == true)
+        #expect(found.first?.contains("hunter2") == false)
+        let admin = resolver(["A": "1", "SHARED": "2", "B": "3", "ADMIN": "2"])
+        let others = problems { () throws(ConfigRefusal) in
+            _ = try admin.adminTokens(config, sources: try admin.sourceTokens(config))
+        }
+        #expect(
+            others == [
+                "routes.json: /admin/auth/bearer: this is also a token of the source a; operators need their own."
+            ])
+    }
+
+    @Test func namesTheOptionOfAMissingSecret() throws {
+        let config = try config(Self.twoSources)
+        let found = problems { () throws(ConfigRefusal) in _ = try resolver(["SHARED": "2"]).sourceTokens(config) }
+        #expect(found.first?.hasPrefix("routes.json: /sources/") == true)
+        #expect(found.first?.hasSuffix("is not set; set it to the secret.") == true)
+    }
+
+    // MARK: Webhooks
+
+    private func webhook(_ options: String) throws -> Destination.Webhook {
+        let text = #"{ "destinations": { "crm": { "url": "https://a.example/", "secret": "env:KEY"\#(options) } } }"#
+        let destination = try #require(try config(text).destinations.first)
+        guard case .webhook(let webhook) = destination.endpoint else { throw CocoaError(.coderInvalidValue) }
+        return webhook
+    }
+
+    private func resolve(
+        _ options: String, _ environment: [String: String]
+    ) throws -> Result<SecretResolver.Webhook, ConfigRefusal> {
+        let webhook = try webhook(options)
+        return Result { () throws(ConfigRefusal) in
+            try resolver(environment.merging(["KEY": "whsec_x"]) { own, _ in own })
+                .webhook(webhook, of: DestinationName("crm"))
+        }
+    }
+
+    @Test func readsHeadersAndClientSecrets() throws {
+        let options = """
+            , "headers": { "X-Tenant": "acme", "x-key": "env:HEADER" },
+            "oauth2": { "tokenUrl": "https://a.example/t", "clientId": "i", "clientSecret": "env:CLIENT" }
+            """
+        let secrets = try resolve(options, ["HEADER": "h", "CLIENT": "c"]).get()
+        #expect(secrets.signing.map(\.text) == ["whsec_x"])
+        #expect(secrets.headers == ["acme", "h"])
+        #expect(secrets.clientSecret == "c")
+    }
+
+    @Test func rejectsAHeaderOfTwoLines() throws {
+        let result = try resolve(#", "headers": { "x-key": "env:HEADER" }"#, ["HEADER": "one\ntwo"])
+        #expect(throws: ConfigRefusal.self) { try result.get() }
+        guard case .failure(let error) = result else { return }
+        #expect(
+            error.problems == [
+                "routes.json: /destinations/crm/headers/x-key: env:HEADER is not a valid header value: use one line of visible ASCII."
+            ])
+    }
+
+    @Test func webhooksDifferWhenASecretOrAFileChanges() async throws {
+        try await withTemporaryDirectory { directory in
+            let file = directory + "/ca.pem"
+            let options = #", "tls": { "ca": "\#(file)" }"#
+            try Data("one".utf8).write(to: URL(fileURLWithPath: file))
+            let first = try resolve(options, [:]).get()
+            #expect(try resolve(options, [:]).get() == first)
+            #expect(try resolve(options, ["KEY": "whsec_y"]).get() != first)
+            try Data("two".utf8).write(to: URL(fileURLWithPath: file))
+            #expect(try resolve(options, [:]).get() != first)
+            try FileManager.default.removeItem(atPath: file)
+            guard case .failure(let error) = try resolve(options, [:]) else {
+                Issue.record("A missing file is accepted.")
+                return
+            }
+            #expect(error.problems == ["routes.json: /destinations/crm/tls/ca: the file \(file) cannot be read."])
+        }
+    }
+
+    // MARK: Links
+
+    @Test func rejectsAShortSecretOfLinks() throws {
+        let config = try config(#"{ "media": { "signedUrls": { "secret": ["env:ONE", "env:TWO"] } } }"#)
+        let long = String(repeating: "s", count: 16)
+        #expect(try resolver(["ONE": long, "TWO": long]).mediaSecrets(config.media) == [long, long])
+        let found = problems { () throws(ConfigRefusal) in
+            _ = try resolver(["ONE": long, "TWO": "hunter2"]).mediaSecrets(config.media)
+        }
+        #expect(found.first?.contains("env:TWO is shorter than 16 bytes") == true)
+        #expect(found.first?.contains("hunter2") == false)
+    }
+}
+
+/// The files of a config.
+@Suite struct ConfigFilesTests {
+    private func write(_ text: String, to path: String) throws {
+        let url = URL(fileURLWithPath: path)
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: url)
+    }
+
+    @Test func readsTheFolderInTheOrderOfItsNames() async throws {
+        try await withTemporaryDirectory { directory in
+            for name in ["routes.json", "routes.d/b.json", "routes.d/a.json", "routes.d/.a.json", "routes.d/a.txt"] {
+                try write(name, to: directory + "/" + name)
+            }
+            let files = try ConfigFiles(directory + "/routes.json")
+            #expect(
+                files.texts.map { String(decoding: $0.bytes, as: UTF8.self) } == [
+                    "routes.json", "routes.d/a.json", "routes.d/b.json",
+                ])
+            #expect(files.folder == directory + "/routes.d")
+        }
+    }
+
+    @Test func saysThatThereIsNoConfig() async throws {
+        try await withTemporaryDirectory { directory in
+            do throws(ConfigRefusal) {
+                _ = try ConfigFiles(directory + "/none.json")
+                Issue.record("A missing config is read.")
+            } catch {
+                #expect(
+                    error.report(hasColor: false)
+                        == "signalbox: \(directory)/none.json: there is no such file. Write one, or name another with --config.\n"
+                )
+            }
+        }
+    }
+
+    @Test func rejectsTooManyFiles() async throws {
+        try await withTemporaryDirectory { directory in
+            try write("{}", to: directory + "/routes.json")
+            for number in 0...200 { try write("{}", to: directory + "/routes.d/\(number).json") }
+            #expect(throws: ConfigRefusal.self) { try ConfigFiles(directory + "/routes.json") }
+        }
+    }
+}
