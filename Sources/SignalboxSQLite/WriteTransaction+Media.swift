@@ -110,11 +110,16 @@ extension WriteTransaction {
         let job = settlement.job
         let row = try db.row(
             "SELECT EXISTS (SELECT 1 FROM files f WHERE f.sha256 = m.sha256) FROM media m WHERE m.id = ?", [job])
-        // A URL that was forgotten meanwhile is not waited for.
-        guard let row else { return }
-        let isKept = try row.flag(0)
+        // No event waits for a URL that was forgotten meanwhile.
+        guard let row, try record(settlement.end, of: job, isKept: row.flag(0)) else { return }
+        if try db.run(Self.becomeReady, ["job": job]) > 0 { effects.wakesDownloads = true }
+        try db.run(Self.becomeDone, [job])
+    }
+
+    /// Returns whether the download has ended. `isKept`: whether an older file is stored.
+    private mutating func record(_ end: MediaSettlement.End, of job: Int64, isKept: Bool) throws -> Bool {
         let now = now.milliseconds
-        switch settlement.end {
+        switch end {
         case .stored(let file, let freshness, let remarks):
             try keep(file)
             let codes = remarks.map(\.rawValue).joined(separator: " ")
@@ -128,8 +133,9 @@ extension WriteTransaction {
         case .unchanged where !isKept:
             // The file that it is unchanged from was removed meanwhile.
             effects.wakesDownloads = true
-            return try set(
+            try set(
                 "state = 'wanted', due = ?, etag = NULL, last_modified = NULL, sha256 = NULL", of: job, [now])
+            return false
         case .unchanged(let freshness):
             // A 304 response leaves out what stays as it was (RFC 9111, 4.3.4).
             try set(
@@ -137,9 +143,10 @@ extension WriteTransaction {
                     + "last_modified = coalesce(?, last_modified), reason = NULL, words = NULL", of: job,
                 [now, freshness.until.milliseconds, freshness.validators.etag, freshness.validators.lastModified])
         case .retry(let wait, let failure):
-            return try set(
+            try set(
                 "state = 'resting', due = ?, attempts = attempts + 1, reason = ?, words = ?", of: job,
                 [(self.now + wait).milliseconds] + Self.columns(failure))
+            return false
         case .keptStale(let failure, let time) where isKept:
             try set(
                 "state = 'stored', checked_at = ?, fresh_until = ?, reason = ?, words = ?", of: job,
@@ -149,8 +156,7 @@ extension WriteTransaction {
                 "state = 'failed', checked_at = ?, fresh_until = NULL, etag = NULL, last_modified = NULL, "
                     + "sha256 = NULL, remarks = NULL, reason = ?, words = ?", of: job, [now] + Self.columns(failure))
         }
-        if try db.run(Self.becomeReady, ["job": job]) > 0 { effects.wakesDownloads = true }
-        try db.run(Self.becomeDone, [job])
+        return true
     }
 
     private func set(_ columns: String, of job: Int64, _ arguments: StatementArguments) throws {

@@ -1,7 +1,6 @@
 import Foundation
 import GRDB
 import SignalboxNotification
-import SignalboxStoreTesting
 import SignalboxTesting
 import Synchronization
 import Testing
@@ -202,29 +201,6 @@ import Testing
         return other
     }
 
-    /// Does not apply to root, which may write to any directory.
-    @Test(.enabled(if: getuid() != 0)) func aReadOnlyDirectoryIsReportedUntilItIsWritable() async throws {
-        try await withTemporaryDirectory { directory in
-            try await open(directory).append([event(1)])
-            try #require(chmod(directory + "/queue.db", 0o400) == 0)
-            try #require(chmod(directory, 0o500) == 0)
-            defer { chmod(directory, 0o700) }
-            #expect {
-                _ = try SQLiteQueue(in: directory)
-            } throws: {
-                if case .unavailable = $0 as? StoreError { true } else { false }
-            }
-            #expect {
-                _ = try DataDirectory(path: directory)
-            } throws: {
-                if case .directory(directory, _) = $0 as? StoreError { true } else { false }
-            }
-            try #require(chmod(directory, 0o700) == 0)
-            try #require(chmod(directory + "/queue.db", 0o600) == 0)
-            #expect(try await open(directory).claim(from: crm, upTo: 5).map(\.body) == [[1]])
-        }
-    }
-
     /// An event that cannot be written is rejected; the events that came with it are accepted.
     @Test func anEventThatCannotBeWrittenFailsAlone() async throws {
         try await withTemporaryDirectory { directory in
@@ -277,19 +253,6 @@ import Testing
             try await queue.append([event(3)])
             #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[1], [3]])
             #expect(try await queue.audit().isRight)
-        }
-    }
-
-    @Test func reportsAReadOnlyFile() async throws {
-        try await withTemporaryDirectory { directory in
-            let queue = try open(directory)
-            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
-            let reason = "the file system or the file is read-only"
-            await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.append([event(1)]) }
-            await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.probe() }
-            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
-            try await queue.append([event(2)])
-            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2]])
         }
     }
 

@@ -3,14 +3,13 @@ import GRDB
 import SignalboxNotification
 import SignalboxStoreTesting
 import SignalboxTesting
-import Synchronization
 import Testing
 
 @testable import SignalboxSQLite
 @testable import SignalboxStore
 
-/// Files that another program damaged, a power cut tore, or an earlier version made.
-@Suite(.timeLimit(.minutes(2))) struct ForeignFileTests {
+/// Files that are read-only, damaged, torn by a power cut, or made by an earlier version.
+@Suite(.timeLimit(.minutes(2))) struct UnusualFileTests {
     private let crm = DestinationName("crm")
 
     private func event(_ number: UInt8, size: Int = 1) -> RoutedEvent {
@@ -27,6 +26,42 @@ import Testing
         let queue = try SQLiteQueue(in: directory)
         queue.openLane(crm) {}
         return queue
+    }
+
+    /// Does not apply to root, which may write to any directory.
+    @Test(.enabled(if: getuid() != 0)) func aReadOnlyDirectoryIsReportedUntilItIsWritable() async throws {
+        try await withTemporaryDirectory { directory in
+            try await open(directory).append([event(1)])
+            try #require(chmod(directory + "/queue.db", 0o400) == 0)
+            try #require(chmod(directory, 0o500) == 0)
+            defer { chmod(directory, 0o700) }
+            #expect {
+                _ = try SQLiteQueue(in: directory)
+            } throws: {
+                if case .unavailable = $0 as? StoreError { true } else { false }
+            }
+            #expect {
+                _ = try DataDirectory(path: directory)
+            } throws: {
+                if case .directory(directory, _) = $0 as? StoreError { true } else { false }
+            }
+            try #require(chmod(directory, 0o700) == 0)
+            try #require(chmod(directory + "/queue.db", 0o600) == 0)
+            #expect(try await open(directory).claim(from: crm, upTo: 5).map(\.body) == [[1]])
+        }
+    }
+
+    @Test func reportsAReadOnlyFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try open(directory)
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 1") }
+            let reason = "the file system or the file is read-only"
+            await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.append([event(1)]) }
+            await #expect(throws: StoreError.unavailable(reason: reason)) { try await queue.probe() }
+            try await queue.file.pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA query_only = 0") }
+            try await queue.append([event(2)])
+            #expect(try await queue.claim(from: crm, upTo: 5).map(\.body) == [[2]])
+        }
     }
 
     /// Another program overwrote pages. The queue does not open, or its audit finds the damage.
