@@ -11,7 +11,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct DispatcherTests {
-    @Test func deliversWhatIsAppendedAndEndsWhenDrained() async throws {
+    @Test func deliversAppendedEventsAndEndsWhenDrained() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let sender = ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) }
@@ -41,7 +41,7 @@ import Testing
         }
     }
 
-    @Test func triesAgainWithTheSameEvent() async throws {
+    @Test func retriesTheSameEvent() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let sender = ScriptedSender { _, number in
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test func aDestinationThatHangsHoldsUpNoOther() async throws {
+    @Test func hangingDestinationDoesNotDelayOthers() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let (never, release) = AsyncStream.makeStream(of: Void.self)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite struct FormatTests {
     @Test(arguments: try Fixture.all(in: .module))
-    func writesTheMessageThatIsExpected(_ fixture: Fixture) throws {
+    func writesTheExpectedMessage(_ fixture: Fixture) throws {
         let parser = JSONParser()
         let input = try parser.parse(fixture.input)
         let format = try Self.format(#require(input["destination"]))
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: try Fixture.all(in: .module))
-    func theSameDeliveriesMakeTheSameBytes(_ fixture: Fixture) throws {
+    func isDeterministic(_ fixture: Fixture) throws {
         let parser = JSONParser()
         let input = try parser.parse(fixture.input)
         let format = try Self.format(#require(input["destination"]))
@@ -35,7 +35,7 @@ import Testing
         #expect(Self.spelled(format, leases) == Self.spelled(format, leases))
     }
 
-    @Test func gzipGivesBackWhatWentIn() throws {
+    @Test func gzipIsReversible() throws {
         for body in ["", "a", String(repeating: "push ", count: 100_000)].map({ Array($0.utf8) }) {
             #expect(try gunzip(gzip(body)) == body)
             #expect(gzip(body) == gzip(body))

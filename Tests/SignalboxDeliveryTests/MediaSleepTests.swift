@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxSQLite
@@ -8,6 +7,8 @@ import SignalboxStore
 import SignalboxTesting
 import Synchronization
 import Testing
+
+@testable import SignalboxGateway
 
 /// When the service of downloads looks at the queue, and when it sleeps.
 @Suite(.timeLimit(.minutes(1))) struct MediaSleepTests {
@@ -109,7 +110,7 @@ import Testing
         }
     }
 
-    @Test func aDownloadThatRestsIsBegunWhenItIsDue() async throws {
+    @Test func startsARetriedDownloadWhenItIsDue() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
             let attempts = Replaceable<[Duration]>([])
@@ -133,7 +134,7 @@ import Testing
         }
     }
 
-    @Test func aDeliveryGoesWhenItsTimeIsOver() async throws {
+    @Test func releasesADeliveryWhenItsWaitIsOver() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
             let (never, end) = AsyncStream.makeStream(of: Void.self)
@@ -161,7 +162,7 @@ import Testing
     }
 
     /// During a long wait, the wall clock may be corrected in small steps.
-    @Test func noSleepIsLongerThanHalfAMinute() async throws {
+    @Test func limitsSleepsToHalfAMinute() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
             let (never, end) = AsyncStream.makeStream(of: Void.self)
@@ -204,7 +205,7 @@ import Testing
         }
     }
 
-    @Test func aStopEndsEveryDownloadThatBeganUnderAnySetup() async throws {
+    @Test func stopCancelsDownloadsOfFormerSetups() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
             let (begun, begin) = AsyncStream.makeStream(of: Void.self)

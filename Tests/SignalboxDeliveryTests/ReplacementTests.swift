@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func anUnchangedDestinationKeepsItsLane() async throws {
+    @Test func keepsTheLaneOfAnUnchangedDestination() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, new) = (taking(), taking())

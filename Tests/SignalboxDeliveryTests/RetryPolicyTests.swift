@@ -17,7 +17,7 @@ import Testing
         #expect(outcome(status) == .delivered(status: status))
     }
 
-    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599]) func triesAgainOnTemporaryStatuses(status: Int) {
+    @Test(arguments: [408, 425, 429, 500, 502, 503, 504, 599]) func retriesTemporaryStatuses(status: Int) {
         let again = now.addingTimeInterval(2.5)
         #expect(outcome(status) == .retry(at: again, status: status, reason: "answered \(status)"))
     }
@@ -30,7 +30,7 @@ import Testing
         #expect(outcome(status) == .dead(status: status, reason: "answered \(status): redirects are not followed"))
     }
 
-    @Test func triesTransportErrorsAgainUnlessTheyCannotPass() {
+    @Test func retriesTransportErrorsUnlessPermanent() {
         let passing = [
             TransportError.unresolved("x"), .refused("x"), .tls("x"), .timeoutConnecting("x"), .timeoutReplying("x"),
             .interrupted("x"), .token("x"),
@@ -66,7 +66,7 @@ import Testing
         #expect(outcome(503, number: 3, random: 0.75) == .retry(at: latest, status: 503, reason: "answered 503"))
     }
 
-    @Test func waitsAsLongAsTheServerAsksAndThenNotAllAtOnce() {
+    @Test func addsJitterToRetryAfter() {
         for (random, wait) in [(0.0, 30.0), (0.5, 32.5)] {
             #expect(
                 outcome(429, after: .seconds(30), random: random)
@@ -76,13 +76,13 @@ import Testing
         #expect(outcome(503, after: .date(date), random: 0) == .retry(at: date, status: 503, reason: "answered 503"))
     }
 
-    @Test func waitsNoLongerThanADayForAnyServer() {
+    @Test func limitsRetryAfterToADay() {
         let latest = now.addingTimeInterval(24 * 3600)
         #expect(
             outcome(503, after: .seconds(.max), random: 0) == .retry(at: latest, status: 503, reason: "answered 503"))
     }
 
-    @Test func ourOwnLackOfDescriptorsCostsNoAttempt() {
+    @Test func exhaustedDescriptorsCountAsNoAttempt() {
         let outcome = policy.outcome(of: .failed(.exhausted("x")), number: 4, now: now, random: 0.5)
         #expect(
             outcome == .postponed(until: now.addingTimeInterval(1.5), reason: "no connection could be opened here: x"))
@@ -90,7 +90,7 @@ import Testing
 
     // MARK: What an answer says of the destination
 
-    @Test func isLeftAloneAsLongAsItAsksFor() {
+    @Test func pausesForTheRequestedTime() {
         let cases: [(RetryPolicy.Answer, TimeInterval?)] = [
             (.replied(status: 429, retryAfter: .seconds(30)), 30),
             (.replied(status: 503, retryAfter: .date(now.addingTimeInterval(90))), 90),

@@ -1,10 +1,11 @@
 import Foundation
 import SignalboxEgress
-import SignalboxGateway
 import SignalboxNotification
 import SignalboxServerTesting
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxGateway
 
 /// Failures of downloads, temporary and permanent.
 @Suite(.timeLimit(.minutes(2))) struct MediaFailureTests {

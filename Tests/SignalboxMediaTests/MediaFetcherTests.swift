@@ -1,9 +1,10 @@
 import Foundation
-import SignalboxGateway
 import SignalboxNotification
 import SignalboxServerTesting
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxGateway
 
 /// Downloads from a scripted server.
 @Suite(.timeLimit(.minutes(2))) struct MediaFetcherTests {

@@ -44,7 +44,7 @@ import Testing
         }
     }
 
-    @Test func eachButtonsCalendarEventIsAnotherAndASecondTapMakesTheSameFile() async throws {
+    @Test func calendarFilesDependOnEventAndButtonOnly() async throws {
         try await InteractionSetting.run(of: twoCalendars) { setting in
             let buttons = try buttons(of: setting.event.event.body)
             let (a, b) = (try #require(buttons["A"]), try #require(buttons["B"]))
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test func aNotificationThatCameAgainIsTheSameCalendarEvent() async throws {
+    @Test func snoozedNotificationKeepsItsCalendarEvent() async throws {
         try await InteractionSetting.run(of: twoCalendars) { setting in
             let buttons = try buttons(of: setting.event.event.body)
             let a = try #require(buttons["A"])
@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test func aFileThatCannotBeKeptLeavesTheActionToTheApp() async throws {
+    @Test func unstorableCalendarFileLeavesTheActionToTheApp() async throws {
         let action =
             #"{"type":"calendar","title":"Sale","startDate":"2026-12-01T15:00:00Z","endDate":"2026-12-01T16:00:00Z"}"#
         try await InteractionSetting.run(of: payload(action), keepsFiles: false) { setting in
@@ -100,7 +100,7 @@ import Testing
         }
     }
 
-    @Test func moreThanABatchIsRefusedWhole() async throws {
+    @Test func rejectsAnOversizedBatchAsAWhole() async throws {
         try await InteractionSetting.run(of: payload(#"{"type":"openApp"}"#)) { setting in
             let line =
                 #"{"eventId":"\#(setting.event.event.id)","actionIdentifier":"default","deviceTime":"2026-11-20T21:29:00Z"}"#
@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func recognisesARepeatFromAnotherSource() async throws {
+    @Test func recognisesRepeatsFromOtherSources() async throws {
         try await InteractionSetting.run(of: payload(#"{"type":"snooze","value":5}"#)) { setting in
             let first = try #require(try await setting.report("default", from: "app").items.first).get()
             let again = try #require(try await setting.report("default", from: "vendor").items.first).get()

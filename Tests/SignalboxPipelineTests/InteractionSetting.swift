@@ -1,5 +1,4 @@
 import Foundation
-import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
@@ -7,6 +6,8 @@ import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxGateway
 
 /// A queue with the event of one payload, and the intake of reports about it.
 struct InteractionSetting {

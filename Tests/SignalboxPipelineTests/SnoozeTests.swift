@@ -15,7 +15,7 @@ import Testing
     private let source = SourceName("mobile")
 
     @Test(arguments: [#""5""#, "5"])
-    func aSnoozedNotificationComesAgainAsAnEventOfItsOwn(_ minutes: String) async throws {
+    func redeliversASnoozedNotificationAsANewEvent(_ minutes: String) async throws {
         try await InteractionSetting.run(of: payload(#"{"type":"snooze","value":\#(minutes)}"#)) { setting in
             let receipt = try await setting.receipt("default")
             guard case .snoozed(5, let until, let id) = receipt.decided.outcome else {
@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    @Test func aRepeatedReportSnoozesOnce() async throws {
+    @Test func repeatedReportsSnoozeOnce() async throws {
         try await InteractionSetting.run(of: payload(#"{"type":"snooze","value":5}"#)) { setting in
             let first = try await setting.receipt("default")
             let again = try await setting.receipt("default")
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test(arguments: [ScheduleParts([]), .notAfter])
-    func itEndsWithItsScheduleUnlessTheRouteIgnoresThat(_ ignored: ScheduleParts) async throws {
+    func snoozedNotificationExpiresWithItsSchedule(_ ignored: ScheduleParts) async throws {
         let routes = RouteTable(routes: [
             Route(name: "all", match: .everything, destinations: [crm], ignoring: ignored)
         ])
@@ -156,7 +156,7 @@ import Testing
         }
     }
 
-    @Test func aSmallRequestCannotPutOffMoreThanARequestMayHold() async throws {
+    @Test func limitsTheBytesOfSnoozedNotifications() async throws {
         let large = payload(#"{"type":"snooze","value":5,"note":"\#(String(repeating: "x", count: 3_000_000))"}"#)
         try await InteractionSetting.run(of: large) { setting in
             let lines = (10..<40).map { second in

@@ -90,9 +90,11 @@ package struct GatewayPlan: Sendable {
         settings.timeout = config.media.timeout
         settings.transport = config.media.transport
         let fetcher = MediaFetcher(settings, http: client, store: resources.media)
-        let routes = config.routes
+        let (routes, store) = (config.routes, resources.media)
         return MediaService.Setup(settings: config.media) { file in
             links.href(file.sha256, now: Date())
+        } exists: { file in
+            store.find(file.sha256) != nil
         } shape: { event, route in
             shaper.transformed(event, by: route, of: routes, with: .forEvents())
         } download: { job in
