@@ -87,7 +87,7 @@ import Testing
             (tokens, _) async throws in
             #expect(try await tokens.token() == "first")
             #expect(try await tokens.token(insteadOf: "first") == "second")
-            // Another who was refused the first finds that it is no longer in use.
+            // A second caller with the rejected token receives the current one.
             #expect(try await tokens.token(insteadOf: "first") == "second")
             #expect(try await tokens.token() == "second")
         }

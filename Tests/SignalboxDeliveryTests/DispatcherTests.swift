@@ -25,7 +25,7 @@ import Testing
         }
     }
 
-    /// Appending, the lane's first look at the queue and the order to end meet in every order.
+    /// The append, the lane's first read of the queue and the order to end happen in any order.
     @Test func drainsEveryDeliveryAppendedBefore() async throws {
         for _ in 0..<60 {
             try await withTemporaryDirectory { directory in
@@ -138,7 +138,7 @@ import Testing
     }
 }
 
-/// A sender whose answers the test writes: by event and by number of the attempt on it.
+/// A sender with scripted answers, by event and by number of its attempt.
 final class ScriptedSender: Sender {
     private let script: @Sendable (Lease, Int) async -> RetryPolicy.Answer
     private let made = Mutex<[String]>([])
@@ -153,7 +153,7 @@ final class ScriptedSender: Sender {
     var events: [String] { made.withLock { $0 } }
     var attempts: Int { events.count }
 
-    /// Once so many attempts are under way or over.
+    /// Returns once so many attempts have begun.
     func begun(_ wanted: Int) async {
         while attempts < wanted { await Task.yield() }
     }

@@ -63,7 +63,7 @@ import Testing
         return Array(output.prefix(Int(stream.pointee.total_out)))
     }
 
-    /// A format as a config makes it of these settings of a destination.
+    /// The format that a config with these settings of a destination has.
     static func format(_ settings: JSONValue) throws -> Destination.Format {
         var config = JSONWriter()
         config.beginObject()

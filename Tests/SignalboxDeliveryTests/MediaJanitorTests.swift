@@ -236,7 +236,7 @@ import Testing
                 try await group.waitForAll()
             }
             let (peak, count) = (most.withLock { $0 }, runs.withLock { $0 })
-            // And four that were under way when it was full.
+            // And the four downloads in flight when the quota was exceeded.
             #expect(peak > 18_000 && peak <= 24_000, "\(peak)")
             #expect(count > 2 && count < 400, "\(count)")
         }

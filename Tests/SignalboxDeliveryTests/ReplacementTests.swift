@@ -12,7 +12,7 @@ import Testing
 
     private func taking() -> ScriptedSender { ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) } }
 
-    /// A sender that answers once it is let.
+    /// A sender that answers when the test permits it.
     private func hanging() -> (ScriptedSender, release: AsyncStream<Void>.Continuation) {
         let (never, release) = AsyncStream.makeStream(of: Void.self)
         return (
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// Appends, changes and answers meet in many orders.
+    /// Appends, changes and answers happen in many orders.
     @Test func deliversOnceDuringManyChanges() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)

@@ -88,7 +88,7 @@ import Testing
             outcome == .postponed(until: now.addingTimeInterval(1.5), reason: "no connection could be opened here: x"))
     }
 
-    // MARK: What an answer says of the destination
+    // MARK: Health
 
     @Test func pausesForTheRequestedTime() {
         let cases: [(RetryPolicy.Answer, TimeInterval?)] = [

@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// A receiver that knows only the old or only the new key goes on working while keys are replaced.
+    /// During a rotation, a receiver needs only the old key or only the new one.
     @Test func signsWithEveryKeyWhileTheyAreReplaced() throws {
         let old = NewWebhookKey.symmetric().secret
         let new = NewWebhookKey.symmetric().secret

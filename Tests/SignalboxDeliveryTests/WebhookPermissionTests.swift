@@ -8,7 +8,7 @@ import SignalboxStore
 import SignalboxTesting
 import Testing
 
-/// Validation requests as they go over the wire.
+/// Validation requests on the wire.
 @Suite(.timeLimit(.minutes(2))) struct WebhookPermissionTests {
     private let bench = LaneBench()
 

@@ -46,7 +46,7 @@ import Testing
     }
 
     @Test func slowDownloadsEndBeforeTheTimeout() async throws {
-        let slowest = OutboundRequest.Pace(bytesPerSecond: 1 << 30, seconds: 1)
+        let slowest = (bytesPerSecond: 1 << 30, seconds: 1)
         #expect(try await word("trickled-body", "http", timeout: .seconds(600), slowest: slowest) == "timeout")
     }
 
