@@ -4,26 +4,20 @@ package import SignalboxNotification
 ///
 /// Pure. The client asks it for every address that it is about to open a socket to, after name resolution.
 package struct AddressPolicy: Sendable, Equatable {
-    /// The decision on one address.
-    package enum Verdict: Sendable, Equatable {
-        case allowed
-        /// The reason, such as `loopback`.
-        case denied(String)
-    }
-
     private let allow: [AddressRange]
 
     /// `allow`: special-purpose ranges to allow.
     package init(allow: [AddressRange] = []) { self.allow = allow }
 
-    /// Decides on one address. An allowed range of IPv4 also allows the addresses that IPv6 maps into it.
-    package func verdict(for address: IPAddress) -> Verdict {
-        if allow.contains(where: { $0.contains(address) }) { return .allowed }
-        if let mapped = address.mappedIPv4, allow.contains(where: { $0.contains(mapped) }) { return .allowed }
-        for (reason, ranges) in Self.special where ranges.contains(where: { $0.contains(address) }) {
-            return .denied(reason)
+    /// Why an address is denied, such as `loopback`; nil when it is allowed. An allowed range of IPv4 also allows the
+    /// addresses that IPv6 maps into it.
+    package func denial(of address: IPAddress) -> String? {
+        if allow.contains(where: { $0.contains(address) }) { return nil }
+        if let mapped = address.mappedIPv4, allow.contains(where: { $0.contains(mapped) }) { return nil }
+        if let range = Self.special.first(where: { $0.ranges.contains { $0.contains(address) } }) {
+            return range.reason
         }
-        return address.isIPv6 && !Self.globalUnicast.contains(address) ? .denied("not global unicast") : .allowed
+        return address.isIPv6 && !Self.globalUnicast.contains(address) ? "not global unicast" : nil
     }
 
     private static let globalUnicast = range("2000::/3")

@@ -19,7 +19,8 @@ package final class OutboundHTTP: Sendable {
 
     deinit { loop.end() }
 
-    /// Sends a request and waits for the whole response, of any status.
+    /// Sends a request and waits for the whole response, of any status. Ends at the request's timeout at the latest;
+    /// cancelling the task does not end it earlier.
     package func attempt(_ request: OutboundRequest) async -> OutboundResult {
         // Keeps the client alive, so that a ``ClientPool`` still finds and stops it.
         defer { withExtendedLifetime(self) {} }

@@ -5,15 +5,7 @@ package struct OutboundRequest: Sendable {
     package enum Method: Sendable { case get, post, options }
 
     /// An average number of bytes a second, over a number of seconds.
-    package struct Pace: Sendable, Equatable {
-        package var bytesPerSecond: Int
-        package var seconds: Int
-
-        package init(bytesPerSecond: Int, seconds: Int) {
-            self.bytesPerSecond = bytesPerSecond
-            self.seconds = seconds
-        }
-    }
+    package typealias Pace = (bytesPerSecond: Int, seconds: Int)
 
     /// Only `post` sends the body.
     package var method: Method

@@ -131,8 +131,7 @@ final class Transfer: @unchecked Sendable {
 
     /// Why the policy denies an address; nil when it allows it.
     private func denial(of address: IPAddress) -> String? {
-        guard case .denied(let reason) = policy.verdict(for: address) else { return nil }
-        return "\(address) is \(reason); egress.allow in the config can name it"
+        policy.denial(of: address).map { "\(address) is \($0); egress.allow in the config can name it" }
     }
 
     // MARK: The result
@@ -255,10 +254,7 @@ final class Transfer: @unchecked Sendable {
         return sink.begin(head) ? .sink(sink) : .refused
     }
 
-    private var takesMore: Bool {
-        if case .refused = body { return false }
-        return received <= Self.maximumBytes
-    }
+    private var takesMore: Bool { if case .refused = body { false } else { received <= Self.maximumBytes } }
 
     private static let onHeader: curl_write_callback = { _, size, count, context in
         guard let transfer = of(context) else { return 0 }

@@ -63,7 +63,7 @@ import Testing
         }
     }
 
-    @Test func asksAgainShortlyBeforeTheEnd() async throws {
+    @Test func requestsATokenShortlyBeforeTheExpiry() async throws {
         let start = ContinuousClock.now
         let passed = Mutex(Duration.zero)
         try await withTokens(
@@ -82,12 +82,12 @@ import Testing
             })
     }
 
-    @Test func asksForAnotherWhenOneWasRefused() async throws {
+    @Test func replacesARejectedToken() async throws {
         try await withTokens([Self.grant("first"), Self.grant("second"), Self.grant("third")]) {
             (tokens, _) async throws in
             #expect(try await tokens.token() == "first")
             #expect(try await tokens.token(insteadOf: "first") == "second")
-            // Another who was refused the first finds that it is no longer in use.
+            // A second caller with the rejected token receives the current one.
             #expect(try await tokens.token(insteadOf: "first") == "second")
             #expect(try await tokens.token() == "second")
         }
@@ -104,20 +104,20 @@ import Testing
         (json(#"{"access_token":"a","token_type":"mac"}"#), "the reply's \"token_type\" is not Bearer"),
         (json(String(repeating: " ", count: 70_000) + "{}"), "the reply is longer than 64 KiB"),
     ])
-    func saysWhyThereIsNoToken(reply: [String], words: String) async throws {
+    func reportsWhyThereIsNoToken(reply: [String], words: String) async throws {
         try await withTokens([reply]) { (tokens, _) async throws in
             _ = await #expect(throws: TransportError.token(words)) { try await tokens.token() }
         }
     }
 
-    @Test func aFailureIsNotKept() async throws {
+    @Test func doesNotCacheFailures() async throws {
         try await withTokens([Self.json("", status: 503), Self.grant("later")]) { (tokens, _) async throws in
             await #expect(throws: TransportError.self) { try await tokens.token() }
             #expect(try await tokens.token() == "later")
         }
     }
 
-    @Test func theTokensServerIsUnderTheSameAddressPolicy() async throws {
+    @Test func addressPolicyAppliesToTheTokenServer() async throws {
         let http = OutboundHTTP(policy: AddressPolicy())
         defer { http.stop() }
         let tokens = AccessTokens(
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    @Test func everyRequestBearsTheTokenAndTheHeaders() async throws {
+    @Test func sendsTheTokenAndTheConfiguredHeaders() async throws {
         let (attempt, requests) = try await send(
             statuses: [204], grants: [Self.grant("first")], headers: [("x-tenant", "acme")])
         #expect(attempt == .replied(status: 204, retryAfter: nil))
@@ -168,7 +168,7 @@ import Testing
         #expect(requests.map { $0.headers["webhook-id"] } == [Self.lease.event])
     }
 
-    @Test func aRefusedTokenIsReplacedOnce() async throws {
+    @Test func replacesARejectedTokenOnce() async throws {
         let (attempt, requests) = try await send(
             statuses: [401, 204], grants: [Self.grant("first"), Self.grant("second")])
         #expect(attempt == .replied(status: 204, retryAfter: nil))
@@ -178,7 +178,7 @@ import Testing
         #expect(again == .replied(status: 401, retryAfter: nil))
     }
 
-    @Test func withoutATokenTheDeliveryFailsForNow() async throws {
+    @Test func missingTokenIsATemporaryFailure() async throws {
         let (attempt, _) = try await send(statuses: [204], grants: [Self.json("", status: 500)])
         #expect(attempt == .failed(.token("the token server answered 500")))
         let outcome = RetryPolicy(.init()).outcome(

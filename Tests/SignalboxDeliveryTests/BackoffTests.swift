@@ -25,7 +25,7 @@ import Testing
         #expect(record.recorded?.kind == .retryAfter)
     }
 
-    @Test func recordsAgainWhatCouldNotBeRecorded() {
+    @Test func retriesAFailedRecord() {
         var record = BackoffRecord()
         let open = BackoffRecord.Backoff(kind: .breakerOpen, until: .seconds(30))
         for isFirst in [true, false] {
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// The queue records an open breaker, and removes the record once an attempt succeeds.
-    @Test func operatorsSeeABreakerForAsLongAsItIsOpen() async throws {
+    @Test func recordsABreakerWhileItIsOpen() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let sender = ScriptedSender { [calls = Counter()] _, _ in

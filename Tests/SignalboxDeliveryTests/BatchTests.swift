@@ -20,7 +20,7 @@ import Testing
 
     private func numbers(_ batches: [[Lease]]) -> [[Int64]] { batches.map { $0.map(\.delivery) } }
 
-    @Test func aBatchGoesOutWhenItsCountIsReached() {
+    @Test func completesABatchAtItsCount() {
         var cutter = cutter()
         #expect(cutter.add(lease(1), at: start).isEmpty)
         #expect(cutter.add(lease(2), at: start).isEmpty)
@@ -29,7 +29,7 @@ import Testing
         #expect(cutter.due == nil)
     }
 
-    @Test func aBatchNeverGrowsBeyondItsBytes() {
+    @Test func limitsTheBytesOfABatch() {
         var cutter = cutter(count: 100)
         #expect(cutter.add(lease(1, bytes: 60), at: start).isEmpty)
         #expect(numbers(cutter.add(lease(2, bytes: 41), at: start)) == [[1]])
@@ -43,7 +43,7 @@ import Testing
         #expect(cutter.count == 0)
     }
 
-    @Test func theFirstDoesNotWaitLongerThanTheAge() {
+    @Test func completesABatchAtItsAge() {
         var cutter = cutter()
         _ = cutter.add(lease(1), at: start)
         _ = cutter.add(lease(2), at: start + .milliseconds(900))

@@ -5,7 +5,7 @@ import Testing
 @Suite struct BreakerTests {
     private func breaker(failures: Int = 3) -> Breaker { Breaker(failures: failures, probe: .seconds(30)) }
 
-    @Test func opensWithTheLastOfSoManyFailuresInARow() {
+    @Test func opensAfterTheConfiguredFailuresInARow() {
         var breaker = breaker()
         let opened = (0..<3).map { breaker.failed(at: .seconds($0)) }
         #expect(opened == [false, false, true])
@@ -13,7 +13,7 @@ import Testing
         #expect(!breaker.isClosed)
     }
 
-    @Test func aSuccessBetweenThemCountsAnew() {
+    @Test func successResetsTheFailureCount() {
         var breaker = breaker()
         for _ in 0..<10 {
             let opened = [breaker.failed(at: .zero), breaker.failed(at: .zero), breaker.succeeded()]
@@ -22,13 +22,13 @@ import Testing
         #expect(breaker.permission(at: .zero) == .any)
     }
 
-    @Test func oneIsEnoughWhereOneIsAsked() {
+    @Test func opensAfterOneFailureIfConfigured() {
         var breaker = breaker(failures: 1)
         let opens = breaker.failed(at: .zero)
         #expect(opens)
     }
 
-    @Test func letsOneThroughOnceItsTimeIsOver() {
+    @Test func permitsOneProbeAfterItsTime() {
         var breaker = opened()
         #expect(breaker.permission(at: .seconds(29)) == .none(until: .seconds(30)))
         #expect(breaker.permission(at: .seconds(30)) == .probe)
@@ -47,7 +47,7 @@ import Testing
         #expect(!opensAgain, "it counts from nothing")
     }
 
-    @Test func theProbeOpensItAgainSilently() {
+    @Test func failedProbeReopensSilently() {
         var breaker = opened()
         breaker.beginProbe()
         let opens = breaker.failed(at: .seconds(40))
@@ -55,7 +55,7 @@ import Testing
         #expect(breaker.permission(at: .seconds(40)) == .none(until: .seconds(70)))
     }
 
-    @Test func aProbeThatWasNotMadeMayBeMadeByAnother() {
+    @Test func abandonedProbeIsPermittedAgain() {
         var breaker = opened()
         breaker.beginProbe()
         breaker.abandonProbe(at: .seconds(31))
@@ -96,7 +96,7 @@ import Testing
         }
     }
 
-    @Test func savesNoMoreThanOneSecondsWorth() {
+    @Test func limitsBurstsToOneSecond() {
         var bucket = TokenBucket(perSecond: 4, at: .zero)
         let taken = bucket.take(upTo: 1000, at: .seconds(3600))
         #expect(taken == 4)
@@ -105,7 +105,7 @@ import Testing
         #expect(again == 4)
     }
 
-    @Test func givesOneAtATimeBelowOneASecond() {
+    @Test func givesOneTokenAtATimeBelowOneASecond() {
         var bucket = TokenBucket(perSecond: 0.25, at: .zero)
         let first = [bucket.take(upTo: 5, at: .zero), bucket.take(upTo: 5, at: .seconds(3))]
         #expect(first == [1, 0])

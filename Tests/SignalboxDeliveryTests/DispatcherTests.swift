@@ -12,7 +12,7 @@ import Synchronization
 import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct DispatcherTests {
-    @Test func deliversWhatIsAppendedAndEndsWhenDrained() async throws {
+    @Test func deliversAppendedEventsAndEndsWhenDrained() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let sender = ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) }
@@ -26,7 +26,7 @@ import Testing
         }
     }
 
-    /// Appending, the lane's first look at the queue and the order to end meet in every order.
+    /// The append, the lane's first read of the queue and the order to end happen in any order.
     @Test func drainsEveryDeliveryAppendedBefore() async throws {
         for _ in 0..<60 {
             try await withTemporaryDirectory { directory in
@@ -42,7 +42,7 @@ import Testing
         }
     }
 
-    @Test func triesAgainWithTheSameEvent() async throws {
+    @Test func retriesTheSameEvent() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let sender = ScriptedSender { _, number in
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func aDestinationThatHangsHoldsUpNoOther() async throws {
+    @Test func hangingDestinationDoesNotDelayOthers() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory)
             let (never, release) = AsyncStream.makeStream(of: Void.self)
@@ -139,7 +139,7 @@ import Testing
     }
 }
 
-/// A sender whose answers the test writes: by event and by number of the attempt on it.
+/// A sender with scripted answers, by event and by number of its attempt.
 final class ScriptedSender: Sender {
     private let script: @Sendable (Lease, Int) async -> RetryPolicy.Answer
     private let made = Mutex<[String]>([])
@@ -154,7 +154,7 @@ final class ScriptedSender: Sender {
     var events: [String] { made.withLock { $0 } }
     var attempts: Int { events.count }
 
-    /// Once so many attempts are under way or over.
+    /// Returns once so many attempts have begun.
     func begun(_ wanted: Int) async {
         while attempts < wanted { await Task.yield() }
     }

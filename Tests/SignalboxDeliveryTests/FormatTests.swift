@@ -11,7 +11,7 @@ import Testing
 
 @Suite struct FormatTests {
     @Test(arguments: try Fixture.all(in: .module))
-    func writesTheMessageThatIsExpected(_ fixture: Fixture) throws {
+    func writesTheExpectedMessage(_ fixture: Fixture) throws {
         let parser = JSONParser()
         let input = try parser.parse(fixture.input)
         let format = try Self.format(#require(input["destination"]))
@@ -28,7 +28,7 @@ import Testing
     }
 
     @Test(arguments: try Fixture.all(in: .module))
-    func theSameDeliveriesMakeTheSameBytes(_ fixture: Fixture) throws {
+    func isDeterministic(_ fixture: Fixture) throws {
         let parser = JSONParser()
         let input = try parser.parse(fixture.input)
         let format = try Self.format(#require(input["destination"]))
@@ -36,7 +36,7 @@ import Testing
         #expect(Self.spelled(format, leases) == Self.spelled(format, leases))
     }
 
-    @Test func gzipGivesBackWhatWentIn() throws {
+    @Test func gzipIsReversible() throws {
         for body in ["", "a", String(repeating: "push ", count: 100_000)].map({ Array($0.utf8) }) {
             #expect(try gunzip(gzip(body)) == body)
             #expect(gzip(body) == gzip(body))
@@ -64,7 +64,7 @@ import Testing
         return Array(output.prefix(Int(stream.pointee.total_out)))
     }
 
-    /// A format as a config makes it of these settings of a destination.
+    /// The format that a config with these settings of a destination has.
     static func format(_ settings: JSONValue) throws -> Destination.Format {
         var config = JSONWriter()
         config.beginObject()

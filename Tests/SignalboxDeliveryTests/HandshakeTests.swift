@@ -8,7 +8,7 @@ import Testing
         Handshake(age: .seconds(100), retry: .init(attempts: 3, base: base, max: max))
     }
 
-    @Test func asksOnceBeforeAnythingElse() {
+    @Test func requestsPermissionOnceBeforeTheFirstDelivery() {
         var handshake = handshake()
         #expect(handshake.permission(at: .zero) == .ask)
         handshake.begin()
@@ -18,7 +18,7 @@ import Testing
         #expect(handshake.isGiven)
     }
 
-    @Test func anAbandonedQuestionIsAskedNext() {
+    @Test func repeatsAnAbandonedRequest() {
         var handshake = handshake()
         handshake.begin()
         handshake.abandon()
@@ -35,7 +35,7 @@ import Testing
         #expect(handshake.permission(at: .seconds(105)) == .ask)
     }
 
-    @Test func asksAgainAfterAWaitThatDoublesUpToAnHour() {
+    @Test func doublesTheWaitUpToAnHour() {
         var handshake = handshake()
         var waits: [Duration] = []
         for _ in 0..<11 {
@@ -50,13 +50,13 @@ import Testing
         #expect(handshake.permission(at: .zero) == .withheld(until: .seconds(10)), "it begins anew")
     }
 
-    @Test func leavesItAloneForAsLongAsItAsks() {
+    @Test func waitsAsLongAsTheDestinationAsks() {
         var handshake = handshake()
         handshake.withheld(at: .zero, asked: .seconds(7200))
         #expect(handshake.permission(at: .zero) == .withheld(until: .seconds(7200)))
     }
 
-    @Test func aPermissionThatWasTakenBackIsAskedForAtOnce() {
+    @Test func requestsAWithdrawnPermissionAtOnce() {
         var handshake = handshake()
         handshake.given(at: .zero)
         handshake.takeBack()
@@ -69,7 +69,7 @@ import Testing
         #expect(handshake.permission(at: .zero) == .asking)
     }
 
-    @Test func somebodyMayWantItAskedAtOnce() {
+    @Test func requestsAWithheldPermissionOnDemand() {
         var handshake = handshake()
         handshake.withheld(at: .zero, asked: .zero)
         handshake.askAgain()

@@ -9,7 +9,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct LaneStopTests {
     private let bench = LaneBench()
 
-    @Test func aStopDoesNotWaitForTheRateAndGivesBackWhatDid() async throws {
+    @Test func stopReturnsDeliveriesThatWaitForTheRate() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let sender = ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) }
@@ -29,7 +29,7 @@ import Testing
     }
 
     /// A replay is such an end.
-    @Test func anEndThatIsNoStopWaitsForTheRate() async throws {
+    @Test func drainWaitsForTheRate() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let sender = ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A clock whose time a test moves: who sleeps wakes when the time has come, and the test can tell that they sleep.
+/// A clock that a test advances. Sleepers wake at their time, and the test can wait for sleepers.
 final class ManualClock: Clock {
     // A class because sleepers and the test share it.
     struct Instant: InstantProtocol {
@@ -57,7 +57,7 @@ final class ManualClock: Clock {
         return seen.map(\.done)
     }
 
-    /// How many sleep.
+    /// The number of sleepers.
     var sleepers: Int { state.withLock { $0.sleepers.count } }
 
     func advance(by duration: Duration) {

@@ -135,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func filesAreLookedAtOnceAnHour() async throws {
+    @Test func removesOldFilesOnceAnHour() async throws {
         let files = Files()
         try await run(files) { _, clock in
             #expect(await files.next(2) == ["remove 1000", "sweep"])
@@ -146,7 +146,7 @@ import Testing
         }
     }
 
-    @Test func aFileTooManyHasRoomMadeAtOnceAndItsDiskSweptWhenThatIsPossible() async throws {
+    @Test func removesFilesWhenTheQuotaIsExceeded() async throws {
         let files = Files()
         files.state.withLock { $0.removals = [.success(.init()), .success(.init(removed: 1, young: 2))] }
         try await run(files) { quota, clock in
@@ -178,7 +178,7 @@ import Testing
         }
     }
 
-    @Test func aFailedRemovalDoesNotPauseDownloads() async throws {
+    @Test func failedRemovalDoesNotPauseDownloads() async throws {
         let files = Files()
         files.state.withLock { $0.removals = [.success(.init()), .failure(Broken())] }
         try await run(files) { quota, clock in
@@ -196,7 +196,7 @@ import Testing
     // MARK: A flood
 
     /// At the start of each download, stored files exceed the limit at most by the downloads in flight.
-    @Test func aFloodStaysWithinTheLimit() async throws {
+    @Test func floodStaysWithinTheLimit() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory, now: { Self.start }, elapsed: { .zero })
             let (quota, clock) = (MediaQuota(limit: { 20_000 }), ManualClock())
@@ -237,7 +237,7 @@ import Testing
                 try await group.waitForAll()
             }
             let (peak, count) = (most.withLock { $0 }, runs.withLock { $0 })
-            // And four that were under way when it was full.
+            // And the four downloads in flight when the quota was exceeded.
             #expect(peak > 18_000 && peak <= 24_000, "\(peak)")
             #expect(count > 2 && count < 400, "\(count)")
         }

@@ -1,13 +1,14 @@
 import Foundation
 import Logging
 import SignalboxConfig
-import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxGateway
 
 @Suite(.timeLimit(.minutes(1))) struct MediaServiceTests {
     private static let now = Date(timeIntervalSince1970: 1_795_210_140)
@@ -34,7 +35,7 @@ import Testing
                 == .retry(after: .seconds(86_400), failure), "no longer than a day")
     }
 
-    @Test func afterTheLastAttemptWhatIsThereCounts() {
+    @Test func keepsTheStoredFileAfterTheLastAttempt() {
         let failure = MediaFailure(.refused, "down")
         #expect(
             end(.interrupted(failure, after: nil), number: 3)
@@ -60,19 +61,19 @@ import Testing
     }
 
     private func service(
-        _ queue: SQLiteQueue, download: @escaping @Sendable (MediaJob) async -> MediaOutcome
+        _ queue: SQLiteQueue, exists: Bool = true, download: @escaping @Sendable (MediaJob) async -> MediaOutcome
     ) -> MediaService {
         var logger = Logger(label: "test")
         logger.logLevel = .critical
         return MediaService(
             queue,
             MediaService.Setup(
-                settings: GatewayConfig.Media(), href: { "/media/" + $0.sha256 },
+                settings: GatewayConfig.Media(), href: { "/media/" + $0.sha256 }, exists: { _ in exists },
                 transform: { event, route in Array("\(route) of \(event.count > 0)".utf8) },
                 download: download), logger: logger)
     }
 
-    @Test func aDeliveryGoesWithItsFilesAndInTheShapeThatItsRouteGives() async throws {
+    @Test func releasesDeliveriesWithTheirFilesTransformed() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
             let service = service(queue) { job in
@@ -96,7 +97,23 @@ import Testing
         }
     }
 
-    @Test func oneURLIsDownloadedOnceForAllThatWait() async throws {
+    @Test func releasesADeliveryWithoutALinkToAVanishedFile() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
+            let service = service(queue, exists: false) { _ in
+                .stored(Self.file, MediaFreshness(until: Self.now.addingTimeInterval(60)), remarks: [])
+            }
+            try await service.open()
+            queue.openLane(crm) {}
+            try await queue.append([event(1, url: "https://a.example/gone")])
+            service.drain()
+            await service.runUntilDrained()
+            let body = try #require(try await queue.claim(from: crm, upTo: 5).first).body
+            #expect(String(decoding: body, as: UTF8.self).contains(#""status":"failed","reason":"storage""#))
+        }
+    }
+
+    @Test func downloadsAURLOnceForAllWaitingDeliveries() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
             let asked = Replaceable(0)
@@ -114,7 +131,7 @@ import Testing
         }
     }
 
-    @Test func aStopLeavesWhatIsUnderWayToTheNextProcess() async throws {
+    @Test func downloadsInFlightAtAStopCountAsNeverStarted() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try SQLiteQueue(in: directory, now: { Self.now }, elapsed: { .zero })
             let (begun, begin) = AsyncStream.makeStream(of: Void.self)

@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import SignalboxConfig
-import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxSQLite
@@ -10,14 +9,16 @@ import SignalboxTesting
 import Synchronization
 import Testing
 
-/// When the service of downloads looks at the queue, and when it sleeps.
+@testable import SignalboxGateway
+
+/// The sleeps of the download service between two passes.
 @Suite(.timeLimit(.minutes(1))) struct MediaSleepTests {
     private static let start = Date(timeIntervalSince1970: 1_795_210_140)
     private static let file = MediaFile(
         sha256: String(repeating: "a", count: 64), bytes: 3, contentType: "image/png")
     private let crm = DestinationName("crm")
 
-    /// A queue and the service by one clock that only the test moves.
+    /// A queue and the service with one clock that only the test advances.
     private struct Bench: Sendable {
         let clock = ManualClock()
         let queue: SQLiteQueue
@@ -51,7 +52,7 @@ import Testing
         }
     }
 
-    /// Counts how often the clock was read, once it is told to. A class because the queue notes and the test reads.
+    /// Counts reads of the clock on demand. A class because the queue writes it and the test reads it.
     private final class Looks: Sendable {
         private let count = Mutex(0)
         private let seen: AsyncStream<Void>
@@ -66,7 +67,7 @@ import Testing
 
         var number: Int { count.withLock { $0 } }
 
-        /// Returns once there was one more.
+        /// Returns after the next read.
         func next() async {
             for await _ in seen { return }
         }
@@ -96,7 +97,7 @@ import Testing
             try await service.open()
             let opened = bench.looks.number
             async let running: Void = service.runUntilDrained()
-            // A look reads the clock before it reads anything else.
+            // A pass begins with a read of the clock.
             while bench.looks.number == opened { await bench.looks.next() }
             for _ in 0..<1000 {
                 bench.clock.advance(by: .milliseconds(200))
@@ -110,7 +111,7 @@ import Testing
         }
     }
 
-    @Test func aDownloadThatRestsIsBegunWhenItIsDue() async throws {
+    @Test func startsARetriedDownloadWhenItIsDue() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
             let attempts = Replaceable<[Duration]>([])
@@ -134,7 +135,7 @@ import Testing
         }
     }
 
-    @Test func aDeliveryGoesWhenItsTimeIsOver() async throws {
+    @Test func releasesADeliveryWhenItsWaitIsOver() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
             let (never, end) = AsyncStream.makeStream(of: Void.self)
@@ -162,7 +163,7 @@ import Testing
     }
 
     /// During a long wait, the wall clock may be corrected in small steps.
-    @Test func noSleepIsLongerThanHalfAMinute() async throws {
+    @Test func limitsSleepsToHalfAMinute() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
             let (never, end) = AsyncStream.makeStream(of: Void.self)
@@ -183,7 +184,7 @@ import Testing
         }
     }
 
-    /// The clock stands still: only wake-ups make it look, and each event comes at another moment of a look.
+    /// The clock stands still: only wake-ups start a pass, and events arrive at different moments of it.
     @Test func noWakeUpIsLost() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
@@ -205,7 +206,7 @@ import Testing
         }
     }
 
-    @Test func aStopEndsEveryDownloadThatBeganUnderAnySetup() async throws {
+    @Test func stopCancelsDownloadsOfFormerSetups() async throws {
         try await withTemporaryDirectory { directory in
             let bench = try Bench(in: directory)
             let (begun, begin) = AsyncStream.makeStream(of: Void.self)

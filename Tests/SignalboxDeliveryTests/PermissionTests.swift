@@ -26,7 +26,7 @@ import Testing
         arguments: [
             ("120", nil, 120), (" 1 ", 5, 1), ("*", 5, nil), (nil, 5, 5), (nil, nil, nil), ("9000", 5, 9000),
         ] as [(String?, Int?, Int?)])
-    func theRateIsWhatItSaysElseWhatWasAskedFor(rate: String?, asked: Int?, counts: Int?) {
+    func readsThePermittedRate(rate: String?, asked: Int?, counts: Int?) {
         #expect(read(rate: rate, asked: asked) == .given(perMinute: counts))
     }
 
@@ -52,7 +52,7 @@ import Testing
                 == .withheld(reason: "no permission to send: \(reason)", retryAfter: .seconds(7)))
     }
 
-    @Test func noAnswerGivesNoneButForOurOwnStop() {
+    @Test func failedRequestWithholdsPermissionExceptAtAStop() {
         let handshake = Destination.Handshake(origin: "a")
         #expect(
             Permission(.failure(.refused("no")), to: handshake)

@@ -13,7 +13,7 @@ import Testing
 
     private func taking() -> ScriptedSender { ScriptedSender { _, _ in .replied(status: 200, retryAfter: nil) } }
 
-    /// A sender that answers once it is let.
+    /// A sender that answers when the test permits it.
     private func hanging() -> (ScriptedSender, release: AsyncStream<Void>.Continuation) {
         let (never, release) = AsyncStream.makeStream(of: Void.self)
         return (
@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    @Test func anUnchangedDestinationKeepsItsLane() async throws {
+    @Test func keepsTheLaneOfAnUnchangedDestination() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)
             let (old, new) = (taking(), taking())
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    /// Appends, changes and answers meet in many orders.
+    /// Appends, changes and answers happen in many orders.
     @Test func deliversOnceDuringManyChanges() async throws {
         try await withTemporaryDirectory { directory in
             let queue = try bench.open(directory)

@@ -29,7 +29,7 @@ import Testing
         #expect(outcome(status) == .dead(status: status, reason: "answered \(status): redirects are not followed"))
     }
 
-    @Test func triesTransportErrorsAgainUnlessTheyCannotPass() {
+    @Test func retriesTransportErrorsUnlessPermanent() {
         let passing = [
             TransportError.unresolved("x"), .refused("x"), .tls("x"), .timeoutConnecting("x"), .timeoutReplying("x"),
             .interrupted("x"), .token("x"),
@@ -65,7 +65,7 @@ import Testing
         #expect(outcome(503, number: 3, random: 0.75) == .retry(after: longest, status: 503, reason: "answered 503"))
     }
 
-    @Test func waitsAsLongAsTheServerAsksAndThenNotAllAtOnce() {
+    @Test func addsJitterToRetryAfter() {
         for (random, wait) in [(0.0, 30.0), (0.5, 32.5)] {
             #expect(
                 outcome(429, after: .seconds(30), random: random)
@@ -84,15 +84,15 @@ import Testing
                 == .retry(after: longest, status: 503, reason: "answered 503"))
     }
 
-    @Test func ourOwnLackOfDescriptorsCostsNoAttempt() {
+    @Test func exhaustedDescriptorsCountAsNoAttempt() {
         let outcome = policy.outcome(of: .failed(.exhausted("x")), number: 4, now: now, random: 0.5)
         #expect(
             outcome == .postponed(for: .seconds(1.5), reason: "no connection could be opened here: x"))
     }
 
-    // MARK: What an answer says of the destination
+    // MARK: Health
 
-    @Test func isLeftAloneAsLongAsItAsksFor() {
+    @Test func pausesForTheRequestedTime() {
         let cases: [(RetryPolicy.Answer, TimeInterval?)] = [
             (.replied(status: 429, retryAfter: .seconds(30)), 30),
             (.replied(status: 503, retryAfter: .date(now.addingTimeInterval(90))), 90),

@@ -17,7 +17,7 @@ import Testing
         #expect(keys.signatures(id: Self.id, timestamp: Self.timestamp, body: Self.body) == Self.signature)
     }
 
-    @Test func acceptsASecretWithoutItsPrefix() throws {
+    @Test func acceptsASecretWithoutPrefix() throws {
         let keys = try WebhookKeys([WebhookKey(String(Self.secret.dropFirst(6)))])
         #expect(keys.signatures(id: Self.id, timestamp: Self.timestamp, body: Self.body) == Self.signature)
     }
@@ -54,7 +54,7 @@ import Testing
         }
     }
 
-    @Test func refusesWhatIsOldOrFromTheFuture() throws {
+    @Test func rejectsOldAndFutureTimestamps() throws {
         let keys = try WebhookKeys([WebhookKey(Self.secret)])
         for seconds in [-301.0, 301] {
             #expect(throws: WebhookVerificationError.timestampTooFar) {
@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func refusesMissingHeadersAndMalformedTimes() throws {
+    @Test func rejectsMissingHeadersAndMalformedTimes() throws {
         let keys = try WebhookKeys([WebhookKey(Self.secret)])
         #expect(throws: WebhookVerificationError.missingHeader) {
             try keys.verify(id: nil, timestamp: "1", signatures: "v1,x", body: [], now: then)
@@ -97,7 +97,7 @@ import Testing
         #expect(try #require(Ed25519PublicKey(key.publicKey)).isValid(signature, for: []))
     }
 
-    @Test func aPublicKeyVerifiesWhatItsPrivateKeySigned() throws {
+    @Test func publicKeyVerifiesSignaturesOfItsPrivateKey() throws {
         let pair = NewWebhookKey.ed25519()
         let header = try WebhookKeys([WebhookKey(pair.secret)])
             .signatures(id: Self.id, timestamp: Self.timestamp, body: Self.body)
@@ -115,7 +115,7 @@ import Testing
         }
     }
 
-    /// A receiver that knows only the old or only the new key goes on working while keys are replaced.
+    /// During a rotation, a receiver needs only the old key or only the new one.
     @Test func signsWithEveryKeyWhileTheyAreReplaced() throws {
         let old = NewWebhookKey.symmetric().secret
         let new = NewWebhookKey.symmetric().secret

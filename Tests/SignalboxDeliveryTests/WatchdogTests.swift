@@ -12,11 +12,11 @@ import Testing
         return looks.map { watchdog.isStalled(crm, overdue: $0.overdue, isIdle: $0.isIdle) }
     }
 
-    @Test func aLaneIsStalledWhenItIsSeenSoTwiceAndThatIsSaidOnce() {
+    @Test func reportsAStalledLaneOnceAfterTwoChecks() {
         #expect(stalls([(61, true), (61, true), (91, true), (121, true)]) == [false, true, false, false])
     }
 
-    @Test func aLaneThatWentOnMayStallAgain() {
+    @Test func reportsASecondStall() {
         #expect(
             stalls([(61, true), (61, true), (nil, true), (61, true), (61, true)])
                 == [false, true, false, false, true])
@@ -34,12 +34,12 @@ import Testing
             ([1, 1, 1, 2], [nil, 1, nil, nil]), ([1, 2, 3], [nil, nil, nil]), ([1, nil, 1], [nil, nil, nil]),
             ([1, 1, 2, 2], [nil, 1, nil, 2]), ([nil, nil], [nil, nil]),
         ] as [([Int?], [Int?])])
-    func aReadThatDoesNotEndIsReportedOnce(_ looks: [Int?], _ reports: [Int?]) {
+    func reportsAHangingReadOnce(_ looks: [Int?], _ reports: [Int?]) {
         var watchdog = Watchdog()
         #expect(looks.map { watchdog.stuckReading(crm, $0) } == reports)
     }
 
-    @Test func eachLaneIsWatchedForItself() {
+    @Test func watchesEachLaneSeparately() {
         var watchdog = Watchdog()
         let looks = [crm, DestinationName("other"), crm].map { watchdog.isStalled($0, overdue: 61, isIdle: true) }
         #expect(looks == [false, false, true])

@@ -8,7 +8,7 @@ import SignalboxStore
 import SignalboxTesting
 import Testing
 
-/// Validation requests as they go over the wire.
+/// Validation requests on the wire.
 @Suite(.timeLimit(.minutes(2))) struct WebhookPermissionTests {
     private let bench = LaneBench()
 
@@ -38,7 +38,7 @@ import Testing
 
     private var ping: Lease { OperationalEvent(gateway: "test").pingLease(to: bench.crm) }
 
-    @Test func asksAsTheSpecificationSaysAndTellsWhatIsPermitted() async throws {
+    @Test func requestsPermissionAsSpecified() async throws {
         try await withSender([Self.yes]) { (sender, _, peer) async throws in
             #expect(await sender.askPermission() == .given(perMinute: 120))
             let request = try #require(try await peer.next())
@@ -51,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func deliversAfterAskingAndNamesItself() async throws {
+    @Test func deliversAfterPermissionWithItsOrigin() async throws {
         try await withTemporaryDirectory { directory in
             try await withSender([Self.yes, Self.reply(204)]) { (sender, destination, peer) async throws in
                 let queue = try bench.open(directory)
@@ -68,7 +68,7 @@ import Testing
         }
     }
 
-    @Test func postsNoEventWithoutPermission() async throws {
+    @Test func doesNotSendEventsWithoutPermission() async throws {
         try await withTemporaryDirectory { directory in
             try await withSender([Self.reply(405)]) { (sender, destination, _) async throws in
                 let queue = try bench.open(directory)
@@ -92,7 +92,7 @@ import Testing
         }
     }
 
-    @Test func aPingThatIsNotPermittedIsNotSent() async throws {
+    @Test func doesNotPingWithoutPermission() async throws {
         let other = Self.reply(200, #"webhook-allowed-origin: other.example\r\n"#)
         try await withSender([other, Self.reply(204)]) { (sender, _, _) async throws in
             let result = await sender.ping(ping)
@@ -103,7 +103,7 @@ import Testing
         }
     }
 
-    @Test func anUnreachableDestinationGivesNoPermission() async throws {
+    @Test func unreachableDestinationWithholdsPermission() async throws {
         let http = OutboundHTTP(policy: AddressPolicy())
         defer { http.stop() }
         var webhook = Destination.Webhook(url: "http://127.0.0.1:9/", secrets: [])

@@ -100,7 +100,7 @@ import Testing
     @Test func brokenBodyIsAFailure() async throws {
         let recorder = Recorder()
         let text = #"HTTP/1.1 200 OK\r\ncontent-length: 99\r\nconnection: close\r\n\r\nhello"#
-        let result = try await ask(reply(text), into: recorder, slowest: .init(bytesPerSecond: 1 << 20, seconds: 1))
+        let result = try await ask(reply(text), into: recorder, slowest: (bytesPerSecond: 1 << 20, seconds: 1))
         guard case .failure(.timeoutReplying) = result.answer else {
             Issue.record("\(result.answer)")
             return

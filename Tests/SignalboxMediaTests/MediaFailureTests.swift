@@ -1,10 +1,11 @@
 import Foundation
 import SignalboxEgress
-import SignalboxGateway
 import SignalboxNotification
 import SignalboxServerTesting
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxGateway
 
 /// Failures of downloads, temporary and permanent.
 @Suite(.timeLimit(.minutes(2))) struct MediaFailureTests {
@@ -45,7 +46,7 @@ import Testing
     }
 
     @Test func slowDownloadsEndBeforeTheTimeout() async throws {
-        let slowest = OutboundRequest.Pace(bytesPerSecond: 1 << 30, seconds: 1)
+        let slowest = (bytesPerSecond: 1 << 30, seconds: 1)
         #expect(try await word("trickled-body", "http", timeout: .seconds(600), slowest: slowest) == "timeout")
     }
 

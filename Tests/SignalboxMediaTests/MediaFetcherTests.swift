@@ -1,9 +1,10 @@
 import Foundation
-import SignalboxGateway
 import SignalboxNotification
 import SignalboxServerTesting
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxGateway
 
 /// Downloads from a scripted server.
 @Suite(.timeLimit(.minutes(2))) struct MediaFetcherTests {
@@ -123,9 +124,9 @@ import Testing
     /// The server never ends the body, so only the announced length can end the download.
     @Test func rejectsAnAnnouncedLengthOverTheLimit() async throws {
         let replies: [String: [ScriptedReply]] = [
-            // More than any kind may have: the first byte is enough.
+            // Over the limit of every kind: rejected at the first byte.
             "/any": [.file([0x47], length: 60 << 20)],
-            // More than a picture may have: known with its kind.
+            // Over the limit of pictures: rejected when the kind is known.
             "/gif": [.file(Sample.gif + [UInt8](repeating: 0, count: 5000), length: 20 << 20)],
         ]
         try await MediaServer.run(replies) { server in
@@ -196,7 +197,7 @@ import Testing
     // MARK: Encoding
 
     @Test func rejectsCompressedFiles() async throws {
-        // 10 MB of zeros, by `head -c 10000000 /dev/zero | gzip -9`, begin so.
+        // The beginning of 10 MB of zeros, by `head -c 10000000 /dev/zero | gzip -9`.
         let bomb: [UInt8] = [0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 2, 3, 0xEC, 0xC1, 1, 1, 0, 0]
         // The pixel, by Python's `gzip.compress`.
         let packed = Array(
@@ -216,7 +217,7 @@ import Testing
         ]
         try await MediaServer.run(replies) { server in
             for path in ["/gzip", "/twice", "/picture"] { #expect(await server.fetch(path).word == "encoding!") }
-            // libcurl unpacks it, and fails when it cannot.
+            // libcurl decompresses it, or fails.
             #expect(await server.fetch("/transfer").word == "encoding!")
             #expect(["encoding!", "reset"].contains(await server.fetch("/transfer-bomb").word))
             #expect(await server.fetch("/chunked").word == "stored")
@@ -227,7 +228,7 @@ import Testing
         }
     }
 
-    // MARK: What is odd
+    // MARK: Remarks
 
     @Test func storesContradictoryFilesWithRemarks() async throws {
         let replies: [String: [ScriptedReply]] = [

@@ -20,7 +20,7 @@ import Testing
                 #expect(request.line == "GET \(line) HTTP/1.1")
                 #expect(request.headers["referer"] == nil && request.headers["cookie"] == nil)
             }
-            // The second names a port that is none.
+            // The second has an invalid port.
             #expect(await server.fetch("/a/start").word == "redirects!")
         }
     }

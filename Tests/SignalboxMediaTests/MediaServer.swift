@@ -1,10 +1,11 @@
 import Foundation
 import SignalboxEgress
-import SignalboxGateway
 import SignalboxNotification
 import SignalboxServerTesting
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxGateway
 
 /// A server, a media folder and a fetcher for one test.
 struct MediaServer {

@@ -113,7 +113,7 @@ import Testing
         }
     }
 
-    @Test func recognisesARepeatFromAnotherSource() async throws {
+    @Test func recognisesRepeatsFromOtherSources() async throws {
         try await InteractionSetting.run(of: payload(#"{"type":"snooze","value":5}"#)) { setting in
             let first = try #require(try await setting.report("default", from: "app").items.first).get()
             let again = try #require(try await setting.report("default", from: "vendor").items.first).get()

@@ -1,5 +1,4 @@
 import Foundation
-import SignalboxGateway
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
@@ -7,6 +6,8 @@ import SignalboxSQLite
 import SignalboxStore
 import SignalboxTesting
 import Testing
+
+@testable import SignalboxGateway
 
 /// A queue with the event of one payload, and the intake of reports about it.
 struct InteractionSetting {
@@ -31,7 +32,7 @@ struct InteractionSetting {
         try #require(try await report(identifier, more: more).items.first).get()
     }
 
-    /// `body` gets the setting of a payload; without `routes` all goes to `crm`.
+    /// Passes the setting of a payload to `body`. Without `routes`, every event goes to `crm`.
     static func run(
         of payload: String, types: ActionTypes = ActionTypes(), keepsFiles: Bool = true, routes: RouteTable? = nil,
         _ body: (InteractionSetting) async throws -> Void

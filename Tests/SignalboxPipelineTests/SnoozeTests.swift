@@ -33,7 +33,7 @@ import Testing
             #expect(event["type"]?.string == "io.signalbox.notification.received")
             #expect(event["data"]?["action"]?["type"]?.string == "snooze")
 
-            // Another process finds it when its time has come, and not before.
+            // Another process claims it when it is due, not before.
             let clock = setting.clock
             let later = try SQLiteQueue(in: setting.directory, now: { clock.now }, elapsed: { clock.elapsed })
             later.openLane(crm) {}
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func aRepeatedReportSnoozesOnce() async throws {
+    @Test func repeatedReportsSnoozeOnce() async throws {
         try await InteractionSetting.run(of: payload(#"{"type":"snooze","value":5}"#)) { setting in
             let first = try await setting.receipt("default")
             let again = try await setting.receipt("default")
@@ -78,7 +78,7 @@ import Testing
 
     private let later = #"{"type":"snooze","value":5}"#
 
-    /// The body of a snoozed notification, once its time has come.
+    /// The body of a snoozed notification when it is due.
     private func returned(_ setting: InteractionSetting, to destination: DestinationName) async throws -> [UInt8] {
         guard case .snoozed(_, _, let id) = try await setting.receipt("default").decided.outcome else { return [] }
         setting.queue.openLane(destination) {}
@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// The notification of a setting once more, with an end.
+    /// Repeats the notification of a setting with an expiry.
     private func event(of setting: InteractionSetting, endingAt end: String) async throws -> InteractionSetting {
         let json = String(decoding: setting.event.event.body, as: UTF8.self)
         let ending = Event(

@@ -5,8 +5,8 @@ package import SignalboxNotification
 
 /// Access tokens of one client, by OAuth 2.0's client credentials grant (RFC 6749, 4.4).
 ///
-/// A token is cached until shortly before it expires. All callers that wait for one share a single request and its
-/// result, a token or a failure.
+/// A token is cached in memory until a minute before it expires, at most a day. All callers that wait for one share a
+/// single request and its result, a token or a failure.
 package actor AccessTokens {
     private let credentials: Destination.ClientCredentials
     private let secret: String
@@ -36,7 +36,8 @@ package actor AccessTokens {
         self.now = now
     }
 
-    /// A token to send. `refused`: a token that the destination rejected; requests a new one.
+    /// A token to send. `refused`: a token that the destination rejected; requests a new one. Throws
+    /// ``TransportError/token(_:)`` with the reason if there is none; a failure is not cached.
     package func token(insteadOf refused: String? = nil) async throws(TransportError) -> String {
         if let current, current.text != refused, current.end > now() { return current.text }
         return try await fetched().get().text

@@ -4,6 +4,9 @@ package import SignalboxEgress
 package import SignalboxStore
 
 /// Posts events to a webhook, signed as Standard Webhooks specifies.
+///
+/// A request has the same `webhook-id` and body in every attempt, and a new timestamp and signature. Redirects are not
+/// followed. The destination's timeout covers the request and its reply.
 package struct WebhookSender: Sender {
     private let webhook: Destination.Webhook
     private let writer: MessageWriter

@@ -2,7 +2,8 @@ import Foundation
 package import SignalboxNotification
 package import SignalboxRouting
 
-/// Explains how one payload is recognised and routed, as text for a person.
+/// Explains how one payload is recognised and routed, as text for a person: platform, detectors with their evidence,
+/// event, and the verdict of each route. Stores and sends nothing.
 package struct Explanation {
     private let normalizer: Normalizer
     private let chain: VendorChain

@@ -24,7 +24,7 @@ package struct RouteTrial: Sendable {
     package var taken: [String] { routes.filter { $0.verdict == .taken }.map(\.name) }
 }
 
-/// Routes payloads and events without a queue.
+/// Routes payloads and events without a queue, with the same normalizer and routes as a gateway.
 package struct RouteTrials: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable

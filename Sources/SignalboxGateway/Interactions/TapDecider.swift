@@ -3,12 +3,15 @@ import SignalboxEgress
 package import SignalboxNotification
 
 /// Decides what the gateway does about a tap, and stores the file of a calendar action.
+///
+/// The gateway acts on `snooze` and `calendar` only; the app or a receiver handles every other type. An action with a
+/// mistake that makes it unusable is refused.
 package struct TapDecider: Sendable {
     private let types: ActionTypes
     private let ids: EventIDSource
     private let keep: @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
 
-    /// `keep`: stores a calendar file for receivers to download.
+    /// `keep`: stores a calendar file for receivers to download. If it throws, the app handles the tap.
     package init(
         types: ActionTypes, ids: EventIDSource = EventIDSource(),
         keep: @escaping @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia

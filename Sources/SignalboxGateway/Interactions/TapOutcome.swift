@@ -30,12 +30,6 @@ package enum TapOutcome: Sendable, Equatable {
         package let bytes: Int
         /// Absolute if the config has a public URL, otherwise relative to the gateway's root.
         package let href: String
-
-        package init(sha256: String, bytes: Int, href: String) {
-            self.sha256 = sha256
-            self.bytes = bytes
-            self.href = href
-        }
     }
 }
 

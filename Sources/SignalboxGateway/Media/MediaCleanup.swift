@@ -31,7 +31,8 @@ package struct MediaCleanup: Sendable {
     /// Removes files from the queue only; returns how many. Safe while a gateway runs, which deletes them later.
     package func forget() async throws -> Int { try await forget(beyond: retention().bytes) { _ in } }
 
-    /// Forgets files that are too old or exceed so many bytes, and deletes those that are old enough.
+    /// Forgets files that are too old or exceed so many bytes, least recently used first, and deletes those that are
+    /// old enough. Throws the first error of the disk after all steps.
     func remove(beyond bytes: Int64) async throws -> MediaJanitor.Removal {
         let limit = Self.oldest
         var failure: (any Error)?

@@ -13,13 +13,11 @@ package struct MediaFetcher: Sendable {
         /// For one download with its redirects, up to the last byte.
         package var timeout = Duration.seconds(20)
         /// A slower download fails before its timeout.
-        package var slowest = OutboundRequest.Pace(bytesPerSecond: 1024, seconds: 10)
+        package var slowest = (bytesPerSecond: 1024, seconds: 10)
         /// Proxy and TLS options.
         package var transport = TransportOptions()
         /// For example `signalbox/1.0`.
         package var userAgent: String
-
-        package init(userAgent: String) { self.userAgent = userAgent }
     }
 
     private let settings: Settings
@@ -37,7 +35,8 @@ package struct MediaFetcher: Sendable {
         self.now = now
     }
 
-    /// Downloads the file at a URL. Returns `unchanged` if the server says that the validators still match.
+    /// Downloads the file at a URL. Returns `unchanged` if the server confirms that the validators still match,
+    /// `interrupted` for failures that may pass (network, 408, 425, 429, 5xx, disk), and `failed` for all others.
     package func fetch(_ url: String, validators: MediaValidators? = nil) async -> MediaOutcome {
         guard url.utf8.count <= MediaLimits.longestURL, let start = OutboundURL(url) else {
             return .failed(MediaFailure(.url, "The URL is malformed or too long."))

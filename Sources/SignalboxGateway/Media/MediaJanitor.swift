@@ -1,41 +1,26 @@
-package import Logging
+import Logging
 import ServiceLifecycle
-package import SignalboxStore
+import SignalboxStore
 
 /// Removes stored files: at the start and once an hour those beyond their retention, and at once the least recently
 /// used ones when the quota is exceeded.
 package struct MediaJanitor: Service {
-    /// The removal itself.
-    package struct Work: Sendable {
+    /// The removal itself. The closures run one at a time; after an error, the next round repeats the work.
+    struct Work: Sendable {
         /// Removes files that are too old, or exceed so many bytes, and that no waiting delivery needs.
-        fileprivate let remove: @Sendable (_ bytes: Int64) async throws -> Removal
+        let remove: @Sendable (_ bytes: Int64) async throws -> Removal
         /// Deletes files that the queue does not know; returns how many.
-        fileprivate let sweep: @Sendable () async throws -> Int
+        let sweep: @Sendable () async throws -> Int
         /// Size of all files in bytes.
-        fileprivate let bytes: @Sendable () async throws -> Int64
-
-        /// The closures run one at a time. An error is logged once, and the next round repeats the work.
-        package init(
-            remove: @escaping @Sendable (_ bytes: Int64) async throws -> Removal,
-            sweep: @escaping @Sendable () async throws -> Int, bytes: @escaping @Sendable () async throws -> Int64
-        ) {
-            self.remove = remove
-            self.sweep = sweep
-            self.bytes = bytes
-        }
+        let bytes: @Sendable () async throws -> Int64
     }
 
     /// The result of a removal.
-    package struct Removal: Sendable, Equatable {
+    struct Removal: Sendable, Equatable {
         /// Files deleted from the disk.
-        package var removed = 0
+        var removed = 0
         /// Files removed from the queue that are too young to be deleted: a later sweep does that.
-        package var young = 0
-
-        package init(removed: Int = 0, young: Int = 0) {
-            self.removed = removed
-            self.young = young
-        }
+        var young = 0
     }
 
     private let quota: MediaQuota
@@ -48,10 +33,10 @@ package struct MediaJanitor: Service {
     /// Time between two complete rounds.
     private static let interval: Duration = .seconds(3600)
     /// A file is on disk before the queue knows it: younger files are not deleted.
-    package static let youth: Duration = .seconds(600)
+    static let youth: Duration = .seconds(600)
 
     /// `clock` and `elapsed` run at the same speed.
-    package init(
+    init(
         _ quota: MediaQuota, health: StoreHealth = StoreHealth(), work: Work, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration = Dispatcher.sinceStart
@@ -71,7 +56,7 @@ package struct MediaJanitor: Service {
     }
 
     /// Runs until its task is cancelled.
-    package func runUntilCancelled() async {
+    func runUntilCancelled() async {
         quota.open()
         defer { quota.close() }
         var nextSweep = elapsed()

@@ -2,8 +2,9 @@ import SignalboxNotification
 
 /// Markup that browsers would run, and calendars.
 ///
-/// HTML is everything that the MIME Sniffing Standard (section 7.1) takes for it, also behind a byte order mark and in
-/// UTF-16, which browsers do not sniff. Only the name of the first element precedes that: SVG behind a comment is SVG.
+/// HTML is everything that the MIME Sniffing Standard (section 7.1) recognises as HTML, also behind a byte order mark
+/// and in UTF-16, which browsers do not sniff. The name of the root element takes precedence: SVG behind a comment is
+/// SVG.
 extension MediaKind {
     static func markup(_ header: HeaderBytes) -> MediaKind? {
         let text = ascii(header).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }

@@ -3,8 +3,11 @@ import Synchronization
 /// The quota of stored files. Downloads add to it and pause while it is exceeded; the media janitor removes files
 /// until it is not.
 ///
+/// Its size is the last count plus the files stored since, so it may be too high, never too low: equal files count
+/// twice until the next count. After a failed count it continues with the former one.
+///
 /// A class with a lock because downloads and janitor share it.
-package final class MediaQuota: Sendable {
+final class MediaQuota: Sendable {
     private let state = Mutex(State())
     /// Maximum size of all files in bytes.
     let limit: @Sendable () -> Int64
@@ -31,7 +34,7 @@ package final class MediaQuota: Sendable {
     private static let share: Int64 = 20
 
     /// `limit`: bytes of all files, read at each use.
-    package init(limit: @escaping @Sendable () -> Int64) { self.limit = limit }
+    init(limit: @escaping @Sendable () -> Int64) { self.limit = limit }
 
     /// True while downloads must not start.
     var isFull: Bool { state.withLock { $0.isExceeded && $0.hasJanitor } }

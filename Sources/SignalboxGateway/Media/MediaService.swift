@@ -1,8 +1,8 @@
 import Foundation
-package import Logging
+import Logging
 import ServiceLifecycle
-package import SignalboxConfig
-package import SignalboxNotification
+import SignalboxConfig
+import SignalboxNotification
 package import SignalboxStore
 
 /// Downloads the files that deliveries wait for, and releases those deliveries once their files are stored, have
@@ -13,24 +13,16 @@ package import SignalboxStore
 /// starts due downloads (``MediaFetcher``) as ``MediaGate`` and ``MediaQuota`` permit.
 package struct MediaService: Service {
     /// Settings of the config, and the functions that depend on it.
-    package struct Setup: Sendable {
-        fileprivate let settings: GatewayConfig.Media
-        fileprivate let href: @Sendable (MediaFile) -> String
-        fileprivate let transform: @Sendable (_ event: [UInt8], _ route: String) -> [UInt8]
-        fileprivate let download: @Sendable (MediaJob) async -> MediaOutcome
-
-        /// `href`: the URL of a stored file for receivers. `transform`: a route's transformation of an event with its
-        /// files. `download`: fetches and stores a file.
-        package init(
-            settings: GatewayConfig.Media, href: @escaping @Sendable (MediaFile) -> String,
-            transform: @escaping @Sendable (_ event: [UInt8], _ route: String) -> [UInt8],
-            download: @escaping @Sendable (MediaJob) async -> MediaOutcome
-        ) {
-            self.settings = settings
-            self.href = href
-            self.transform = transform
-            self.download = download
-        }
+    struct Setup: Sendable {
+        let settings: GatewayConfig.Media
+        /// The URL of a stored file for receivers.
+        let href: @Sendable (MediaFile) -> String
+        /// False if a stored file has vanished from the disk.
+        var exists: @Sendable (MediaFile) -> Bool = { _ in true }
+        /// Applies a route's transformation to an event with its files.
+        let transform: @Sendable (_ event: [UInt8], _ route: String) -> [UInt8]
+        /// Fetches and stores a file.
+        let download: @Sendable (MediaJob) async -> MediaOutcome
     }
 
     private let queue: any DownloadStore
@@ -54,7 +46,7 @@ package struct MediaService: Service {
 
     /// `quota`: receives the size of every file and pauses downloads while it is exceeded. `cancel`: cancels every
     /// download in flight, whichever setup it started with. `clock` runs as fast as the queue's.
-    package init(
+    init(
         _ queue: any DownloadStore, _ setup: Setup, quota: MediaQuota = MediaQuota(limit: { .max }),
         cancel: @escaping @Sendable () -> Void = {}, logger: Logger, clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -68,12 +60,13 @@ package struct MediaService: Service {
     }
 
     /// Replaces the setup. Downloads in flight end with the former one.
-    package func replace(by setup: Setup) {
+    func replace(by setup: Setup) {
         self.setup.replace(by: setup)
         wakeUp.wake()
     }
 
-    /// Runs until a graceful shutdown. The next process restarts downloads that have not ended.
+    /// Runs until a graceful shutdown, and ends then without waiting for downloads. The next process restarts downloads
+    /// that have not ended.
     package func run() async throws {
         await withGracefulShutdownHandler {
             await runUntilDrained()
@@ -89,7 +82,7 @@ package struct MediaService: Service {
     }
 
     /// Runs until ``drain()`` was called and no delivery waits for a file, or ``stop()`` was called.
-    package func runUntilDrained() async {
+    func runUntilDrained() async {
         await withDiscardingTaskGroup { downloads in
             var time: Duration?
             while await wakeUp.wait(atMost: time, by: clock), !gate.isStopping {
@@ -179,7 +172,11 @@ package struct MediaService: Service {
     }
 
     private static func released(_ held: HeldDelivery, by setup: Setup) -> MediaRelease {
-        let media = EventMedia(states: held.media, href: setup.href)
+        let states = held.media.mapValues { state in
+            guard case .stored(let file, _) = state, !setup.exists(file) else { return state }
+            return .failed(MediaFailure(.storage, "The stored file has vanished."))
+        }
+        let media = EventMedia(states: states, href: setup.href)
         // The gateway wrote the event. One that cannot be parsed was accepted under larger limits; it is released
         // unchanged.
         guard let event = EventDocument(held.body) else { return MediaRelease(held, body: nil, files: []) }
@@ -219,7 +216,7 @@ package struct MediaService: Service {
     }
 
     /// The result to record for an outcome. `number`: of this attempt, from 1. `random`: in 0..<1.
-    package static func end(
+    static func end(
         of outcome: MediaOutcome, number: Int, by retry: Destination.Retry, random: Double
     ) -> MediaSettlement.End {
         switch outcome {

@@ -98,9 +98,11 @@ package struct GatewayPlan: Sendable {
         settings.timeout = config.media.timeout
         settings.transport = config.media.transport
         let fetcher = MediaFetcher(settings, http: client, store: resources.media)
-        let routes = resolved.routes
+        let (routes, store) = (resolved.routes, resources.media)
         return MediaService.Setup(settings: config.media) { file in
             links.href(file.sha256, now: Date())
+        } exists: { file in
+            store.find(file.sha256) != nil
         } transform: { event, route in
             variantWriter.transformed(event, by: route, of: routes, with: .forEvents())
         } download: { job in

@@ -94,7 +94,7 @@ package struct EventMedia {
 }
 
 extension JSONValue {
-    /// An event without its media and without references to them.
+    /// An event without its media and without references to them, for routes with `"media": "none"`.
     package var eventWithoutMedia: [UInt8] {
         var json = JSONWriter(reservingCapacity: 2048)
         json.copy(self) { key, data, json in

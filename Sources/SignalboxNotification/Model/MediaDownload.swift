@@ -106,7 +106,7 @@ package struct MediaFailure: Error, Sendable, Equatable {
         case encoding
         /// Not an allowed type; HTML, SVG and programs have codes of their own.
         case type, html, svg, executable
-        /// The gateway could not write the file.
+        /// The gateway could not write the file, or the stored file has vanished.
         case storage
         /// The download took longer than the route waits.
         case late
