@@ -192,6 +192,7 @@ extension JSONWriter {
     /// Settings that differ from their defaults.
     private static func access(_ webhook: Destination.Webhook) -> String {
         var words: [String] = []
+        if let userAgent = webhook.userAgent { words.append("user agent \(userAgent)") }
         for header in webhook.headers {
             switch header.value {
             case .text(let text): words.append("\(header.name): \(text)")

@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxConfig
 import SignalboxEgress
 import SignalboxGateway
@@ -100,6 +101,25 @@ import Testing
             #expect(
                 result.words
                     == #"no permission to send: WebHook-Allowed-Origin is "other.example", not gateway.example.com"#)
+        }
+    }
+
+    @Test func everyRequestHasTheUserAgentOfTheConfig() async throws {
+        let text =
+            #"{ "destinations": { "crm": { "url": "https://a.example/", "secret": "env:KEY", "handshake": true, "userAgent": "acme-events/2" } } }"#
+        let config = try ConfigReading([ConfigText(name: "routes.json", bytes: Array(text.utf8))]).finish()
+        let destination = try #require(config.destinations.first)
+        guard case .webhook(var webhook) = destination.endpoint else { throw CocoaError(.coderInvalidValue) }
+        try await Peer.run(["canned"] + Self.yes + Self.reply(204)) { peer in
+            let http = OutboundHTTP(policy: AddressPolicy(allow: [try #require(AddressRange("127.0.0.0/8"))]))
+            defer { http.stop() }
+            webhook.url = "http://127.0.0.1:\(peer.port)/hook"
+            let sender = WebhookSender(
+                webhook, keys: WebhookKeys([try WebhookKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]), http: http,
+                version: "0")
+            _ = await sender.askPermission()
+            _ = await sender.send(ping)
+            for _ in 1...2 { #expect(try await peer.next()?.headers["user-agent"] == "acme-events/2") }
         }
     }
 

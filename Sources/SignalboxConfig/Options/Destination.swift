@@ -48,6 +48,8 @@ package struct Destination: Sendable, Equatable {
         package var transport = TransportOptions()
         /// Names are different, and the gateway sets none of them.
         package var headers: [Header] = []
+        /// Nil for the gateway's own.
+        package var userAgent: String?
         package var credentials: ClientCredentials?
         package var handshake: Handshake?
 
@@ -183,6 +185,12 @@ extension Destination {
                 "handshake", \.webhook.handshake, Handshake.type,
                 "Requests permission before anything is sent (abuse protection of CloudEvents).")
             Option("headers", \.webhook.headers, Header.type, "Further headers of every request.")
+            Option(
+                "userAgent", \.webhook.userAgent,
+                .string("header value", pattern: "^[!-~]([ -~]*[!-~])?$", expected: { _ in Header.invalid }) {
+                    Header.allows($0) ? $0 : nil
+                },
+                "The header `user-agent` of every request. Default: `signalbox/VERSION`.")
             Option("tls", \.webhook.transport.tls, .section(TransportOptions.TLS.options), "TLS of requests.")
             Option("proxy", \.webhook.transport.proxy, TransportOptions.Proxy.type, "The HTTP proxy of requests.")
             Option(

@@ -35,7 +35,7 @@ package struct WebhookSender: Sender {
             return AccessTokens(
                 credentials, secret: clientSecret, transport: webhook.transport, timeout: webhook.timeout, http: http)
         }
-        userAgent = "signalbox/\(version)"
+        userAgent = webhook.userAgent ?? "signalbox/\(version)"
     }
 
     package func send(_ leases: [Lease]) async -> SendResult {
