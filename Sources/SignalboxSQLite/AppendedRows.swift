@@ -40,7 +40,7 @@ struct AppendedRows {
         lastDelivery = delivery.id
     }
 
-    /// Writes all of them.
+    /// Writes all rows.
     mutating func flush(in db: Database) throws {
         try events.flush(in: db)
         try deliveries.flush(in: db)

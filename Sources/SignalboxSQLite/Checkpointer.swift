@@ -3,11 +3,11 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
-/// Copies commits from the write-ahead log into the database while others go on writing.
+/// Copies commits from the write-ahead log into the database next to the writer.
 ///
-/// By itself, SQLite would do this on the thread that commits, which writes nothing meanwhile. Here the writer does it
-/// only when the log has grown long: the log can start anew only after a checkpoint during which nothing is written. A
-/// class because it owns a connection and a queue.
+/// SQLite itself makes checkpoints on the thread that commits, which delays writes. Here the writer makes one only when
+/// the log is long, because the log can start anew only after a checkpoint without concurrent writes. A class because
+/// it owns a connection and a queue.
 final class Checkpointer: Sendable {
     /// Pages that are written between two checkpoints.
     private static let step = 1000
@@ -68,7 +68,7 @@ final class Checkpointer: Sendable {
     /// Called by the writer after each commit.
     func committed(by db: Database) {
         var (pages, highest): (CInt, CInt) = (0, 0)
-        // Resets the count, so that it is that of the last commit.
+        // Resets the count, so that the next call counts one commit.
         sqlite3_db_status(db.sqliteConnection, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &highest, 1)
         switch state.withLock({ $0.step(after: Int(pages)) }) {
         case .none: return

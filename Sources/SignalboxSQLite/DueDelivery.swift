@@ -43,7 +43,7 @@ struct DueDelivery {
         (begun, forgiven, awaitsItsShape) = (try row.count(5), try row.count(6), try row.flag(7))
     }
 
-    /// The lease of the next attempt, after this many.
+    /// The lease of the next attempt. `earlier`: the number of attempts before it.
     func lease(after earlier: Int, holder: UInt64) -> Lease {
         Lease(
             delivery: id, event: event, destination: destination, attempts: max(0, earlier - forgiven),

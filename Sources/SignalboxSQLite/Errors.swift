@@ -2,7 +2,7 @@ import GRDB
 import SignalboxStore
 
 extension StoreError {
-    /// SQLite's error in our terms.
+    /// Converts an error of SQLite or GRDB.
     init(_ error: any Error, path: String) {
         switch error {
         case let error as DatabaseError: self.init(sqlite: error, path: path)

@@ -52,7 +52,7 @@ struct RowStatement {
     }
 
     /// The arguments of one run, bound one after another. Strings and bytes are copied next to each other into memory
-    /// that is used again for every row. SQLite copies those that find no room.
+    /// that is used again for every row. SQLite copies arguments that do not fit.
     struct Arguments {
         private let handle: OpaquePointer
         private var space: Slice<UnsafeMutableRawBufferPointer>

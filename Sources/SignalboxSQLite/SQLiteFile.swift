@@ -81,16 +81,18 @@ final class SQLiteFile: Sendable {
     /// follow a clock that was set, so that no transaction mixes times of two clocks.
     func transaction<T>(in db: Database, _ body: (Date) throws -> T) throws -> T {
         let time = clock.read()
+        var isMoved = false
         var result: T?
         do {
             try db.inTransaction(.immediate) {
                 if let jump = time.jump { try Waits.move(by: jump, at: time.now, in: db) }
+                isMoved = true
                 result = try body(time.now)
                 return .commit
             }
         } catch {
             // Waits that cannot be read stay as they are; otherwise no transaction would ever succeed again.
-            if case .damaged = StoreError(error, path: path) { clock.follow(time) }
+            if !isMoved, case .damaged = StoreError(error, path: path) { clock.follow(time) }
             throw error
         }
         clock.follow(time)

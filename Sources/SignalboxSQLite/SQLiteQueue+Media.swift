@@ -99,7 +99,7 @@ extension SQLiteQueue {
     }
 }
 
-/// Finds due downloads host by host in an index, so that a long line at a busy host is never read.
+/// Finds due downloads host by host in an index, so that the waiting downloads of a busy host are not read.
 struct MediaSearch {
     let limit: Int
     let perHost: Int
@@ -144,7 +144,7 @@ struct MediaSearch {
 /// Reads held deliveries, with the state of their files.
 struct HeldSearch: Sendable {
     let now: Int64
-    /// Bytes that the bodies may still have. One body is given out however large it is.
+    /// Bytes that further bodies may have. The first body may have any size.
     private(set) var room = 16 * 1024 * 1024
     private(set) var held: [HeldDelivery] = []
     /// Deliveries that are no longer held.

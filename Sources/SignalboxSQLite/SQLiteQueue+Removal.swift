@@ -40,7 +40,7 @@ extension SQLiteQueue {
             let step = try await removeStep(limits, after: start)
             removed += step.removed
             position = step.next
-            // When there are no further events, all requests that may go.
+            // After the last event, every request that may be removed.
             let age = min(step.last ?? youngest, youngest)
             while try await fileBytes() > limit, try await forget("requests", before: age) { await pause() }
             try await shrink()
@@ -49,8 +49,8 @@ extension SQLiteQueue {
         return removed
     }
 
-    /// Reads events after one, the oldest first, and removes those that may go. `next`: the last of them, when there
-    /// may be more to remove after it. `last`: when that one was accepted.
+    /// Reads events after `start`, the oldest first, and removes those beyond the limits. `next`: the last event that
+    /// was read; nil when no later one can be removed. `last`: the time at which it was accepted.
     private func removeStep(
         _ limits: Retention.Limits, after start: Int64
     ) async throws(StoreError) -> (removed: Int, next: Int64?, last: Date?) {
@@ -157,7 +157,7 @@ extension SQLiteQueue {
         beyond retention: CategoryRetention, at now: Date, pause: () async -> Void
     ) async throws(StoreError) {
         let oldest = (now - retention.age).milliseconds
-        // Each half of a step may find as many as a step removes.
+        // Each of the two subqueries finds up to one step of categories.
         while try await write({ [known = file.categories] db, _ in
             let count = try db.run(
                 """
@@ -167,7 +167,7 @@ extension SQLiteQueue {
                         SELECT identifier FROM categories ORDER BY last_seen DESC, identifier
                         LIMIT :step OFFSET :count))
                 """, ["oldest": oldest, "step": Self.step, "count": retention.count])
-            // Within the transaction, so that a category that is recorded after it is known after it.
+            // Inside the transaction, so that later transactions record these categories again.
             if count > 0 { known.removeAll() }
             return count >= Self.step
         }) { await pause() }

@@ -9,9 +9,9 @@ import Synchronization
 package final class SQLiteQueue: Store {
     let file: SQLiteFile
     let commits: CommitGroup<SQLiteWrite, SQLiteWrite.Output>
-    /// The version of the file when this process last read what others may change.
+    /// The version of the file at the last read of changes by other processes.
     private let lastVersion: Mutex<Int64?>
-    /// The host whose downloads were given out last.
+    /// The host of the download that was returned last.
     let mediaTurn = Mutex<String?>(nil)
     /// Damaged held deliveries, which are not released.
     let unreadableHeld = Mutex<Set<Int64>>([])
@@ -180,7 +180,7 @@ package final class SQLiteQueue: Store {
         }
         if lastVersion.withLock({ $0 != version }) {
             try await adoptChanges()
-            // Only now, so that a change that could not be read is seen again at the next tick.
+            // After the read, so that the next tick repeats a read that failed.
             lastVersion.withLock { $0 = version }
         }
         try await followClock()
@@ -192,7 +192,7 @@ package final class SQLiteQueue: Store {
         try await expire()
     }
 
-    /// Reads what another process may have changed.
+    /// Reads changes by other processes.
     private func adoptChanges() async throws(StoreError) {
         wakeAll()
         try await file.read { [file] in try file.adoptStatuses(in: $0) }
@@ -206,7 +206,7 @@ package final class SQLiteQueue: Store {
 
     package func wakeAll() { file.lanes.wakeAll(at: now) }
 
-    /// Ends waiting deliveries whose time is over, however long they would wait for their next attempt.
+    /// Ends waiting deliveries that have expired, also those that wait for a retry.
     private func expire() async throws(StoreError) {
         let now = now.milliseconds
         let overdue = try await file.read { db in

@@ -4,7 +4,7 @@ import GRDB
 /// A row of the file, whose values may be damaged. Every read checks type and bounds, and throws ``DamagedValue``
 /// instead of trapping as GRDB's subscripts do.
 ///
-/// The row is a copy, which stays valid after its statement has moved on.
+/// The row is a copy, which stays valid after the next step of its statement.
 struct StoredRow: FetchableRecord {
     private let row: Row
 

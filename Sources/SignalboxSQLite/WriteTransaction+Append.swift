@@ -126,7 +126,7 @@ extension WriteTransaction {
 
     // MARK: Categories
 
-    /// How exactly it is known when a category was last seen, in milliseconds. More often it is not written.
+    /// The time at which a category was last seen is updated at most this often, in milliseconds.
     private static let seenEvery: Int64 = 3_600_000
 
     /// Records that an event has these buttons. A known category that was seen within the hour costs no write, and no

@@ -3,7 +3,7 @@ import GRDB
 import SignalboxNotification
 import SignalboxStore
 
-/// Leases from their beginning to their end.
+/// Claims, settlements and ends without an attempt.
 extension WriteTransaction {
     // MARK: Claiming
 
@@ -50,7 +50,7 @@ extension WriteTransaction {
 
     // MARK: Settling
 
-    /// A lease is current while the attempt that it is for is the last one begun, and has not ended.
+    /// A lease is current while its attempt is the last one begun and has not ended.
     private static let currentLease = "id = ? AND state = 'waiting' AND begun = ? AND attempts < begun"
 
     mutating func settle(_ settlement: Settlement) throws -> SettlementResult {

@@ -10,11 +10,11 @@ struct KnownURL {
     let isSettled: Bool
 }
 
-/// Media of events that are appended. Events without any do not come here.
+/// Media of appended events.
 extension WriteTransaction {
     /// For how long a failed download is not requested again, in milliseconds.
     private static let failureMemory: Int64 = 60_000
-    /// How exactly it is known when a file was last used, in milliseconds. More often it is not written.
+    /// The time of the last use of a file is updated at most this often, in milliseconds.
     private static let usedEvery: Int64 = 3_600_000
 
     /// Requests the files that an event waits for: those that are unknown, stale, or failed a while ago. `isHeld`:
@@ -48,7 +48,7 @@ extension WriteTransaction {
         let isSettled =
             switch state {
             case .wanted, .resting: false
-            // A file that was checked by a clock that was ahead would stay fresh for as long as that.
+            // A clock that was ahead when it checked a file must not keep that file fresh for too long.
             case .stored: freshUntil > now && checked <= now + Self.failureMemory
             case .failed: abs(now - checked) < Self.failureMemory
             }
@@ -131,7 +131,7 @@ extension WriteTransaction {
                     file.sha256, codes.isEmpty ? nil : codes,
                 ])
         case .unchanged where !isKept:
-            // The file that it is unchanged from was removed meanwhile.
+            // The stored file was removed meanwhile.
             effects.wakesDownloads = true
             try set(
                 "state = 'wanted', due = ?, etag = NULL, last_modified = NULL, sha256 = NULL", of: job, [now])
@@ -179,7 +179,7 @@ extension WriteTransaction {
 
 /// Releases of held deliveries.
 extension WriteTransaction {
-    /// Releases a delivery with its final body. One that is no longer held only loses its wait.
+    /// Releases a delivery with its final body. If it is no longer held, removes its wait only.
     mutating func release(_ release: MediaRelease) throws {
         let delivery = release.held.delivery
         let row = try db.row(
@@ -230,7 +230,7 @@ extension WriteTransaction {
 }
 
 extension Database {
-    /// Removes the wait of a delivery, and with the last one of its event what the event waits for.
+    /// Removes the wait of a delivery. After the last wait of an event, removes the event's requests for files.
     func endWait(of delivery: Int64, event: Int64) throws {
         try run("DELETE FROM media_waits WHERE delivery = ?", [delivery])
         try run(Self.endEvent, ["event": event])

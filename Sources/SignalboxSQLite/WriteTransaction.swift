@@ -102,7 +102,7 @@ struct WriteTransaction {
         return .done
     }
 
-    /// Writes what was gathered. Counts new deliveries in the ledger, so that an audit can tell how many there must be.
+    /// Writes the gathered rows. Counts new deliveries in the ledger, so that an audit can tell how many there must be.
     mutating func finish() throws {
         try rows.flush(in: db)
         effects.lastEvent = rows.lastEvent
@@ -123,12 +123,12 @@ struct WriteTransaction {
         var fresh: [Lease] = []
         /// Destinations with new deliveries that are in the file only.
         var spilled: Set<DestinationName> = []
-        /// When held deliveries are sent although they were not released.
+        /// The time at which held deliveries are sent without a release.
         var expected: [DestinationName: Date] = [:]
         var released: [(lease: Lease, due: Date?)] = []
         var claimed: [(search: DueSearch, leases: [Lease])] = []
         var disabled: Set<DestinationName> = []
-        /// Categories that count as known already.
+        /// Categories that already count as known.
         var categories: [String] = []
         /// Whether there may be something to download or to release.
         var wakesDownloads = false

@@ -3,6 +3,7 @@ package import SignalboxNotification
 
 /// The result of an audit. The ledger is consistent when every delivery ever made is stored or was removed, once.
 package struct Audit: Sendable, Equatable {
+    /// The deliveries to one destination.
     package struct Account: Sendable, Equatable {
         package let destination: DestinationName
         /// Deliveries ever made.
@@ -44,6 +45,7 @@ package struct Audit: Sendable, Equatable {
         (self.damage, self.loss) = (damage, loss)
     }
 
+    /// Whether the audit found neither loss nor damage.
     package var isRight: Bool {
         orphans == 0 && strayWaits == 0 && damage.isEmpty && loss == nil && accounts.allSatisfy { $0.missing == 0 }
     }

@@ -38,6 +38,7 @@ package struct Lease: Sendable {
         package let attempt: Int
     }
 
+    /// The fence of settlements of this lease.
     package var fence: Fence { Fence(holder: holder, attempt: earlier + 1) }
 
     /// Bytes of the event that it keeps in memory.
@@ -56,6 +57,7 @@ package struct DeliveryRecord: Sendable, Equatable {
     package let subject: String
     package let destination: DestinationName
     package let state: State
+    /// Attempts that were made.
     package let attempts: Int
     /// When the next attempt may be made, for a waiting delivery.
     package let due: Date

@@ -49,6 +49,7 @@ package struct DueSearch: Sendable {
         return held[due.id] == nil
     }
 
+    /// Takes a delivery that ``accepts(_:)`` has accepted.
     package mutating func add(_ due: Due) { candidates.append(due) }
 
     /// The deliveries to lease, at most as many as requested.
@@ -59,6 +60,4 @@ package struct DueSearch: Sendable {
 
     /// Whether `found` is all that is due.
     package var isWhole: Bool { isComplete && candidates.count <= limit }
-
-    package var isEmpty: Bool { candidates.isEmpty && unreadable.isEmpty }
 }

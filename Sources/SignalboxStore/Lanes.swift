@@ -18,14 +18,17 @@ package final class Lanes: Sendable {
 
     package init() {}
 
+    /// Calls `body` with the hand-off under its lock. `body` must not block.
     package func withHandOff<R: Sendable>(_ body: (inout HandOff) -> R) -> R { handOff.withLock { body(&$0) } }
 
+    /// Opens a lane and wakes it. `wake` may be called on any thread.
     package func open(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void) {
         handOff.withLock { $0.open(destination, isOrdered: isOrdered) }
         table.withLock { $0.wakers[destination] = wake }
         wake()
     }
 
+    /// Closes a lane. Its leases must have been settled or returned.
     package func close(_ destination: DestinationName) {
         handOff.withLock { $0.close(destination) }
         table.withLock { $0.wakers[destination] = nil }
@@ -57,6 +60,7 @@ package final class Lanes: Sendable {
 
     // MARK: Waking
 
+    /// Wakes these lanes, as far as they are open.
     package func wake(_ destinations: some Collection<DestinationName>) {
         let wakers = table.withLock { table in destinations.compactMap { table.wakers[$0] } }
         for wake in wakers { wake() }
@@ -89,11 +93,13 @@ package final class Lanes: Sendable {
     /// Destinations that are paused or disabled, or have not given permission.
     package var idleDestinations: Set<DestinationName> { table.withLock { $0.withheld.union($0.inactive) } }
 
+    /// Ends a pause or a 410, and wakes the lane.
     package func activate(_ destination: DestinationName) {
         table.withLock { _ = $0.inactive.remove(destination) }
         wake([destination])
     }
 
+    /// Records that a destination is paused or disabled, and wakes the lane so that it returns its deliveries.
     package func deactivate(_ destination: DestinationName) {
         table.withLock { _ = $0.inactive.insert(destination) }
         wake([destination])

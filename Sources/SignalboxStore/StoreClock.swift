@@ -33,6 +33,7 @@ package final class StoreClock: Sendable {
         fileprivate let offset: TimeInterval
     }
 
+    /// Reads the clock. A transaction that sees a jump moves the stored times, then calls ``follow(_:)``.
     package func read() -> Reading {
         offset.withLock { offset in
             let now = wall()

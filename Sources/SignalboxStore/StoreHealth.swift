@@ -48,6 +48,7 @@ package final class StoreHealth: Sendable {
         if !failure.mayBeOfOneWrite { state.withLock { [now] in $0.failedCommit = (failure.reason, now()) } }
     }
 
+    /// Ends the fault of an earlier commit.
     package func commitSucceeded() { state.withLock { $0.failedCommit = nil } }
 
     /// The reason why new events cannot be accepted, as far as is known; nil for none.

@@ -215,6 +215,25 @@ import Testing
         }
     }
 
+    /// Damage that the first transaction after a jump meets does not keep the waits from being moved.
+    @Test func movesWaitsAfterATransactionThatMetDamage() async throws {
+        try await withTemporaryDirectory { directory in
+            let clock = ManualDate()
+            let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
+            queue.openLane(crm) {}
+            try await queue.append([event(1, to: [crm], at: clock.now)])
+            let lease = try #require(try await queue.claim(from: crm, upTo: 1).first)
+            try await queue.settle(lease, .retry(after: .seconds(30), status: 503, reason: "x"))
+            clock.set(by: 3600)
+            await #expect(throws: StoreError.self) {
+                try await queue.write { (_, _) -> Void in throw DamagedValue("x") }
+            }
+            try await queue.tick()
+            let due = try await queue.deliveries(DeliveryFilter(), limit: 1).map(\.due)
+            #expect(due == [clock.now.addingTimeInterval(30)])
+        }
+    }
+
     @Test func reportsAFileThatIsNotADatabase() async throws {
         try await withTemporaryDirectory { directory in
             try Data("this file is not a database, although it is long".utf8)
