@@ -46,8 +46,7 @@ package struct DeadLetterEvents: Sendable {
             json.key("reason")
             json.string(reason)
         }
-        guard let root = try? parser.parse(event.body) else { return nil }
-        let decision = routes.decideOperational(root)
+        let decision = routes.decideOperational(event.body, with: parser)
         guard !decision.targets.isEmpty else { return nil }
         variantWriter.counts.countMatch(of: decision.routes)
         return routed(event, decision)

@@ -10,10 +10,8 @@ struct TemplateOutput: MessageFormat {
     init(_ template: EventTemplate) { self.template = template }
 
     func message(for leases: [Lease]) throws(UnwritableMessage) -> WebhookMessage {
-        let parser = JSONParser.forEvents()
-        let event = try parser.event(of: leases[0])
         do throws(RenderingFailure) {
-            let body = try template.render(event, with: parser)
+            let body = try template.render(leases[0].body, with: .forEvents())
             return WebhookMessage(contentType: template.contentType, body: body)
         } catch {
             throw UnwritableMessage("\(error)")
