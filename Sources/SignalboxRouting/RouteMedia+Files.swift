@@ -6,7 +6,7 @@ extension RouteMedia {
     /// The most files of one event that are downloaded.
     package static let limit = 100
 
-    /// Where an event's files are, each once, in its order.
+    /// The URLs of an event's files, each once, in the event's order; at most ``limit``.
     package static func urls(in event: JSONValue) -> [String] {
         guard let media = event["data"]?["media"], media.isArray else { return [] }
         var urls: [String] = []

@@ -4,9 +4,11 @@ package import SignalboxNotification
 
 /// All routes in order, and the destinations of events that match no route.
 package struct RouteTable: Sendable, Equatable {
+    /// In the order in which they are evaluated. Setting them compiles all patterns.
     package var routes: [Route] = [] { didSet { patterns = CompiledPatterns(routes) } }
+    /// Destinations of events that no route takes.
     package var fallback: [DestinationName] = []
-    /// Destinations that receive events in order, and the order's key.
+    /// The ordering key of each destination that receives its events in order.
     package var orderings: [DestinationName: Destination.Ordering] = [:]
     /// Destinations that receive the payload as it arrived.
     package var payloadTakers: Set<DestinationName> = []
@@ -14,6 +16,7 @@ package struct RouteTable: Sendable, Equatable {
     package var workLimit = MatchWork.limit
     private var patterns: CompiledPatterns
 
+    /// Compiles the patterns of the routes into one matcher.
     package init(routes: [Route] = [], fallback: [DestinationName] = []) {
         self.routes = routes
         self.fallback = fallback
@@ -41,8 +44,10 @@ package struct RouteTable: Sendable, Equatable {
         /// files.
         package fileprivate(set) var media: [String] = []
 
+        /// The destinations of the targets, in the same order.
         package var destinations: [DestinationName] { targets.map(\.destination) }
 
+        /// No routes and no targets.
         package init() {}
     }
 
@@ -51,7 +56,9 @@ package struct RouteTable: Sendable, Equatable {
         package let destination: DestinationName
         /// Parts of the event's schedule that the route ignores.
         package let ignoring: ScheduleParts
+        /// Parts that the event has in addition to the notification.
         package let including: EventParts
+        /// How the target receives files: no files, the vendor's links, or stored copies.
         package let media: RouteMedia
         /// Nil if no route leads there.
         package let route: String?
@@ -76,17 +83,16 @@ package struct RouteTable: Sendable, Equatable {
             hasPayload: hasPayload)
     }
 
-    /// As above, for an event about the gateway itself: only routes whose pattern names a `type` take those, by the
-    /// alternative of its `$or` that matches, and the fallback does not.
-    package func decideOperational(_ event: JSONValue) -> Decision {
+    /// As above, for an event about the gateway itself, which `parser` parses: only routes whose pattern names a `type`
+    /// take those, by the alternative of its `$or` that matches, and the fallback does not. `parser` is reset.
+    package func decideOperational(_ event: [UInt8], with parser: JSONParser) -> Decision {
         // The gateway makes these events itself: a few hundred bytes without arrays.
+        parser.reset()
         var work = MatchWork(limit: .max)
-        do throws(RoutingTooCostly) {
-            let matching = try patterns.matcher.matches(of: event, namingType: true, work: &work)
-            return decision(on: event, matching: matching)
-        } catch {
-            preconditionFailure("No work exceeds this limit.")
-        }
+        guard let root = try? parser.parse(event),
+            let matching = try? patterns.matcher.matches(of: root, namingType: true, work: &work)
+        else { preconditionFailure("The gateway's own event is invalid.") }
+        return decision(on: root, matching: matching)
     }
 
     /// The decision on every event, if it is always the same: all routes take every event unchanged, and no
@@ -145,14 +151,19 @@ extension Destination.Ordering {
 
 /// A pattern over events, and the destinations of the events that match.
 package struct Route: Sendable, Equatable {
+    /// Unique in a config.
     package let name: String
+    /// Events that the route may take; see ``isEnabled``, ``sample`` and ``window``.
     package let match: Pattern
+    /// Receive the events that the route takes: each event once, as the first route to the destination defines.
     package let destinations: [DestinationName]
     /// Later routes do not take events that this one takes.
     package let stop: Bool
     /// Parts of an event's schedule that its destinations ignore.
     package let ignoring: ScheduleParts
+    /// Parts that its destinations receive in addition to the notification.
     package let including: EventParts
+    /// How its destinations receive files.
     package let media: RouteMedia
     /// False for a route that is only checked.
     package var isEnabled = true

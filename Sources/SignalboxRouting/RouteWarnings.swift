@@ -5,13 +5,13 @@ import SignalboxNotification
 extension RouteCompiler {
     /// Pairs of routes that are compared for redaction; further pairs get no warning.
     private static let mostComparisons = 200_000
-    /// Routes with `stop` that later routes are compared with.
+    /// Routes with `stop` that later routes are compared with; the first ones.
     private static let mostStoppers = 200
 
     mutating func warn(about config: GatewayConfig, _ routes: [Route]) {
-        let places = config.routes.map(\.location)
-        warnOfUndoneRedactions(routes, places)
-        warnOfShadowedRoutes(routes, places)
+        let locations = config.routes.map(\.location)
+        warnOfUndoneRedactions(routes, locations)
+        warnOfShadowedRoutes(routes, locations)
         guard
             let taker = routes.firstIndex(where: {
                 $0.match == .everything && $0.isEnabled && $0.window == nil && $0.sample == nil
@@ -21,41 +21,41 @@ extension RouteCompiler {
         diagnostics.warning(
             at: ConfigLocation(pointer: "/fallback", isKey: true),
             "no event is ever left for the fallback; remove it, or the route's match",
-            also: [(places[taker].appending("name"), "this route takes every event")])
+            also: [(locations[taker].appending("name"), "this route takes every event")])
     }
 
-    /// Warns of a route that no event reaches, because an earlier one takes all that it could, and stops.
-    private mutating func warnOfShadowedRoutes(_ routes: [Route], _ places: [ConfigLocation]) {
+    /// Warns of a route that no event reaches, because an earlier route with `stop` takes every event that it matches.
+    private mutating func warnOfShadowedRoutes(_ routes: [Route], _ locations: [ConfigLocation]) {
         var stoppers: [Int] = []
         var scope = PatternScope()
-        for (place, route) in routes.enumerated() {
+        for (position, route) in routes.enumerated() {
             if let stopper = stoppers.first(where: { scope.covers(routes[$0].match, route.match) }) {
                 diagnostics.warning(
-                    at: places[place].appending("name"),
+                    at: locations[position].appending("name"),
                     "no event ever reaches \"\(route.name)\"; move it before the route that stops, or remove it",
-                    also: [(places[stopper].appending("name"), "this route takes all that it matches, and stops")])
+                    also: [(locations[stopper].appending("name"), "this route takes all that it matches, and stops")])
             }
             if route.stop, route.isEnabled, route.isAlwaysOpen, stoppers.count < Self.mostStoppers {
-                stoppers.append(place)
+                stoppers.append(position)
             }
         }
     }
 
     // MARK: Redaction
 
-    /// Warns of a `redact` that does not cover everything its route's destinations receive.
-    private mutating func warnOfUndoneRedactions(_ routes: [Route], _ places: [ConfigLocation]) {
+    /// Warns of a `redact` that does not apply to every event that its route's destinations receive.
+    private mutating func warnOfUndoneRedactions(_ routes: [Route], _ locations: [ConfigLocation]) {
         var leading: [DestinationName: [Int]] = [:]
-        for (place, route) in routes.enumerated() where route.isEnabled {
-            for name in Set(route.destinations) { leading[name, default: []].append(place) }
+        for (position, route) in routes.enumerated() where route.isEnabled {
+            for name in Set(route.destinations) { leading[name, default: []].append(position) }
         }
         var scope = PatternScope(budget: 1_000_000)
         var left = Self.mostComparisons
-        for (place, route) in routes.enumerated() where route.isEnabled && left > 0 {
+        for (position, route) in routes.enumerated() where route.isEnabled && left > 0 {
             guard let redaction = route.variant?.redaction else { continue }
             if route.including.contains(.apns), !redaction.names(["data", "apns"]) {
                 diagnostics.warning(
-                    at: places[place].appending("include", isKey: true),
+                    at: locations[position].appending("include", isKey: true),
                     "this adds the APNs payload under /data/apns, in which nothing is redacted; redact \"/data/apns\" or "
                         + "pointers into it, or remove \"include\"")
             }
@@ -63,21 +63,22 @@ extension RouteCompiler {
             for name in route.destinations where seen.insert(name).inserted {
                 let other = leading[name]?.prefix(max(left, 0)).first { other in
                     left -= 1
-                    let isDecisive = other < place || other > place && !route.isAlwaysOpen
+                    let isDecisive = other < position || other > position && !route.isAlwaysOpen
                     return isDecisive && routes[other].variant?.redaction != redaction
                         && scope.mayOverlap(routes[other].match, route.match)
                 }
                 guard let other else { continue }
                 warn(
-                    of: name, reachedBy: routes[other].name, isEarlier: other < place, at: places[place], places[other])
+                    of: name, reachedBy: routes[other].name, isEarlier: other < position, at: locations[position],
+                    locations[other])
             }
         }
     }
 
     /// Warns that another route delivers to a destination without the redaction.
     private mutating func warn(
-        of name: DestinationName, reachedBy other: String, isEarlier: Bool, at place: ConfigLocation,
-        _ otherPlace: ConfigLocation
+        of name: DestinationName, reachedBy other: String, isEarlier: Bool, at location: ConfigLocation,
+        _ otherLocation: ConfigLocation
     ) {
         let words =
             isEarlier
@@ -86,8 +87,8 @@ extension RouteCompiler {
             : "\"\(name)\" gets an event without this redaction when it is outside this route's sample or window and "
                 + "\"\(other)\" matches it; redact there too"
         diagnostics.warning(
-            at: place.appending("redact", isKey: true), words,
-            also: [(otherPlace.appending("name"), "this route does not redact the same for \"\(name)\"")])
+            at: location.appending("redact", isKey: true), words,
+            also: [(otherLocation.appending("name"), "this route does not redact the same for \"\(name)\"")])
     }
 }
 

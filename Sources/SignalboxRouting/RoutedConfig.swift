@@ -2,9 +2,11 @@ package import SignalboxConfig
 import SignalboxJSON
 import SignalboxNotification
 
-/// A config and its routes, with patterns and templates compiled: nothing in it can fail later.
+/// A config and its routes, with all patterns and templates compiled and checked.
 package struct RoutedConfig: Sendable {
+    /// The options as declared, with warnings.
     package var config: GatewayConfig
+    /// The routes of the config, compiled.
     package let routes: RouteTable
 
     /// A config without any option.
@@ -13,8 +15,8 @@ package struct RoutedConfig: Sendable {
         routes = RouteTable()
     }
 
-    /// Reads and checks a config: its own file, and after it those that only add sources, destinations and routes.
-    /// Throws every error found in any of them; warnings are in the config.
+    /// Reads and checks a config: its main file first, then the files that only add sources, destinations and routes.
+    /// Throws all errors of all files; warnings are in the config.
     package init(_ files: [ConfigText]) throws(InvalidConfig) {
         var reading = try ConfigReading(files)
         var compiler = RouteCompiler(diagnostics: reading.diagnostics)
@@ -28,20 +30,21 @@ package struct RoutedConfig: Sendable {
         self.routes = table
     }
 
-    /// Reads and checks a config that is one text.
+    /// Reads and checks a config of one file.
     package init(_ text: [UInt8]) throws(InvalidConfig) {
         try self.init([ConfigText(name: "routes.json", bytes: text)])
     }
 }
 
-/// Compiles what routes and destinations declare, and records what is wrong.
+/// Compiles the patterns and templates of a config, and records their mistakes.
 struct RouteCompiler {
     var diagnostics: ConfigDiagnostics
     private let parser = JSONParser()
-    private var totals = PatternTotals()
+    private var totals = PatternReader.Totals()
 
     init(diagnostics: ConfigDiagnostics) { self.diagnostics = diagnostics }
 
+    /// The compiled routes, in order. Also checks the templates of destinations, which their senders compile again.
     mutating func routes(of config: GatewayConfig) -> [Route] {
         for destination in config.destinations {
             if case .webhook(let webhook) = destination.endpoint, case .template(let source) = webhook.format {
@@ -62,6 +65,7 @@ struct RouteCompiler {
         return route
     }
 
+    /// The pattern of a route, read from its text: it shares the totals of all patterns.
     private mutating func pattern(of options: RouteOptions) -> Pattern {
         parser.reset()
         guard let text = options.match, let root = try? parser.parse(text.bytes) else { return .everything }
@@ -81,7 +85,7 @@ struct RouteCompiler {
             var redaction = Redaction()
             for entry in options.redactions {
                 let isNew = redaction.add(entry.action, at: entry.pointer)
-                precondition(isNew, "The config has two redactions of one place.")
+                precondition(isNew, "The config has two redactions of one value.")
             }
             variant.redaction = redaction
         }
@@ -93,13 +97,14 @@ struct RouteCompiler {
         return variant
     }
 
+    /// The compiled template; nil after a mistake, which is recorded at the option that holds the template.
     private mutating func template(_ source: TemplateSource) -> EventTemplate? {
         do throws(InvalidTemplate) {
             return try EventTemplate(body: source.body, contentType: source.contentType)
         } catch {
-            let place = error.position.map { "line \($0.line), column \($0.column) of " } ?? ""
+            let position = error.position.map { "line \($0.line), column \($0.column) of " } ?? ""
             let name = source.file.map { " in \($0)" } ?? ""
-            diagnostics.error(at: source.location, "\(place)the template\(name): \(error.message)")
+            diagnostics.error(at: source.location, "\(position)the template\(name): \(error.message)")
             return nil
         }
     }

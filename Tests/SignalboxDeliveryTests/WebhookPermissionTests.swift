@@ -118,7 +118,7 @@ import Testing
                 webhook, keys: WebhookKeys([try WebhookKey("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")]), http: http,
                 version: "0")
             _ = await sender.askPermission()
-            _ = await sender.send(ping)
+            _ = await sender.send([ping])
             for _ in 1...2 { #expect(try await peer.next()?.headers["user-agent"] == "acme-events/2") }
         }
     }

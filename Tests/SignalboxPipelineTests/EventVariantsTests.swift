@@ -57,7 +57,7 @@ import Testing
         #expect(event.deliveries.map(\.variant) == [nil] && event.variants.isEmpty)
     }
 
-    /// The payload as it should be shown is in the event before anything is taken out of it.
+    /// The payload as a device shows it is part of the event before values are redacted.
     @Test func redactsTheShownPayload() throws {
         let event = try routed(
             #"{"name":"r","match":{},"to":["a"],"include":["apns"],"redact":["/data/apns/email","/data/custom/email"]}"#
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// A large batch is counted by stretches of events that took the same way.
+    /// A large batch is counted in runs of events that match the same routes.
     @Test func countsTheEventsOfEachRoute() async throws {
         try await withTemporaryDirectory { directory in
             let counts = RouteCounts()

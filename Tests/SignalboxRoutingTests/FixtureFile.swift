@@ -4,12 +4,12 @@ import Foundation
 struct FixtureFile: Sendable, CustomStringConvertible {
     let name: String
     let bytes: [UInt8]
-    /// The file beside it that says what it should become; empty when there is none.
+    /// The expected output, from the file next to it; empty if there is none.
     let expected: String
 
     var description: String { name }
 
-    /// Every `*.json` of a folder in alphabetical order, those that are expected outputs aside.
+    /// Every `*.json` of a folder in alphabetical order, except expected outputs.
     static func all(in folder: String) throws -> [FixtureFile] {
         guard let root = Bundle.module.url(forResource: "Fixtures", withExtension: nil) else {
             throw CocoaError(.fileNoSuchFile)

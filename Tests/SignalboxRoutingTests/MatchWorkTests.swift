@@ -66,13 +66,21 @@ import Testing
         #expect(spent < 100_000, "\(spent)")
     }
 
-    /// Keys that begin alike do not lead to one another in a table.
+    /// The table of keys hashes all bytes of a key, so keys with the same first bytes do not collide.
     @Test func findsAKeyAmongManyThatBeginAlike() throws {
         let patterns = (1000..<3000).map { "{\"attribute_of_a_campaign_\($0)_x\":[\($0)]}" }
         let members = (1000..<9000).map { "\"attribute_of_a_campaign_\($0)_x\":\($0)" }.joined(separator: ",")
         let (matches, spent) = try work(of: patterns, on: "{\(members)}")
         #expect(matches == Array(0..<2000))
         #expect(spent < 60_000, "\(spent)")
+    }
+
+    @Test func evaluatesEqualAlternativesOnce() throws {
+        let pattern = "{\"$or\":[{\"v\":[\"a\"],\"w\":[1]},{\"v\":[\"b\"],\"w\":[2]}]}"
+        let patterns = [String](repeating: pattern, count: 500) + ["{\"v\":[\"a\"],\"w\":[1]}"]
+        let (matches, spent) = try work(of: patterns, on: "{\"v\":\"a\",\"w\":1}")
+        #expect(matches == Array(0...500))
+        #expect(spent < 100, "\(spent)")
     }
 
     @Test func foldsOnlyAsMuchTextAsAPatternCanMatch() throws {

@@ -58,7 +58,7 @@ import Testing
         var random = RandomScope(seed: seed)
         var limits = JSONParser.Limits()
         limits.documents = 200
-        let parser = JSONParser(limits: limits)
+        let (parser, operationalParser) = (JSONParser(limits: limits), JSONParser())
         let texts = (0..<160).map { _ in random.event() }
         let events = try texts.map { try parser.parse(Array($0.utf8)) }
         var scope = PatternScope()
@@ -72,7 +72,8 @@ import Testing
                 let table = RouteTable(
                     routes: patterns.enumerated().map { Route(name: String($0), match: $1, destinations: []) })
                 for (event, text) in zip(events, texts) {
-                    for routes in [try table.decide(event).routes, table.decideOperational(event).routes] {
+                    let operational = table.decideOperational(Array(text.utf8), with: operationalParser)
+                    for routes in [try table.decide(event).routes, operational.routes] {
                         takes += routes.contains("1") ? 1 : 0
                         #expect(routes != ["1"], "seed \(seed): \(wide) does not take \(text), \(narrow) does")
                     }

@@ -105,8 +105,8 @@ import Testing
     {
         let parser = JSONParser()
         return try withExtendedLifetime(parser) {
-            let root = try parser.parse(Array(event.utf8))
-            return try (operational ? table.decideOperational(root) : table.decide(root)).targets
+            if operational { return table.decideOperational(Array(event.utf8), with: parser).targets }
+            return try table.decide(try parser.parse(Array(event.utf8))).targets
         }
     }
 

@@ -34,9 +34,9 @@ package struct DeadLetterEvents: Sendable {
             json.member("status", status)
             json.member("reason", reason)
         }
+        let decision = routes.decideOperational(event.body, with: .forEvents())
+        guard !decision.targets.isEmpty else { return nil }
         return EventDocument(event.body)?.withRoot { root, _ in
-            let decision = routes.decideOperational(root)
-            guard !decision.targets.isEmpty else { return nil }
             variants.writer.counts.countMatch(of: decision.routes)
             return RoutedEvent(event, decision, in: root, variants: variants)
         }

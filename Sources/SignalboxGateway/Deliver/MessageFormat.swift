@@ -62,11 +62,8 @@ package struct MessageWriter: Sendable {
             return WebhookMessage(contentType: "application/json", body: payload)
         case .template(let source):
             let template = template ?? EventTemplate(source)
-            let event = try lease.event()
             do throws(RenderingFailure) {
-                let body = try event.withRoot { (root, parser) throws(RenderingFailure) in
-                    try template.render(root, with: parser)
-                }
+                let body = try template.render(lease.body, with: .forEvents())
                 return WebhookMessage(contentType: template.contentType, body: body)
             } catch {
                 throw UnwritableMessage(description: "\(error)")

@@ -9,13 +9,19 @@ struct IntervalIndex: BitwiseCopyable {
         fileprivate var next: UInt128? { bounds.upperBound < .max ? bounds.upperBound + 1 : nil }
     }
 
+    private struct Node: BitwiseCopyable {
+        let postings: Run
+        /// The nearest node above that lists intervals; 0 if there is none.
+        let next: UInt32
+    }
+
     /// The starts of segments, in order: the bounds of all intervals cut the keys into segments, and no interval
     /// begins or ends within one.
     private let starts: UnsafeBufferPointer<UInt128>
     /// A complete binary tree in one array: node 1 is the root, 2n and 2n + 1 are below n, and segment i is the leaf
     /// `starts.count + i`. A node lists the intervals that contain all segments below it, but not all below its
     /// parent.
-    private let nodes: UnsafeBufferPointer<Run>
+    private let nodes: UnsafeBufferPointer<Node>
     private let candidates: UnsafeBufferPointer<Candidate>
 
     /// Nil if there are no intervals.
@@ -42,7 +48,13 @@ struct IntervalIndex: BitwiseCopyable {
             }
         }
         var candidates: [Candidate] = []
-        nodes = arena.store(lists.map { candidates.appendRun($0) })
+        var nodes: [Node] = []
+        for (number, list) in lists.enumerated() {
+            let parent = number / 2
+            let next = number == 0 || !lists[parent].isEmpty ? UInt32(parent) : nodes[parent].next
+            nodes.append(Node(postings: candidates.appendRun(list), next: next))
+        }
+        self.nodes = arena.store(nodes)
         self.starts = arena.store(starts)
         self.candidates = arena.store(candidates)
     }
@@ -59,8 +71,8 @@ struct IntervalIndex: BitwiseCopyable {
         }
         var node = starts.count + segment
         while node > 0 {
-            for position in nodes[node].range { body(candidates[position]) }
-            node /= 2
+            for position in nodes[node].postings.range { body(candidates[position]) }
+            node = Int(nodes[node].next)
         }
     }
 }

@@ -3,11 +3,11 @@ package import SignalboxJSON
 /// The patterns of all routes, compiled into one index. Matching an event takes time that grows with the event and
 /// with the rules found, hardly with the number of patterns.
 ///
-/// Each alternative of a pattern is a rule; equal alternatives are one rule. A rule is filed under its most selective field.
-/// To match an event, ``RuleSearch``
+/// Each alternative of a pattern is a rule; equal alternatives are one rule. A rule is filed under its most selective
+/// field. To match an event, ``RuleSearch``
 /// 1. walks the event once along a ``KeyTrie`` of all paths that patterns name, and records where their values are,
 /// 2. looks up each value in the ``ValueIndex``, which leads to the rules filed under that field and value,
-/// 3. evaluates the other fields of these rules, and adds the route of each rule that matches.
+/// 3. evaluates the other fields of these rules, and adds the routes of each rule that matches.
 ///
 /// Several fields of a rule must match within one element of an array. If the event has an array on a path of a rule,
 /// the index finds the rule as above, and ``Pattern/Alternative/matches(_:_:)`` evaluates all of it.
@@ -30,7 +30,7 @@ package final class RouteMatcher: @unchecked Sendable {
         let isIndexed: Bool
     }
 
-    /// The most frequent conditions are evaluated here.
+    /// A condition as a search evaluates it. The most frequent ones have cases of their own, which is faster.
     enum Condition: BitwiseCopyable {
         case text(UnsafeBufferPointer<UInt8>)
         case anythingButText(UnsafeBufferPointer<UInt8>)
@@ -59,6 +59,7 @@ package final class RouteMatcher: @unchecked Sendable {
     /// The path of each node of the trie.
     let paths: [[[UInt8]]]
 
+    /// Compiles the patterns; their positions in the array identify them in results.
     package init(_ patterns: [Pattern]) {
         let compiler = RuleCompiler(patterns)
         arena = compiler.arena

@@ -15,6 +15,7 @@ struct RuleCompiler {
     /// The rules filed under each node of the trie.
     private var drafts: [Int: FieldDraft] = [:]
 
+    /// Numbers the rules, chooses the field of each, and lays them out.
     init(_ patterns: [Pattern]) {
         var alternatives: [Pattern.Alternative] = []
         var routes: [[Int32]] = []
@@ -38,6 +39,7 @@ struct RuleCompiler {
         }
     }
 
+    /// Adds the rule of an alternative. `routes`: positions of the patterns that have it.
     private mutating func add(_ alternative: Pattern.Alternative, of routes: [Int32], indexedBy indexed: Int?) {
         let rule = rules.count
         if indexed == nil { unindexed.append(Int32(rule)) }
@@ -56,6 +58,7 @@ struct RuleCompiler {
                 namesType: alternative.namesType))
     }
 
+    /// Conditions that have no case of their own are kept in ``conditions``.
     private mutating func compile(_ condition: Pattern.Condition) -> RouteMatcher.Condition {
         if case .exists = condition { return .exists }
         if case .string(let text) = condition { return .text(store(text)) }
@@ -88,8 +91,8 @@ struct RuleCompiler {
     }
 }
 
-/// Estimates how many rules an event finds in vain if a rule is filed under one field or another. A condition that many
-/// rules share finds all of them; one that many values meet finds them for many events.
+/// Estimates how many rules are evaluated in vain for an event if a rule is filed under one field or another. A
+/// condition that many rules share leads to all of them; a condition that many values meet does so for many events.
 private struct Selectivity {
     private struct Use: Hashable {
         let path: [[UInt8]]
@@ -116,8 +119,10 @@ private struct Selectivity {
         return fields.indices.filter { !fields[$0].isAbsence }.min { costs[$0] < costs[$1] }
     }
 
+    /// The number of rules that an average event evaluates because of this condition.
     private func cost(of condition: Pattern.Condition, at path: [[UInt8]]) -> Double {
-        // The share of events that meet the condition, guessed: the more values rules name, the fewer have one of them.
+        // The share of events that meet the condition. A guess: the more conditions rules have on a path, the fewer
+        // events meet each of them.
         let share =
             switch condition {
             case .anythingBut, .exists: 1.0

@@ -7,7 +7,7 @@ struct RuleSearch {
     private let tables: UnsafePointer<RouteMatcher.Tables>
     private let event: JSONValue
     private let namingType: Bool
-    /// For each node of the trie where in the document its value is, or one of the two constants.
+    /// For each node of the trie the tape index of its value in the event, or one of the two constants below.
     private let locations: UnsafeMutablePointer<Int32>
     /// The nodes that have a value.
     private let reached: UnsafeMutablePointer<Int32>
@@ -105,6 +105,7 @@ struct RuleSearch {
         }
     }
 
+    /// Everything below an array may be there many times.
     private mutating func markDescendants(of node: Int) {
         for descendant in node + 1..<Int(tables.pointee.trie.nodes[node].end) {
             locations[descendant] = Self.inArray
@@ -147,6 +148,7 @@ struct RuleSearch {
         for position in rule.routes.range { found.append(Int(tables.pointee.routes[position])) }
     }
 
+    /// Whether a value meets one of the conditions of a field.
     private func matches(_ field: RouteMatcher.Field, _ value: JSONValue, _ work: inout MatchWork) -> Bool {
         for position in field.conditions.range {
             switch tables.pointee.conditions[position] {

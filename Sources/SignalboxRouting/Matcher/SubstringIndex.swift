@@ -40,7 +40,7 @@ struct SubstringIndex: BitwiseCopyable {
         guard let table = StringTable(byGram, &candidates, in: arena) else { return nil }
         let filteredBytes = min(byGram.keys.map(\.count).min() ?? 0, 4)
         precondition(filteredBytes > 0, "An empty string occurs everywhere and is not searched for.")
-        var filter = [UInt64](repeating: 0, count: 64)
+        var filter = [UInt64](repeating: 0, count: 256)
         for gram in byGram.keys {
             let bit = gram.withUnsafeBufferPointer { Self.filterBit(of: $0, at: 0, filteredBytes) }
             filter[bit / 64] |= 1 << UInt64(bit % 64)
@@ -63,7 +63,7 @@ struct SubstringIndex: BitwiseCopyable {
         } else {
             for position in 0..<count { window |= UInt32(text[start + position]) << UInt32(8 * position) }
         }
-        return Int((window &* 0x9E37_79B1) >> 20)
+        return Int((window &* 0x9E37_79B1) >> 18)
     }
 
     /// Calls `body` with the posting list of every gram that occurs in the text; with the same one at each occurrence.

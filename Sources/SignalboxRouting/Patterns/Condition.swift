@@ -22,12 +22,8 @@ extension Pattern {
         /// Any value, null included.
         case exists
 
-        /// `-0` must have become `0`.
-        static func number(_ number: Double) -> Self { range(PatternNumber.key(number)...PatternNumber.key(number)) }
-
-        static func wide(_ number: Int128) -> Self {
-            .numbers(PatternNumber.wide(number).key...PatternNumber.wide(number).key)
-        }
+        /// Equal to one number.
+        static func number(_ number: PatternNumber) -> Self { .numbers(number.key...number.key) }
 
         /// Doubles whose ``PatternNumber/key(_:)`` is in a range.
         static func range(_ keys: ClosedRange<UInt64>) -> Self {

@@ -36,6 +36,7 @@ extension IPAddress {
         self = address
     }
 
+    /// The value of a hexadecimal digit.
     private static func digit(_ byte: UInt8) -> UInt128? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt128(byte - UInt8(ascii: "0"))
@@ -45,6 +46,7 @@ extension IPAddress {
         }
     }
 
+    /// Four decimal numbers up to 255, in at most 15 bytes.
     private static func four(_ text: UnsafeBufferPointer<UInt8>) -> IPAddress? {
         guard text.count <= 15 else { return nil }
         var (bits, group, digits, dots): (UInt128, UInt128, Int, Int) = (0, 0, 0, 0)
@@ -63,6 +65,7 @@ extension IPAddress {
         return digits > 0 && dots == 3 ? IPAddress(bits: bits << 8 | group, isIPv6: false) : nil
     }
 
+    /// Hexadecimal groups, with `::` at most once.
     private static func six(_ text: UnsafeBufferPointer<UInt8>) -> IPAddress? {
         var groups: [UInt128] = []
         var gap: Int?

@@ -10,11 +10,14 @@ package struct MatchWork: Sendable {
     package private(set) var spent = 0
     private let limit: Int
 
+    /// `limit`: units for one event.
     package init(limit: Int = Self.limit) { self.limit = limit }
 
+    /// True if results are invalid.
     var isExceeded: Bool { spent > limit }
 
     @inline(__always)
+    /// Counts units of work, which may exceed the limit.
     mutating func spend(_ units: Int) { spent &+= units }
 
     /// Throws once the limit is exceeded.
@@ -27,6 +30,7 @@ package struct MatchWork: Sendable {
 package struct RoutingTooCostly: Error, Sendable, Equatable, CustomStringConvertible {
     package init() {}
 
+    /// Part of the rejection `payload-too-costly` that senders receive.
     package var description: String {
         "deciding which routes match this event takes too much work: shorten its arrays and texts"
     }

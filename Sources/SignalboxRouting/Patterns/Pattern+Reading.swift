@@ -2,8 +2,8 @@ package import SignalboxConfig
 import SignalboxJSON
 
 extension Pattern {
-    /// Reads a pattern that stands by itself, by the rules of a route's `match`. Throws every mistake found, their
-    /// JSON Pointers counted from the pattern.
+    /// Reads a pattern outside a config, by the rules of a route's `match`. Throws all mistakes, with JSON Pointers
+    /// relative to the pattern.
     package init(text: [UInt8]) throws(InvalidConfig) {
         let parser = JSONParser()
         let root: JSONValue

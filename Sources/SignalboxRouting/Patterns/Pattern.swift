@@ -38,7 +38,7 @@ package struct Pattern: Sendable, Equatable {
 
         var isAbsence: Bool { conditions.isEmpty }
 
-        /// Whether it matches in any elements of arrays, those in which other fields match or others.
+        /// Whether the field matches by itself: in any element of arrays, whether or not other fields match there.
         fileprivate func matches(_ event: JSONValue, _ work: inout MatchWork) -> Bool {
             let hasValue = Pattern.anyValue(at: path[...], in: event, &work) { value, work in
                 isAbsence || conditions.contains { $0.matches(value, &work) }

@@ -52,13 +52,14 @@ extension PatternNode {
         }
     }
 
+    /// The sort key of Ruler for a path, in UTF-16 code units.
     private static func name(_ path: [[UInt8]]) -> [UInt16] {
         Array(path.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".").utf16)
     }
 
-    /// How many keys of the path it has in common with another one, at most: that far, the element is settled.
-    /// `isAtValue`: the other path ends there. At equal depth a sibling of this field decides, because it settles the
-    /// whole element.
+    /// The longest part that a path shares with one of the other paths, in keys: so far, earlier fields have chosen the
+    /// elements of arrays. `isAtValue`: the other path ends there. At equal depth a sibling of this field decides,
+    /// because it chooses the whole element.
     private static func binding(
         of path: [[UInt8]], to others: [[[UInt8]]]
     ) -> (depth: Int, isAtValue: Bool) {
@@ -113,6 +114,7 @@ extension PatternNode {
         return hasValue && Self.lacks(absencesAtValue, in: value, &work) && membersMatchInOne(of: value, &work)
     }
 
+    /// Whether one element of nested arrays has all members.
     private func membersMatchInOne(of value: JSONValue, _ work: inout MatchWork) -> Bool {
         guard value.isArray, !(members.isEmpty && absences.isEmpty) else { return membersMatch(in: value, &work) }
         for element in value.elements where !work.isExceeded {
@@ -127,10 +129,12 @@ extension PatternNode {
         Self.lacks(absences, in: value, &work) && members.indices.allSatisfy { members[$0].matches(in: value, &work) }
     }
 
+    /// Whether none of the paths has a value.
     private static func lacks(_ paths: [[[UInt8]]], in value: JSONValue, _ work: inout MatchWork) -> Bool {
         paths.allSatisfy { !Pattern.anyValue(at: $0[...], in: value, &work) { _, _ in true } }
     }
 
+    /// Whether a value meets one of the conditions; objects do not.
     private func hasMatch(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
         !value.isObject && conditions.contains { $0.matches(value, &work) }
     }

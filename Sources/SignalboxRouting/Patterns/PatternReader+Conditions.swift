@@ -3,33 +3,24 @@ import SignalboxJSON
 import SignalboxNotification
 
 extension Pattern {
-    /// Every word that a comparison can begin with. `exactly` is Ruler's alone.
+    /// Every key that a comparison can have. `exactly` is in Ruler only, not in EventBridge.
     package static let comparisons = [
         "exactly", "prefix", "suffix", "equals-ignore-case", "wildcard", "anything-but", "numeric", "cidr", "exists",
     ]
 }
 
-/// What stands in the arrays of a pattern.
+/// Reads the entries of a field's array.
 extension PatternReader {
-    enum PatternEntry: Equatable {
-        case condition(Pattern.Condition)
-        case absence
-        /// Noted.
-        case mistake
-
-        init(_ condition: Pattern.Condition?) { self = condition.map { .condition($0) } ?? .mistake }
-    }
-
-    /// The size of an array's entry, computed before it is read.
+    /// The size of an entry, computed before it is read.
     struct EntrySize {
         /// Values in it: one, or as many as an `anything-but` lists.
         private(set) var entries = 1
-        /// Bytes of all its texts.
+        /// Bytes of all its strings, and of the longest.
         private(set) var bytes = 0
-        private(set) var longestText = 0
+        private(set) var longestString = 0
 
         init(of value: JSONValue) {
-            if let text = value.utf8 { (bytes, longestText) = (text.count, text.count) }
+            if let text = value.utf8 { (bytes, longestString) = (text.count, text.count) }
             var inner: [JSONValue] = []
             for (key, member) in value.members where !key.equals("numeric") { inner.append(member) }
             inner += value.elements
@@ -39,87 +30,84 @@ extension PatternReader {
                 let size = EntrySize(of: value)
                 entries += size.entries
                 bytes += size.bytes
-                longestText = max(longestText, size.longestText)
+                longestString = max(longestString, size.longestString)
             }
         }
     }
 
-    mutating func entry(_ value: JSONValue) -> PatternEntry {
-        switch value.kind {
-        case .string:
-            // As Ruler has it, a text that is an address stands for the address in every spelling.
-            let block = value.utf8.flatMap { IPAddress(ruler: $0) }.map {
-                AddressRange(around: $0, prefixLength: $0.width)
-            }
-            return PatternEntry(block.map { .address($0) } ?? value.utf8.map { .string(Array($0)) })
-        case .integer, .unsigned, .double: return PatternEntry(number(value))
-        case .bool: return PatternEntry(value.bool.map { .bool($0) })
-        case .null: return .condition(.null)
-        case .object: return comparison(value)
-        case .array:
-            note(value, "an array inside an array has no meaning in a pattern; write its entries side by side")
-            return .mistake
-        }
+    /// Whether an entry is `{"exists": false}`.
+    static func isAbsence(_ entry: JSONValue) -> Bool {
+        onlyMember(of: entry).map { $0.name == "exists" && $0.operand.bool == false } ?? false
     }
 
-    private func number(_ value: JSONValue) -> Pattern.Condition? {
-        switch PatternNumber(value) {
-        case .double(let number): .number(number)
-        case .wide(let number): .wide(number)
-        case nil: nil
-        }
-    }
-
-    /// The only member of an object.
-    private mutating func only(_ value: JSONValue, _ words: String) -> (name: String, operand: JSONValue)? {
+    /// The only member of an object; nil for any other value.
+    static func onlyMember(of value: JSONValue) -> (name: String, operand: JSONValue)? {
         var members = value.members.makeIterator()
-        guard let (key, operand) = members.next(), members.next() == nil else {
-            note(value, words)
-            return nil
-        }
+        guard let (key, operand) = members.next(), members.next() == nil else { return nil }
         return (String(decoding: key, as: UTF8.self), operand)
     }
 
-    private mutating func comparison(_ value: JSONValue) -> PatternEntry {
+    /// The condition of an entry; nil after a mistake, which is recorded.
+    mutating func condition(_ entry: JSONValue) -> Pattern.Condition? {
+        switch entry.kind {
+        case .string:
+            // As in Ruler, a string that is an address matches every spelling of the address.
+            let address = entry.utf8.flatMap { IPAddress(ruler: $0) }
+            return address.map { .address(AddressRange(around: $0, prefixLength: $0.width)) }
+                ?? entry.utf8.map { .string(Array($0)) }
+        case .integer, .unsigned, .double: return PatternNumber(entry).map { .number($0) }
+        case .bool: return entry.bool.map { .bool($0) }
+        case .null: return .null
+        case .object: return comparison(entry)
+        case .array:
+            note(entry, "an array inside an array has no meaning in a pattern; write its entries side by side")
+            return nil
+        }
+    }
+
+    /// The only member of an object; records a mistake for any other value.
+    private mutating func only(_ value: JSONValue, _ message: String) -> (name: String, operand: JSONValue)? {
+        let member = Self.onlyMember(of: value)
+        if member == nil { note(value, message) }
+        return member
+    }
+
+    /// Reads an object such as `{"prefix": "spring-"}`.
+    private mutating func comparison(_ value: JSONValue) -> Pattern.Condition? {
         let words = "a comparison is an object with one key, such as {\"prefix\": \"spring-\"}"
-        guard let (name, operand) = only(value, words) else { return .mistake }
+        guard let (name, operand) = only(value, words) else { return nil }
         switch name {
-        case "exactly": return PatternEntry(string(operand).map { .string(Array($0.utf8)) })
+        case "exactly": return string(operand).map { .string(Array($0.utf8)) }
         case "prefix":
-            return PatternEntry(
-                affix(operand, name, { .prefix(Array($0.utf8)) }, { .prefixIgnoringCase(CaseVariants($0)) }))
+            return affix(operand, name, { .prefix(Array($0.utf8)) }, { .prefixIgnoringCase(CaseVariants($0)) })
         case "suffix":
-            return PatternEntry(
-                affix(operand, name, { .suffix(Array($0.utf8)) }, { .suffixIgnoringCase(CaseVariants($0)) }))
-        case "equals-ignore-case":
-            return PatternEntry(string(operand).map { .equalsIgnoringCase(CaseVariants($0)) })
-        case "wildcard": return PatternEntry(wildcard(operand))
-        case "anything-but": return PatternEntry(anythingBut(operand))
-        case "numeric": return PatternEntry(numeric(operand))
-        case "cidr": return PatternEntry(cidr(operand))
+            return affix(operand, name, { .suffix(Array($0.utf8)) }, { .suffixIgnoringCase(CaseVariants($0)) })
+        case "equals-ignore-case": return string(operand).map { .equalsIgnoringCase(CaseVariants($0)) }
+        case "wildcard": return wildcard(operand)
+        case "anything-but": return anythingBut(operand)
+        case "numeric": return numeric(operand)
+        case "cidr": return cidr(operand)
         case "exists":
-            guard let exists = operand.bool else {
-                _ = reader.flag(operand)
-                return .mistake
-            }
-            return exists ? .condition(.exists) : .absence
+            // False is an absence, and not read here.
+            return reader.flag(operand) ? .exists : nil
         default:
             note(
                 operand,
                 "there is no comparison \"\(name)\"" + ConfigReader.suggestion(for: name, among: Pattern.comparisons))
-            return .mistake
+            return nil
         }
     }
 
-    // MARK: Texts
+    // MARK: Strings
 
-    /// Also the empty text, which Ruler allows nearly everywhere.
+    /// Any string, also the empty one, which Ruler allows nearly everywhere.
     private mutating func string(_ value: JSONValue) -> String? {
         if let text = value.string { return text }
         note(value, "this must be a string")
         return nil
     }
 
+    /// Reads the operand of `prefix` or `suffix`: a string, or an object that ignores case.
     private mutating func affix(
         _ value: JSONValue, _ name: String, _ exact: (String) -> Pattern.Condition,
         _ ignoringCase: (String) -> Pattern.Condition
@@ -141,11 +129,12 @@ extension PatternReader {
         return string(operand).map(ignoringCase)
     }
 
+    /// Counts the bytes of all wildcards of the config.
     private mutating func wildcard(_ value: JSONValue) -> Pattern.Condition? {
         guard let text = string(value) else { return nil }
         totals.wildcardBytes += text.utf8.count
-        guard totals.wildcardBytes <= PatternTotals.mostWildcardBytes else {
-            let most = PatternTotals.mostWildcardBytes >> 20
+        guard totals.wildcardBytes <= Totals.mostWildcardBytes else {
+            let most = Totals.mostWildcardBytes >> 20
             note(value, "with this, the wildcards of the config have more than \(most) MiB in all; shorten them")
             return nil
         }
@@ -165,6 +154,7 @@ extension PatternReader {
 
     // MARK: anything-but
 
+    /// Reads the operand of `anything-but`: excluded values, or a comparison.
     private mutating func anythingBut(_ operand: JSONValue) -> Pattern.Condition? {
         if operand.isObject { return anythingButComparison(operand) }
         let values = list(of: operand)
@@ -176,13 +166,14 @@ extension PatternReader {
             )
             return nil
         }
-        // Here a text that is an address stands for itself alone.
+        // Here a string that is an address matches only its own spelling.
         let unwanted: [Pattern.Condition] = values.compactMap { value in
-            areNumbers ? bound(value).map { .number($0) } : value.utf8.map { .string(Array($0)) }
+            areNumbers ? bound(value).map { .number(.double($0)) } : value.utf8.map { .string(Array($0)) }
         }
         return .anythingBut(Pattern.Exclusion(unwanted))
     }
 
+    /// Reads a comparison within `anything-but`, with one string or several.
     private mutating func anythingButComparison(_ value: JSONValue) -> Pattern.Condition? {
         let known = ["prefix", "suffix", "equals-ignore-case", "wildcard"]
         let words = "\"anything-but\" takes an object with one key, such as {\"prefix\": \"test-\"}"
@@ -197,8 +188,8 @@ extension PatternReader {
             note(operand, "within \"anything-but\", \"\(name)\" takes a string or an array of strings")
             return nil
         }
-        guard values.count <= PatternBounds.exclusions else {
-            note(operand, "\"\(name)\" within \"anything-but\" takes at most \(PatternBounds.exclusions) texts")
+        guard values.count <= Bounds.exclusions else {
+            note(operand, "\"\(name)\" within \"anything-but\" takes at most \(Bounds.exclusions) texts")
             return nil
         }
         var unwanted: [Pattern.Condition] = []
@@ -215,13 +206,14 @@ extension PatternReader {
         return .anythingBut(Pattern.Exclusion(unwanted))
     }
 
+    /// The elements of an array, or the value itself.
     private func list(of operand: JSONValue) -> [JSONValue] {
         operand.isArray ? Array(operand.elements) : [operand]
     }
 
     // MARK: Numbers and addresses
 
-    /// A number that others can be compared with.
+    /// A number that can be compared with others.
     private mutating func bound(_ value: JSONValue) -> Double? {
         switch PatternNumber(value) {
         case .double(let number): return number
@@ -232,6 +224,7 @@ extension PatternReader {
         return nil
     }
 
+    /// Reads one comparison, or a lower and an upper bound.
     private mutating func numeric(_ value: JSONValue) -> Pattern.Condition? {
         let parts = list(of: value)
         guard value.isArray, parts.count == 2 || parts.count == 4 else {
@@ -243,7 +236,7 @@ extension PatternReader {
         let key = PatternNumber.key(number)
         if parts.count == 2 {
             switch low {
-            case "=": return .number(number)
+            case "=": return .number(.double(number))
             case ">": return .range(key + 1...UInt64.max)
             case ">=": return .range(key...UInt64.max)
             case "<": return .range(0...key - 1)
@@ -255,7 +248,7 @@ extension PatternReader {
             note(value, "the first number must be smaller than the second; for one number write [\"=\", 5]")
             return nil
         }
-        // No number is between two neighbours: an empty range matches none, as two that are the wrong way round.
+        // The range between two neighbouring doubles is empty, and matches no value.
         let (first, last) = (low == ">" ? key + 1 : key, PatternNumber.key(top) - (high == "<" ? 1 : 0))
         return first <= last ? .range(first...last) : .anythingBut(Pattern.Exclusion([.exists]))
     }
@@ -267,12 +260,13 @@ extension PatternReader {
         return nil
     }
 
-    /// What other languages write.
+    /// The operation that other languages write in this way.
     private static func nearOperation(to word: String, _ known: [String]) -> String {
         let near = ["==": "=", "=>": ">=", "=<": "<="][word]
         return near.flatMap { known.contains($0) ? "; did you mean \"\($0)\"?" : nil } ?? ""
     }
 
+    /// Reads an address range, as ``AddressRange/init(ruler:)`` does.
     private mutating func cidr(_ value: JSONValue) -> Pattern.Condition? {
         guard let text = string(value) else { return nil }
         guard let block = AddressRange(ruler: text) else {

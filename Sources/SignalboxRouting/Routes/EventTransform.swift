@@ -4,7 +4,9 @@ package import SignalboxJSON
 /// How a route makes new data from an event: with a template that writes JSON, or with a map of names to JSON
 /// Pointers.
 package enum EventTransform: Sendable, Equatable {
+    /// The output of the template, which must be JSON.
     case template(EventTemplate)
+    /// An object with these members.
     case map([DataField])
 
     /// The event with new data, and without `dataschema`, which no longer describes them. `parser`: parses the output
@@ -18,7 +20,7 @@ package enum EventTransform: Sendable, Equatable {
         case .template(let template):
             let output = try template.render(event, with: parser)
             do throws(JSONError) {
-                // Written anew: an event is on one line, its template may not be.
+                // Rewritten, because an event is on one line and the template's output may not be.
                 json.value(try parser.parse(output))
             } catch {
                 throw .notJSON(error.offset.map { TextPosition(offset: $0, in: output) })
@@ -30,6 +32,7 @@ package enum EventTransform: Sendable, Equatable {
 }
 
 extension JSONWriter {
+    /// Writes an object of the fields whose pointers lead to a value.
     fileprivate mutating func object(_ fields: [DataField], from event: JSONValue) {
         beginObject()
         for field in fields {

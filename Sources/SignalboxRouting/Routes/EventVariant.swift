@@ -3,7 +3,9 @@ package import SignalboxJSON
 /// How a route changes the events that its destinations receive: first the event is redacted, then new data are made
 /// from the rest. The envelope stays, so every format and signature works as before.
 package struct EventVariant: Sendable, Equatable {
+    /// Applied first; nil for none.
     package var redaction: Redaction?
+    /// Applied to the redacted event; nil for none.
     package var transform: EventTransform?
 
     package init(redaction: Redaction? = nil, transform: EventTransform? = nil) {
@@ -12,11 +14,12 @@ package struct EventVariant: Sendable, Equatable {
     }
 
     /// The event as the destinations receive it; nil if it is unchanged. `awaitsMedia`: leaves the transformation for
-    /// later, when the event has its media. `hash`: the name of a value that is hashed. `parser` is reset.
+    /// later, when the event has its media. `hash`: returns the name that replaces a value. Resets the
+    /// parser.
     package func applied(
         to event: [UInt8], awaitsMedia: Bool = false, with parser: JSONParser, hash: (_ value: [UInt8]) -> String
     ) throws(RenderingFailure) -> [UInt8]? {
-        let redacted = try redaction?.redacted(Self.parse(event, with: parser), hash: hash)
+        let redacted = try redaction?.redacted(parser.parse(event: event), hash: hash)
         if awaitsMedia { return redacted }
         return try transformed(redacted ?? event, with: parser) ?? redacted
     }
@@ -24,16 +27,7 @@ package struct EventVariant: Sendable, Equatable {
     /// Only the transformation, of an event that is redacted and has its media; nil if there is none. `parser` is
     /// reset.
     package func transformed(_ event: [UInt8], with parser: JSONParser) throws(RenderingFailure) -> [UInt8]? {
-        try transform?.applied(to: Self.parse(event, with: parser), with: parser)
-    }
-
-    private static func parse(_ event: [UInt8], with parser: JSONParser) throws(RenderingFailure) -> JSONValue {
-        parser.reset()
-        do throws(JSONError) {
-            return try parser.parse(event)
-        } catch {
-            throw .unreadable
-        }
+        try transform?.applied(to: parser.parse(event: event), with: parser)
     }
 }
 
@@ -43,10 +37,11 @@ package struct EventVariantWriter: Sendable {
     /// The code of that warning.
     package static let warning = "route.transform-failed"
 
+    /// Counts matches and failures by route.
     package let counts: RouteCounts
     private let hash: @Sendable (_ value: [UInt8]) -> String
 
-    /// `hash`: the name of a value that is hashed, under the gateway's key.
+    /// `hash`: returns the name that replaces a redacted value, under the gateway's key.
     package init(counts: RouteCounts = RouteCounts(), hash: @escaping @Sendable (_ value: [UInt8]) -> String) {
         self.counts = counts
         self.hash = hash
@@ -79,6 +74,7 @@ package struct EventVariantWriter: Sendable {
         }
     }
 
+    /// The event with a warning in place of its data. Counts a failure of the route.
     private func failed(
         _ event: [UInt8], route: String?, _ failure: RenderingFailure, with parser: JSONParser
     ) -> [UInt8] {
@@ -108,9 +104,12 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
     case unreadable
     /// The config changed while the event waited for its media.
     case unknownRoute
+    /// The output exceeds ``EventTemplate/outputLimit``, or rendering takes too much work.
     case tooLarge
+    /// The output of a JSON template is not JSON; from this position on, if known.
     case notJSON(TextPosition?)
 
+    /// A clause, used in warnings, in rejected templates and in reasons of dead letters.
     package var description: String {
         switch self {
         case .unreadable: "the event is too large"
@@ -119,6 +118,18 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
         case .notJSON(let position):
             "the template makes what is no JSON"
                 + (position.map { " from line \($0.line), column \($0.column) of the output on" } ?? "")
+        }
+    }
+}
+
+extension JSONParser {
+    /// Parses an event and invalidates values parsed before. Throws ``RenderingFailure/unreadable`` only.
+    func parse(event: [UInt8]) throws(RenderingFailure) -> JSONValue {
+        reset()
+        do throws(JSONError) {
+            return try parse(event)
+        } catch {
+            throw .unreadable
         }
     }
 }

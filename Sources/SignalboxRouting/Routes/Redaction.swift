@@ -16,11 +16,13 @@ package struct Redaction: Sendable, Equatable {
             var node = Node()
         }
 
+        /// The node of an array element; nil if no pointer leads there.
         func element(_ position: Int) -> Node? {
             let token = Array(String(position).utf8)
             return children.first { $0.token == Redaction.anyElement || $0.token == token }?.node
         }
 
+        /// The node of a member; nil if no pointer leads there.
         func member(_ key: UnsafeBufferPointer<UInt8>) -> Node? {
             children.first { $0.token.withUnsafeBufferPointer { key.equals($0) } }?.node
         }
@@ -36,7 +38,7 @@ package struct Redaction: Sendable, Equatable {
             if let position = children.firstIndex(where: { $0.token == token }) {
                 return children[position].node.add(action, at: tokens.dropFirst())
             }
-            // An element would be under two of them, with different actions.
+            // `*` and a position would both lead to one element, with different actions.
             guard !children.contains(where: { Redaction.overlap($0.token, token) }) else { return false }
             children.append(Child(token: token))
             return children[children.count - 1].node.add(action, at: tokens.dropFirst())
@@ -46,6 +48,7 @@ package struct Redaction: Sendable, Equatable {
     /// Every element of an array.
     private static let anyElement = Array("*".utf8)
 
+    /// Whether two tokens can lead to the same element of an array.
     private static func overlap(_ one: [UInt8], _ other: [UInt8]) -> Bool {
         func isPosition(_ token: [UInt8]) -> Bool {
             token.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
@@ -53,10 +56,11 @@ package struct Redaction: Sendable, Equatable {
         return one == anyElement && isPosition(other) || other == anyElement && isPosition(one)
     }
 
+    /// Redacts no value.
     package init() {}
 
     /// Adds an action for the value under a pointer into the event, in which `*` is every element of an array. Returns
-    /// false and adds nothing if the pointer leads to the same value as another one, into it or around it.
+    /// false and adds nothing if another pointer leads to the same value, to a part of it or to a value around it.
     package mutating func add(_ action: RedactionAction, at pointer: JSONPointer) -> Bool {
         root.add(action, at: pointer.tokens.map { Array($0.utf8) }[...])
     }
@@ -72,7 +76,7 @@ package struct Redaction: Sendable, Equatable {
     }
 
     /// The redacted event, without `dataschema`, which no longer describes its data; nil if the event has none of the
-    /// values. `hash`: the name of a value that is hashed.
+    /// values. `hash`: returns the name that replaces a value.
     package func redacted(_ event: JSONValue, hash: (_ value: [UInt8]) -> String) -> [UInt8]? {
         guard applies(root, to: event) else { return nil }
         var json = JSONWriter(reservingCapacity: 2048)
@@ -85,6 +89,7 @@ package struct Redaction: Sendable, Equatable {
         return json.bytes
     }
 
+    /// Whether a value contains a value that is redacted.
     private func applies(_ node: Node, to value: JSONValue) -> Bool {
         if node.action != nil { return true }
         if value.isArray {
@@ -127,6 +132,7 @@ package struct Redaction: Sendable, Equatable {
 }
 
 extension JSONWriter {
+    /// Writes a value of the same structure without its content; see ``RedactionAction``.
     fileprivate mutating func masked(_ value: JSONValue) {
         switch value.kind {
         case .object:

@@ -5,7 +5,9 @@ package import SignalboxNotification
 
 /// A payload or an event and the routes that should take it: one entry of a file that `signalbox routes test` runs.
 package struct RouteCase: Sendable {
+    /// Names the case in results.
     package let name: String
+    /// The payload or event to route.
     package let input: Input
     /// The source of a payload, and when it arrived; nil for now.
     package let source: SourceName
@@ -15,6 +17,7 @@ package struct RouteCase: Sendable {
     /// The destinations that it should go to, in any order; nil for any.
     package let destinations: [String]?
 
+    /// A payload or event in the case itself, or a file that holds it.
     package enum Input: Sendable {
         case text(JSONText)
         /// The path of its file, relative to the folder of the cases.
@@ -87,6 +90,7 @@ extension ConfigReader {
             destinations: destinations)
     }
 
+    /// The one input of a case; nil after a mistake.
     private mutating func input(of value: JSONValue) -> RouteCase.Input? {
         let given = [value["payload"], value["event"], value["file"]].compactMap { $0 }
         guard let input = given.first, given.count == 1 else {
@@ -101,6 +105,7 @@ extension ConfigReader {
         return .text(JSONText(input))
     }
 
+    /// Names from the config; records a mistake for each unknown name.
     private mutating func names(_ value: JSONValue, of kind: String, among known: Set<String>) -> [String] {
         var names: [String] = []
         for entry in list(value, upTo: ConfigBounds.routes) {

@@ -2,6 +2,7 @@ import Synchronization
 
 /// Counts events by route since the gateway started. A class because requests count in it while others read it.
 package final class RouteCounts: Sendable {
+    /// Events of one route.
     package struct Count: Sendable, Equatable {
         /// Events that the route matched.
         package var matched = 0
@@ -26,7 +27,9 @@ package final class RouteCounts: Sendable {
         }
     }
 
+    /// Counts an event whose transformation failed.
     func countFailure(of route: String) { counts.withLock { $0[route, default: Count()].failed += 1 } }
 
+    /// The counts by name of the route; routes without events are missing.
     package var all: [String: Count] { counts.withLock { $0 } }
 }

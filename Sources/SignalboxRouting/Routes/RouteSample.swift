@@ -4,6 +4,7 @@ package struct RouteSample: Sendable, Equatable {
     /// From 0 for no event to 1 for every event.
     package let share: Double
 
+    /// Requires a share from 0 to 1.
     package init(share: Double) {
         precondition((0...1).contains(share), "A share is between 0 and 1.")
         self.share = share

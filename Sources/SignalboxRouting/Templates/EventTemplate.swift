@@ -9,7 +9,9 @@ package import SignalboxJSON
 /// the content type, and output that claims to be JSON is checked.
 /// Source: mustache.github.io/mustache.5.html, without partials and lambdas
 package struct EventTemplate: Sendable, Equatable {
+    /// The template as written.
     package let body: String
+    /// Media type of the output. It decides how values are escaped.
     package let contentType: String
     private let template: MustacheTemplate
     private let escaping: TemplateEscaping
@@ -20,6 +22,7 @@ package struct EventTemplate: Sendable, Equatable {
     /// An event with all members that an event can have, and one with the required members only.
     package static let samples = [PackageResources.whole_json, PackageResources.least_json]
 
+    /// Compiles a template. Throws if it is invalid, or if a sample event cannot be rendered.
     package init(body: String, contentType: String) throws(InvalidTemplate) {
         self.body = body
         self.contentType = contentType
@@ -37,12 +40,19 @@ package struct EventTemplate: Sendable, Equatable {
         for (sample, name) in zip(Self.samples, names) { try render(sample: sample, called: name) }
     }
 
+    /// Compares the texts, because the compiled form follows from them.
     package static func == (left: EventTemplate, right: EventTemplate) -> Bool {
         left.body == right.body && left.contentType == right.contentType
     }
 
-    /// The message for an event of this parser. Throws if it is too large, or is not JSON although its type says so.
-    package func render(_ event: JSONValue, with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
+    /// The message for an event. Throws if it is too large, or is not JSON although its type says so. Resets the
+    /// parser.
+    package func render(_ event: [UInt8], with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
+        try render(parser.parse(event: event), with: parser)
+    }
+
+    /// As above, for an event of this parser.
+    func render(_ event: JSONValue, with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
         let budget = TemplateBudget(2 * Self.outputLimit, element: body.utf8.count + 1)
         let text = template.render(TemplateValue(value: event, budget: budget))
         let output = Array(text.utf8)
@@ -56,11 +66,10 @@ package struct EventTemplate: Sendable, Equatable {
         return output
     }
 
+    /// Renders a sample. Throws the failure as a mistake of the template.
     private func render(sample: [UInt8], called name: String) throws(InvalidTemplate) {
-        let parser = JSONParser()
-        guard let event = try? parser.parse(sample) else { preconditionFailure("A sample event is not valid JSON.") }
         do throws(RenderingFailure) {
-            _ = try render(event, with: parser)
+            _ = try render(sample, with: JSONParser())
         } catch {
             var advice = ""
             if case .notJSON = error {

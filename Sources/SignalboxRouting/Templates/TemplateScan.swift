@@ -20,6 +20,7 @@ struct TemplateScan {
         "plusone", "reversed", "uppercased",
     ]
 
+    /// Throws the first mistake.
     static func check(_ text: String) throws(InvalidTemplate) {
         var scan = TemplateScan(text: Array(text.utf8))
         while let start = scan.skip(past: scan.opening) { try scan.checkTag(at: start) }
@@ -40,6 +41,7 @@ struct TemplateScan {
         return nil
     }
 
+    /// Checks the tag that starts at a position; the scan is behind its opening delimiter.
     private mutating func checkTag(at start: Int) throws(InvalidTemplate) {
         let inside = position
         // The library reports a tag that is not closed.
@@ -63,6 +65,7 @@ struct TemplateScan {
         }
     }
 
+    /// Reads a tag such as `{{=<% %>=}}`.
     private mutating func changeDelimiters(_ content: ArraySlice<UInt8>, at start: Int) throws(InvalidTemplate) {
         let marks = content.dropFirst().dropLast().split { $0 == 0x20 || $0 == 0x09 }
         let areValid = marks.allSatisfy { mark in
@@ -74,6 +77,7 @@ struct TemplateScan {
         (opening, closing) = (Array(marks[0]), Array(marks[1]))
     }
 
+    /// Checks the functions of a tag such as `{{first(data.media)}}`.
     private func checkFunctions(_ content: ArraySlice<UInt8>, at start: Int) throws(InvalidTemplate) {
         let parts = content.split(separator: UInt8(ascii: "("), omittingEmptySubsequences: false).dropLast()
         if parts.count > Self.nestedFunctions {

@@ -16,6 +16,7 @@ final class TemplateBudget {
         self.element = element
     }
 
+    /// True if output is incomplete: the rendering failed.
     var isSpent: Bool { left <= 0 }
 
     func spend(_ amount: Int) { left -= amount }
@@ -41,6 +42,7 @@ struct TemplateValue {
 }
 
 extension TemplateValue: MustacheParent, MustacheCustomRenderable, MustacheTransformable {
+    /// The last member with this name.
     func child(named name: String) -> Any? {
         var name = name
         var found: JSONValue?
@@ -65,6 +67,7 @@ extension TemplateValue: MustacheParent, MustacheCustomRenderable, MustacheTrans
 
     var isNull: Bool { false }
 
+    /// The functions of the library that apply to objects.
     func transform(_ name: String) -> Any? {
         guard value.isObject else { return nil }
         switch name {
@@ -80,6 +83,7 @@ struct TemplateList: MustacheSequence, MustacheParent, MustacheCustomRenderable,
     let elements: [JSONValue]
     let whole: TemplateValue
 
+    /// Each element spends from the budget, so that loops end.
     func makeIterator() -> AnyIterator<Any> {
         var elements = elements.makeIterator()
         let budget = whole.budget
@@ -94,6 +98,7 @@ struct TemplateList: MustacheSequence, MustacheParent, MustacheCustomRenderable,
     var renderText: String { whole.renderText }
     var isNull: Bool { false }
 
+    /// The functions of the library that apply to lists.
     func transform(_ name: String) -> Any? {
         switch name {
         case "count": elements.count
