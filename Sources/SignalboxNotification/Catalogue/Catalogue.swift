@@ -111,7 +111,6 @@ package struct Catalogue: ChainLink {
 
     /// Includes the tokens of a vendor with a hint only: its token is secret even if another vendor wins.
     package func deviceTokens(in payload: borrowing PlatformPayload, matchedBy match: VendorMatch) -> [DeviceToken] {
-        guard entries.indices.contains(match.entry), entries[match.entry].vendor == match.vendor else { return [] }
         var tokens: [DeviceToken] = []
         for path in entries[match.entry].fields.tokens {
             guard let key = path.lastKey else { continue }

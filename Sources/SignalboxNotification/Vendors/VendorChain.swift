@@ -103,9 +103,7 @@ package struct VendorChain: Sendable {
         in payload: borrowing PlatformPayload, matchedBy matches: VendorMatches
     ) -> [DeviceToken] {
         var tokens: [DeviceToken] = []
-        for match in matches.all {
-            for link in links { tokens += link.deviceTokens(in: payload, matchedBy: match) }
-        }
+        for match in matches.all { tokens += links[match.link].deviceTokens(in: payload, matchedBy: match) }
         return tokens
     }
 
