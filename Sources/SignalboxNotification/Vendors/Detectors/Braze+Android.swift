@@ -44,7 +44,7 @@ extension PushNotification {
         // The key of a request counts regardless of its value.
         let isTracking = extra?["appboy_uninstall_tracking"] != nil
         let request = Braze.request(in: payload, of: Braze.androidRequests) { _ in true }
-        readBrazeRequest(isTracking ? Braze.uninstallTracking : request?.name)
+        readBrazeRequest(isTracking ? Braze.uninstallTracking : request)
         readBrazeTap(link: payload["uri"], inWebView: payload["ab_use_webview"]?.androidFlag == true)
         readButtons(slots, in: parser)
         fillCustom(

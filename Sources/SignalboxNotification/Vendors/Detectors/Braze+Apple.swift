@@ -52,7 +52,7 @@ extension PushNotification {
         if let attachment = ab?["att"], attachment.isObject { readAttachment(attachment, in: parser) }
         readStory(ab?["c_items"], in: parser)
         if carousel == nil, ab?["ab_cd"] != nil { vendorKind = "content-card" }
-        readBrazeRequest(Braze.request(in: payload, of: Braze.appleRequests, where: \.appleFlag)?.name)
+        readBrazeRequest(Braze.request(in: payload, of: Braze.appleRequests, where: \.appleFlag))
         readBrazeTap(link: payload["ab_uri"], inWebView: payload["ab_use_webview"]?.appleFlag == true)
         readCategory(ab?["ab_cat"], in: parser)
         fillCustom(from: payload, except: isSilent ? Braze.silentAppleKeys : Braze.appleKeys)
