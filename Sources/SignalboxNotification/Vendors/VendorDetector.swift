@@ -24,6 +24,7 @@ package protocol ChainLink: Sendable {
 
 /// A vendor as `signalbox vendors` and the documentation describe it.
 package struct VendorProfile: Sendable, Equatable {
+    /// The name in events and in the config.
     package let vendor: VendorID
     /// The vendor's own spelling; nil if unknown.
     var name: String?

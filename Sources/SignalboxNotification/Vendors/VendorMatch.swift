@@ -1,6 +1,8 @@
 /// One link of the chain recognises a payload as that of a vendor.
 package struct VendorMatch: Sendable, Equatable {
+    /// The vendor that could have produced the payload.
     package let vendor: VendorID
+    /// The evidence for it.
     package let detection: Detection
     /// The link's own number for the entry that matches: the position in the catalogue, 0 for a vendor with code.
     let entry: Int

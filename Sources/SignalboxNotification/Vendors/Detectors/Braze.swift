@@ -6,6 +6,9 @@ import SignalboxJSON
 /// - FCM's data, ADM, HMS: flat keys with `_ab` among them (`Braze+Android.swift`)
 /// - web push: the body for Braze's service worker (`Braze+InApp.swift`)
 /// - in-app messages with their triggers (`Braze+InApp.swift`)
+///
+/// Keys: braze-docs, push_payload.json, apple_object.md and android_object.md; braze-swift-sdk, ABKPushUtils.m;
+/// braze-android-sdk, constant values; braze-roku-sdk, BrazeSDK.brs.
 struct Braze: VendorDetector {
     var vendor: VendorID { VendorID("braze") }
     var looksFor: String {
@@ -58,7 +61,7 @@ extension Braze {
     /// The iOS SDK requires only a non-empty `ab` (braze-swift-sdk, ABKPushUtils.m). Apps give their A/B tests the
     /// same name, so one of Braze's keys must be in it or next to it.
     private func appleMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
-        let request = Self.request(in: payload, of: Self.appleRequests, where: \.appleFlag)?.value
+        let request = requestMarker(in: payload)
         guard let ab = payload["ab"], ab.isObject, !ab.isEmptyContainer else { return request }
         let isBraze =
             hasOwnKey(ab) || request != nil || payload["ab_uri"]?.isString == true
@@ -72,6 +75,14 @@ extension Braze {
         if let campaign = ab["c"], campaign.isString || campaign.isNull { return true }
         if ab["att"]?["url"]?.isString == true || ab["c_items"]?.isArray == true { return true }
         return ab["ab_cat"] != nil || ab["ab_carousel"] != nil || ab["ab_cd"] != nil
+    }
+
+    /// Requests to the SDK alone, with or without `ab`. Constant keys, because the chain asks for every payload.
+    private func requestMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
+        if let flag = payload["appboy_uninstall_tracking"], flag.appleFlag { return flag }
+        if let flag = payload["ab_sync_geos"], flag.appleFlag { return flag }
+        if let flag = payload["ab_push_fetch_test_triggers_key"], flag.appleFlag { return flag }
+        return nil
     }
 
     /// The attribute by which the SDK recognises a Live Activity that Braze starts (braze-docs, "Live Activities",
@@ -133,13 +144,13 @@ extension Braze {
 
     static let uninstallTracking = "uninstall-tracking"
 
-    /// The first request whose value is suitable.
+    /// The name of the first request whose value is suitable.
     static func request(
         in payload: borrowing PlatformPayload, of requests: [(key: StaticString, name: String)],
         where isSet: (JSONValue) -> Bool
-    ) -> (name: String, value: JSONValue)? {
+    ) -> String? {
         for (key, name) in requests {
-            if let value = payload[key], isSet(value) { return (name, value) }
+            if let value = payload[key], isSet(value) { return name }
         }
         return nil
     }

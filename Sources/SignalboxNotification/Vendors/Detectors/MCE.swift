@@ -3,6 +3,9 @@ import SignalboxJSON
 /// IBM MCE, later Acoustic Mobile Push. An APNs payload has `notification-action`, `category-actions` and other keys
 /// next to `aps`. FCM's data has an object with the texts as the JSON text `alert`. Both have the campaign in `mce`,
 /// and in-app messages in `inApp`. `MCE+Messages.swift` lists and reads the keys, `MCE+Actions.swift` reads actions.
+///
+/// Keys: IBM, "Default actions for mobile app messages"; Acoustic-Mobile-Push/iOS, plug-ins and samples;
+/// Acoustic-Mobile-Push/Android, constant values and plug-ins.
 struct MCE: VendorDetector {
     var vendor: VendorID { VendorID("mce") }
     var looksAt: [StaticString] { ["notification-action", "category-actions", "alert", "mce", "inApp"] }
