@@ -6,6 +6,7 @@ package struct JSONFault: Sendable, Equatable {
     /// Position of the bracket that is not closed, or closed by the wrong one.
     package var opening: Int?
 
+    /// The kinds of faults; names with a text carry the faulty word.
     package enum Kind: Sendable, Equatable {
         case comment
         /// A comma before a closing bracket.

@@ -117,8 +117,9 @@ package struct JSONKeyFilter: Sendable {
     @inlinable @inline(__always)
     package func mayContain(_ key: JSONKey) -> Bool { mayContain(key.head) }
 
+    /// False only when no key with this head is in the set.
     @inlinable @inline(__always)
-    func mayContain(_ key: JSONKeyHead) -> Bool {
+    package func mayContain(_ key: JSONKeyHead) -> Bool {
         (first >> (key.hash >> 58)) & (second >> (key.hash >> 52 & 63)) & 1 != 0
     }
 }
@@ -144,6 +145,7 @@ package struct JSONKeySet {
         return true
     }
 
+    /// True when the set contains the key.
     package func contains(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         table.isEmpty ? list.contains { $0.bytes.equals(key) } : table.contains(JSONKeyBytes(bytes: key))
     }

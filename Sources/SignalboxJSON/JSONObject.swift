@@ -2,12 +2,14 @@
 /// object without members. Borrowed like ``JSONValue``.
 @usableFromInline
 package struct JSONObject {
+    /// The object itself.
     @usableFromInline package let value: JSONValue
     /// Rules out keys that the object does not have.
     @usableFromInline package let keys: JSONKeyFilter
     /// True when the object has a key more than once.
     @usableFromInline package let hasRepeats: Bool
 
+    /// Reads every key once.
     @inlinable
     package init(_ value: JSONValue) {
         self.value = value
@@ -63,7 +65,7 @@ extension JSONValue {
 
     /// True when this object has a key more than once.
     @usableFromInline package var hasRepeats: Bool {
-        guard isObject else { return false }
+        guard isObject, memberCount > 1 else { return false }
         guard memberCount <= JSONKeySet.few else { return !repeats(upTo: 1).isEmpty }
         var seen = JSONKeyFilter()
         let end = next - 1

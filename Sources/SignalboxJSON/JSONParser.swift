@@ -2,6 +2,7 @@ internal import CSimdjson
 
 /// Why a text is not JSON, or could not be read.
 package struct JSONError: Error, Equatable, Sendable {
+    /// The kinds of faults that callers distinguish.
     package enum Reason: Sendable {
         /// White space only.
         case empty
@@ -21,6 +22,7 @@ package struct JSONError: Error, Equatable, Sendable {
         case outOfMemory
     }
 
+    /// The kind of fault.
     package let reason: Reason
     /// Byte offset at or near which the text stops being JSON; nil when it is unknown.
     package let offset: Int?
@@ -53,6 +55,7 @@ package final class JSONParser {
     // Exclusivity checks cost more than the accesses; a parser has one user at a time and makes no calls meanwhile.
     @exclusivity(unchecked) private var documents: [Document] = []
 
+    /// A parser with its own buffers, which accepts texts within these bounds.
     package init(limits: Limits = Limits()) {
         guard let handle = sb_json_parser_create(limits.bytes, limits.depth, limits.documents) else {
             preconditionFailure("Out of memory for a JSON parser.")

@@ -13,6 +13,7 @@ package struct JSONText: Sendable, Equatable {
     /// Takes over the output of a writer, which must be one whole value.
     package init(_ writer: consuming JSONWriter) { bytes = writer.bytes }
 
+    /// The same as a string, copied.
     package var string: String { String(decoding: bytes, as: UTF8.self) }
 }
 

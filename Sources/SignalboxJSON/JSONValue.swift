@@ -51,6 +51,7 @@ package struct JSONValue {
     @inlinable
     package func value(atTapeIndex index: Int) -> JSONValue { at(index) }
 
+    /// The type of this value.
     @inlinable package var kind: Kind {
         switch tag {
         case UInt8(ascii: "{"): .object

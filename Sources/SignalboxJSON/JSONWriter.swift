@@ -72,6 +72,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         needsComma = false
     }
 
+    /// A key, escaped as necessary.
     package mutating func key(_ name: String) {
         name.utf8Span.span.withUnsafeBufferPointer { key(utf8: $0) }
     }
@@ -148,6 +149,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
         endArray()
     }
 
+    /// A whole number of any width.
     package mutating func integer(_ number: some BinaryInteger) { literal(String(number)) }
 
     /// The shortest text that reads back as the same number, which must be finite.

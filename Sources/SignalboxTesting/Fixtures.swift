@@ -6,8 +6,11 @@ package import Foundation
 package struct Fixture: Sendable, CustomStringConvertible {
     /// The component it belongs to.
     package let folder: String
+    /// The file's name without its extension.
     package let name: String
+    /// The content of the input file.
     package let input: [UInt8]
+    /// The content of the expected file.
     package let expected: [UInt8]
 
     package var description: String { folder + "/" + name }

@@ -6,12 +6,14 @@ package final class ManualDate: Sendable {
     private let date = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
     private let passed = Mutex(Duration.zero)
 
+    /// Begins in January 2027, with no time passed.
     package init() {}
 
     package var now: Date { date.withLock { $0 } }
     /// Time that only ever passes.
     package var elapsed: Duration { passed.withLock { $0 } }
 
+    /// Moves both clocks.
     package func advance(by seconds: TimeInterval) {
         date.withLock { $0 += seconds }
         passed.withLock { $0 += .seconds(seconds) }

@@ -4,7 +4,7 @@ import Testing
 
 /// Payloads of ordinary apps with a vendor's key names, and values of another type or form.
 @Suite struct LookalikeTests {
-    @Test(arguments: alerts + mceKeys + brazeKeys + brazeMessages + synerise + sourse + granify)
+    @Test(arguments: alerts + mceKeys + brazeKeys + brazeMessages + synerise + sourse + granify + cleverpush)
     func namesNoVendor(_ payload: String) throws {
         #expect(try Normalised(payload).notification.vendor == .unknown)
     }
@@ -48,6 +48,7 @@ import Testing
         #"{"aps":{"alert":"x"},"inApp":true}"#, #"{"aps":{"alert":"x"},"inApp":{"title":"T","template":"modal"}}"#,
         #"{"aps":{"alert":"x"},"inApp":{"rules":5,"template":null}}"#,
         #"{"aps":{"alert":"x"},"inApp":{"rules":["a"],"template":"modal"}}"#,
+        #"{"aps":{"alert":"x"},"inApp":{"rules":["a"],"template":"modal","content":{"title":"T"}}}"#,
         #"{"aps":{"alert":"x"},"category-name":"news","media-attachment":"https://a.example/m.png"}"#,
         #"{"aps":{"alert":"x"},"carousel":{"items":[{"url":"u","text":"t"}]}}"#,
     ]
@@ -56,6 +57,7 @@ import Testing
         #"{"aps":{"alert":"x"},"ab":{"group":"B"}}"#, #"{"aps":{"alert":"x"},"ab":{"test":"t","variant":"A"}}"#,
         #"{"aps":{"alert":"x"},"ab":{"c":5}}"#, #"{"aps":{"alert":"x"},"ab":{"att":"all"}}"#,
         #"{"aps":{"alert":"x"},"ab":"B"}"#, #"{"aps":{"alert":"x"},"ab":["a"]}"#, #"{"aps":{"alert":"x"},"ab":{}}"#,
+        #"{"aps":{"alert":"x"},"ab":{"ab_group":"B"}}"#, #"{"aps":{"alert":"x"},"ab":{"ab_test":{"variant":"A"}}}"#,
         #"{"aps":{"alert":"x"},"ab":{"group":"B"},"ab_test":"B"}"#,
         #"{"aps":{"alert":"x"},"ab_uri":"https://a.example"}"#, #"{"aps":{"alert":"x"},"ab_variant":"x"}"#,
         #"{"aps":{"alert":"x"},"appboy_uninstall_tracking":false}"#, #"{"aps":{"alert":"x"},"ab_sync_geos":"no"}"#,
@@ -92,6 +94,12 @@ import Testing
         #"{"name":"aboveCartPageTotal","product_id":5,"sku":"x"}"#, #"{"name":"aboveCartPageTotal"}"#,
         #"{"name":"a","product_id":"5","sku":"x"}"#, #"{"aps":{"alert":"x"},"name":"a","product_id":5,"sku":"x"}"#,
     ]
+
+    /// Documents of a MongoDB, whose identifiers are `_id` too.
+    private static let cleverpush = [
+        #"{"aps":{"alert":"x"},"notification":{"_id":"66389a38ae7db8fa370da55e","text":"B"},"subscription":{"_id":"66c9b023e481365da8218edc"}}"#,
+        #"{"aps":{"alert":"x"},"notification":{"_id":"n1","title":"T","text":"B","url":"https://a.example"},"subscription":{"_id":"s1"}}"#,
+    ]
 }
 
 /// The same keys with the values that the vendor's SDKs send.
@@ -116,6 +124,12 @@ import Testing
         (#"{"aps":{},"ab_sync_geos":"true"}"#, "braze"), (#"{"aps":{},"ab_push_fetch_test_triggers_key":1}"#, "braze"),
         (#"{"t":"T","a":"A","cid":"x","pab":[{"action":"0","a":"ab_none"}]}"#, "braze"),
         (#"{"message_close":"SWIPE","click_action":"NONE","type":"SLIDEUP"}"#, "braze"),
+        (#"{"aps":{},"ab":{"ab_carousel":true}}"#, "braze"),
+        (#"{"inApp":"{\"rules\":[\"all\"],\"template\":\"default\",\"content\":{\"text\":\"T\"}}"}"#, "mce"),
+        (
+            #"{"aps":{},"notification":{"_id":"Mw29Mswn2DgRD3Zyx","text":"B"},"subscription":{"_id":"qW3eR5tY7uI9oP1aS"}}"#,
+            "cleverpush"
+        ),
     ])
     func namesTheVendor(_ payload: String, _ vendor: String) throws {
         #expect(try Normalised(payload).notification.vendor.name == vendor)

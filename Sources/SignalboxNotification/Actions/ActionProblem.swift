@@ -19,6 +19,7 @@ package struct ActionProblem: Error, Sendable, Equatable {
         case optionMissing = "action.option-missing"
     }
 
+    /// The code of the warning on the event.
     package let code: Code
     /// JSON Pointer from the action in an event, such as `/value`; empty for the action itself.
     package let path: String

@@ -7,6 +7,7 @@ package struct ArgumentSchema: Sendable, Equatable {
         case object, string, number, integer, boolean, array
     }
 
+    /// The required type of the value.
     package var kind: Kind
     /// For an object: schemas of its members. Other members are allowed.
     package var properties: [String: ArgumentSchema] = [:]
@@ -25,6 +26,7 @@ package struct ArgumentSchema: Sendable, Equatable {
     /// For a string, in Unicode scalars.
     package var maxLength: Int?
 
+    /// A schema without further restrictions.
     package init(_ kind: Kind) { self.kind = kind }
 
     /// The problems of an action's arguments. The action's value counts as an argument `value`.

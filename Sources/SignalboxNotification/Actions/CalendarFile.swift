@@ -2,6 +2,7 @@ package import Foundation
 
 /// A calendar event as a file: iCalendar (RFC 5545).
 package struct CalendarFile: Sendable, Equatable {
+    /// The MIME type of every file.
     package static let contentType = "text/calendar; charset=utf-8"
 
     /// UTF-8, with CRLF.

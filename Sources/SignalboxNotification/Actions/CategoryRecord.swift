@@ -4,6 +4,7 @@ import SignalboxJSON
 
 /// A category in the registry.
 package struct CategoryRecord: Sendable, Equatable {
+    /// The name under which apps register and fetch the category.
     package let identifier: String
     /// A JSON object with the values that an app registers with its system.
     package let definition: [UInt8]
@@ -59,8 +60,10 @@ package struct StaticCategories: Sendable, Equatable {
     /// By identifier. All of them are static, with a title for each button.
     private var categories: [String: Category] = [:]
 
+    /// No declarations.
     package init() {}
 
+    /// True if the config declares no category.
     package var isEmpty: Bool { categories.isEmpty }
 
     /// The declaration with an identifier, compared exactly.

@@ -14,6 +14,7 @@ package struct Interaction: Sendable, Equatable {
 
     /// The id of the notification's event.
     package let eventID: String
+    /// ``choosing(among:)`` settles whether a word means a button.
     package private(set) var choice: Choice
     /// The reported identifier.
     private let actionIdentifier: String

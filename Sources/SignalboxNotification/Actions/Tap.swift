@@ -2,13 +2,17 @@ package import SignalboxJSON
 
 /// An interaction together with the values of the notification's event.
 package struct Tap: Sendable, Equatable {
+    /// The report, with its choice settled.
     package let interaction: Interaction
+    /// The values of the notification's event.
     package let notification: TappedNotification
+    /// The effect of the tap.
     package let action: Action
     /// Title of the button; nil for the notification itself.
     package let title: String?
     /// Options of the button; nil for the notification itself.
     package let options: Category.Options?
+    /// The reported place; for Synerise without one, the place that follows from the kind.
     package let activity: Activity?
     /// The fate of the shown campaign; nil if the vendor has no rule for it.
     package let presentation: Activity.Presentation?
@@ -66,6 +70,7 @@ package struct TappedNotification: Sendable, Equatable {
     package let time: String
     /// A JSON object in the form of the event.
     package let campaign: JSONText?
+    /// See ``PushNotification/tag``.
     package let tag: String?
     /// A JSON object in the form of the event.
     package let target: JSONText?

@@ -11,6 +11,8 @@ package struct Catalogue: ChainLink {
     /// The keys of each marker's first path after its first key. Every APNs payload has `aps`; without these keys,
     /// every marker inside `aps` would be tested for every payload.
     private let innerKeys: [[[UInt8]]]
+    /// The heads of the first of them; nil for a marker without inner keys.
+    private let innerHeads: [JSONKeyHead?]
     private let fieldIndex: CatalogueIndex
     private let payloadIndex: CatalogueIndex
 
@@ -21,6 +23,7 @@ package struct Catalogue: ChainLink {
         let scopes = markers.map { $0.marker.conditions.first?.scope ?? .anywhere }
         self.scopes = scopes
         innerKeys = markers.map { $0.marker.conditions.first?.innerKeys ?? [] }
+        innerHeads = innerKeys.map { $0.first.map { JSONKeyHead($0) } }
         let indexed = markers.enumerated().compactMap { position, marker in
             marker.marker.conditions.first?.indexEntry(for: position)
         }
@@ -30,6 +33,7 @@ package struct Catalogue: ChainLink {
 
     package var name: String { "catalogue" }
 
+    /// In the order that settles ties.
     package var profiles: [VendorProfile] { entries.map(\.profile) }
 
     /// This catalogue after a user's own, whose entries replace those of the same vendor.
@@ -42,7 +46,8 @@ package struct Catalogue: ChainLink {
 
     package func recognise(_ payload: borrowing PlatformPayload, into matches: inout VendorMatches) {
         var found: [(entry: Int, detection: Detection)] = []
-        forEachMarker(indexedFor: payload, where: { canMatch($0, $1) }) { position in
+        var latest: JSONObject?
+        forEachMarker(indexedFor: payload, where: { canMatch($0, $1, &latest) }) { position in
             let (entry, marker) = markers[position]
             guard let values = marker.evidence(in: payload) else { return }
             found.append((entry, Detection(marker.strength, evidence: values.map { payload.pointer(to: $0) })))
@@ -89,8 +94,13 @@ package struct Catalogue: ChainLink {
     }
 
     /// False if the marker's inner keys are missing in the value of its first key. A list or a string may still contain
-    /// the expected value.
-    private func canMatch(_ marker: Int, _ start: JSONValue) -> Bool {
+    /// the expected value. `latest`: the object of the previous call, for the next marker with the same first key.
+    private func canMatch(_ marker: Int, _ start: JSONValue, _ latest: inout JSONObject?) -> Bool {
+        guard let head = innerHeads[marker] else { return true }
+        if start.isObject {
+            if latest?.value.isSamePlace(as: start) != true { latest = JSONObject(start) }
+            guard latest?.keys.mayContain(head) == true else { return false }
+        }
         var value = start
         for key in innerKeys[marker] {
             guard value.isObject else { return value.isArray || value.isString }
@@ -111,7 +121,6 @@ package struct Catalogue: ChainLink {
 
     /// Includes the tokens of a vendor with a hint only: its token is secret even if another vendor wins.
     package func deviceTokens(in payload: borrowing PlatformPayload, matchedBy match: VendorMatch) -> [DeviceToken] {
-        guard entries.indices.contains(match.entry), entries[match.entry].vendor == match.vendor else { return [] }
         var tokens: [DeviceToken] = []
         for path in entries[match.entry].fields.tokens {
             guard let key = path.lastKey else { continue }

@@ -16,11 +16,6 @@ struct CatalogueForm {
     var reserved: Set<String> = []
     private(set) var mistakes: [CatalogueMistake] = []
 
-    init(parser: JSONParser, reserved: Set<String> = []) {
-        self.parser = parser
-        self.reserved = reserved
-    }
-
     /// Further mistakes are dropped, because finding the pointer of each takes time.
     private static let mostMistakes = 100
 

@@ -8,6 +8,7 @@ package struct Action: Sendable, Equatable {
         case reply, custom
     }
 
+    /// The effect in vendor-neutral terms.
     package var type: ActionType
     /// A URL, a phone number, an identifier or minutes, according to the type.
     package var value: String?
@@ -26,6 +27,7 @@ package struct Action: Sendable, Equatable {
 
 /// A set of action buttons: `UNNotificationCategory` on Apple's platforms.
 package struct Category: Sendable, Equatable {
+    /// The author of the buttons.
     package enum Origin: String, Sendable, CaseIterable {
         /// The payload defines the buttons.
         case dynamic
@@ -33,8 +35,11 @@ package struct Category: Sendable, Equatable {
         case `static`
     }
 
+    /// The name under which the app registers the buttons; nil until ``CategoryResolution`` makes one.
     package var identifier: String?
+    /// `static` until the payload itself defines buttons.
     package var origin: Origin
+    /// In the order in which the device shows them.
     package var actions: [Button]
 
     package init(identifier: String?, origin: Origin, actions: [Button]) {
@@ -50,9 +55,13 @@ package struct Category: Sendable, Equatable {
 
     /// One button: `UNNotificationAction`, or an action of Android's `NotificationCompat`.
     package struct Button: Sendable, Equatable {
+        /// The identifier that an app reports for a tap; unique within a category unless the vendor repeats it.
         package var identifier: String
+        /// Nil if the app defines the title.
         package var title: String?
+        /// The effect of a tap on the button.
         package var action: Action
+        /// Empty for a vendor that sends none.
         package var options: Options
         /// Set for a button that asks the user for text.
         package var textInput: TextInput?
@@ -73,8 +82,11 @@ package struct Category: Sendable, Equatable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
 
+        /// The device must be unlocked.
         package static let authenticationRequired = Options(rawValue: 1)
+        /// The system marks the button as destructive.
         package static let destructive = Options(rawValue: 2)
+        /// A tap opens the app.
         package static let foreground = Options(rawValue: 4)
 
         /// Each option with its name in events and in the config, in the order in which events list them.
@@ -89,8 +101,8 @@ package struct Category: Sendable, Equatable {
 
     /// `UNTextInputNotificationAction`, or Android's `RemoteInput`.
     package struct TextInput: Sendable, Equatable {
-        package var buttonTitle: String?
-        package var placeholder: String?
+        /// The title of the button that sends the text, and the hint in the empty field.
+        package var buttonTitle, placeholder: String?
 
         package init(buttonTitle: String? = nil, placeholder: String? = nil) {
             self.buttonTitle = buttonTitle

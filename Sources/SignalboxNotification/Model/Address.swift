@@ -4,6 +4,7 @@ import Foundation
 package struct IPAddress: Sendable, Hashable {
     /// The address as one number: below 2³² for IPv4.
     package let bits: UInt128
+    /// True also for IPv4-mapped addresses.
     package let isIPv6: Bool
 
     /// `bits`: below 2³² for IPv4.
@@ -53,7 +54,9 @@ extension IPAddress: CustomStringConvertible {
 
 /// A block of addresses that share a prefix (RFC 4632, RFC 4291).
 package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
+    /// The lowest address, whose bits behind the prefix are 0.
     package let first: IPAddress
+    /// Number of leading bits that all addresses share.
     package let prefixLength: Int
 
     /// The block around an address, whose bits behind the prefix do not count. `prefixLength`: at most the address's

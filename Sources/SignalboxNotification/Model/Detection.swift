@@ -1,9 +1,11 @@
 /// The producer of a payload: `synerise`, `sourse`, `mce`, `braze`, …, or `unknown`.
 package struct VendorID: Sendable, Hashable, CustomStringConvertible {
+    /// Stable: events, routes and the config use it.
     package let name: String
     package init(_ name: String) { self.name = name }
     package var description: String { name }
 
+    /// The vendor of a payload without a signature or proof.
     package static let unknown = VendorID("unknown")
 }
 
@@ -21,6 +23,7 @@ package struct Detection: Sendable, Equatable {
         package static func < (left: Strength, right: Strength) -> Bool { left.rawValue < right.rawValue }
     }
 
+    /// The certainty of the evidence.
     package let strength: Strength
     /// JSON Pointers of the recognised values, at least one.
     package let evidence: [String]
@@ -33,7 +36,9 @@ package struct Detection: Sendable, Equatable {
 
 /// The evidence for the vendor that the chain chose, and the other vendors that match.
 package struct DetectionSummary: Sendable, Equatable {
+    /// JSON Pointers of the recognised values; empty without a vendor.
     package var evidence: [String] = []
+    /// In the order of the chain, each once; includes vendors with a hint only.
     package var also: [VendorID] = []
 }
 

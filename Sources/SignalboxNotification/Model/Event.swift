@@ -4,7 +4,9 @@ package import SignalboxJSON
 /// An event as the gateway stores, signs and sends it: a CloudEvents envelope whose bytes are written once.
 package struct Event: Sendable {
     package let id: EventID
+    /// The source of the config through which the payload came.
     package let source: SourceName
+    /// The time of the gateway's clock; CloudEvents' `time`.
     package let acceptedAt: Date
     package let vendor: VendorID
     package let kind: PushNotification.Kind
@@ -48,6 +50,7 @@ package struct Event: Sendable {
 /// A class although it is immutable: copying its fields from stage to stage took about a twentieth of the processor
 /// time of a batch.
 package final class RoutedEvent: Sendable {
+    /// The event in its stored form.
     package let event: Event
     /// Names of the routes that matched, in the config's order.
     package let routes: [String]
@@ -93,14 +96,18 @@ package final class RoutedEvent: Sendable {
             files: files, dedupe: dedupe, hasLastingID: hasLastingID, followers: followers)
     }
 
+    /// The destinations of the deliveries, in their order.
     package var destinations: [DestinationName] { deliveries.map(\.destination) }
 
     /// An event is a repeat if the scope has an event with the same key that was accepted at `since` or later.
     package struct Dedupe: Sendable, Equatable {
+        /// Compared exactly with the keys of earlier events.
         package let key: String
         package let since: Date
+        /// The events with which the key is compared.
         package let scope: Scope
 
+        /// The events that share a set of keys.
         package enum Scope: Sendable, Equatable {
             /// Events of the same source.
             case source
@@ -118,6 +125,7 @@ package final class RoutedEvent: Sendable {
 
 /// The order to deliver an event to one destination.
 package struct DeliveryOrder: Sendable, Equatable {
+    /// A destination of the config.
     package let destination: DestinationName
     /// Earliest time of the first attempt.
     package var notBefore: Date?

@@ -1,5 +1,6 @@
 /// A picture, sound or film that a payload refers to.
 package struct Media: Sendable, Equatable {
+    /// The use of a file. Raw values are those of events.
     package enum Role: String, Sendable, CaseIterable {
         /// Shown with the notification.
         case attachment
@@ -11,10 +12,12 @@ package struct Media: Sendable, Equatable {
         case icon
     }
 
+    /// The state of the download. Raw values are those of events.
     package enum Status: String, Sendable, CaseIterable {
         case pending, stored, skipped, failed
     }
 
+    /// As the payload spells it; not checked.
     package var url: String
     package var role: Role
     package var status: Status = .pending
@@ -26,6 +29,7 @@ package struct Media: Sendable, Equatable {
 package struct MediaFile: Sendable, Equatable {
     /// SHA-256, 64 lower-case hexadecimal digits.
     package var sha256: String
+    /// Size of the file.
     package var bytes: Int
     /// MIME type, determined from the content.
     package var contentType: String
@@ -57,8 +61,10 @@ package struct MediaLimits: Sendable, Equatable {
     /// The longest URL that the gateway downloads or follows, in bytes.
     package static let longestURL = 8 * 1024
 
+    /// The limits of Apple's systems.
     package init() {}
 
+    /// The limit of a family.
     package subscript(family: MediaKind.Family) -> Int {
         switch family {
         case .image: image

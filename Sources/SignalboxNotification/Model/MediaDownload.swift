@@ -42,6 +42,7 @@ package struct MediaJob: Sendable, Equatable {
 
 /// Validators of a response, by which a later request asks for changes only (RFC 9110, 8.8).
 package struct MediaValidators: Sendable, Equatable {
+    /// Unchanged, as the server sent it.
     package var etag: String?
     package var lastModified: String?
 
@@ -53,7 +54,9 @@ package struct MediaValidators: Sendable, Equatable {
 
 /// The period in which a downloaded file counts as current, and the validators for the request after it.
 package struct MediaFreshness: Sendable, Equatable {
+    /// Empty if the server sent none.
     package var validators: MediaValidators
+    /// The file needs no request before this time.
     package var until: Date
 
     package init(validators: MediaValidators = MediaValidators(), until: Date) {
@@ -143,6 +146,7 @@ package struct MediaWait: Sendable, Equatable {
 
 /// A delivery whose files are complete or whose waiting time is over.
 package struct HeldDelivery: Sendable, Equatable {
+    /// The queue's number of the delivery.
     package let delivery: Int64
     /// The queue's number of the event.
     package let event: Int64

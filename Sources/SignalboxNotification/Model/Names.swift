@@ -4,6 +4,7 @@ package struct SourceName: Sendable, Hashable, CustomStringConvertible {
     package init(_ name: String) { self.name = name }
     package var description: String { name }
 
+    /// The source of every payload if the config has no sources.
     package static let `default` = SourceName("default")
 }
 
@@ -20,6 +21,7 @@ package enum NameRule {
     /// The rule as a clause for error messages.
     package static let words = "a name is 1 to 64 letters, digits, '-', '_' or '.'"
 
+    /// True for a name by this rule.
     package static func allows(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count) && name.utf8.allSatisfy { $0.isLetterOrDigit || "-_.".utf8.contains($0) }
     }

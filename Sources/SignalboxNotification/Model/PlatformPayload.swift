@@ -33,7 +33,9 @@ package enum Envelope: String, Sendable, CaseIterable {
 ///
 /// Its values are views into ``parser``'s buffers, so a payload is valid only until the parser parses the next text.
 package struct PlatformPayload: ~Copyable {
+    /// `unknown` for ADM, in-app messages and objects without a push service.
     package let platform: Platform
+    /// The form in which the payload came.
     package let envelope: Envelope
     /// The whole payload, always an object.
     package let root: JSONValue
@@ -63,6 +65,7 @@ package struct PlatformPayload: ~Copyable {
 
     /// Device token, topic and condition of an FCM request, in clear text.
     package struct Addressing {
+        /// The device token of a request to one device; secret.
         package var token: JSONValue?
         var topic: JSONValue?
         var condition: JSONValue?

@@ -14,33 +14,25 @@ extension JSONWriter {
         member("platform", notification.platform.rawValue)
         member("kind", notification.kind.rawValue)
         member("vendorKind", notification.vendorKind)
-        if let campaign = notification.campaign { self.campaign(campaign) }
-        content(notification.content)
-        if let action = notification.action { object("action") { $0.actionMembers(action) } }
-        if let category = notification.category { self.category(category) }
-        if !notification.media.isEmpty { media(notification.media) }
-        if let carousel = notification.carousel { self.carousel(carousel) }
-        if let inApp = notification.inApp { self.inApp(inApp) }
-        if let inline = notification.inline { self.inline(inline) }
-        if let activity = notification.liveActivity { liveActivity(activity) }
-        if let schedule = notification.schedule { self.schedule(schedule) }
-        if let target = notification.target { self.target(target) }
-        member("tag", notification.tag)
-        member("custom", notification.custom)
-        if !notification.warnings.isEmpty {
-            array("warnings", of: notification.warnings) { $0.warning($1) }
-        }
-        endObject()
-    }
-
-    private mutating func campaign(_ campaign: PushNotification.Campaign) {
-        object("campaign") { json in
+        object("campaign", notification.campaign) { json, campaign in
             json.member("id", campaign.id)
             json.member("name", campaign.name)
             json.member("type", campaign.type)
             json.member("variant", campaign.variant)
             json.member("messageId", campaign.messageId)
         }
+        content(notification.content)
+        object("action", notification.action) { $0.actionMembers($1) }
+        if let category = notification.category { self.category(category) }
+        if !notification.media.isEmpty { media(notification.media) }
+        views(notification)
+        schedule(notification)
+        member("tag", notification.tag)
+        member("custom", notification.custom)
+        if !notification.warnings.isEmpty {
+            array("warnings", of: notification.warnings) { $0.warning($1) }
+        }
+        endObject()
     }
 
     // MARK: Content
@@ -86,20 +78,6 @@ extension JSONWriter {
             json.member("status", item.status.rawValue)
             json.member("contentType", item.contentType)
             json.endObject()
-        }
-    }
-
-    private mutating func carousel(_ carousel: PushNotification.Carousel) {
-        object("carousel") { json in
-            json.member("orientation", carousel.orientation)
-            json.array("items", of: carousel.items) { json, item in
-                json.beginObject()
-                json.member("caption", item.caption)
-                json.member("subcaption", item.subcaption)
-                json.member("url", item.url)
-                json.member("media", item.media)
-                json.endObject()
-            }
         }
     }
 
@@ -151,23 +129,29 @@ extension JSONWriter {
 
     // MARK: Presentation
 
-    private mutating func inApp(_ inApp: PushNotification.InApp) {
-        object("inApp") { json in
+    /// Writes the carousel, the content for views of the app, and the change of a Live Activity.
+    private mutating func views(_ notification: PushNotification) {
+        object("carousel", notification.carousel) { json, carousel in
+            json.member("orientation", carousel.orientation)
+            json.array("items", of: carousel.items) { json, item in
+                json.beginObject()
+                json.member("caption", item.caption)
+                json.member("subcaption", item.subcaption)
+                json.member("url", item.url)
+                json.member("media", item.media)
+                json.endObject()
+            }
+        }
+        object("inApp", notification.inApp) { json, inApp in
             json.member("layout", inApp.layout)
             json.array("pages", of: inApp.pages) { $0.text($1) }
         }
-    }
-
-    private mutating func inline(_ inline: PushNotification.Inline) {
-        object("inline") { json in
+        object("inline", notification.inline) { json, inline in
             json.member("name", inline.name)
             json.member("productId", inline.productId)
             json.member("sku", inline.sku)
         }
-    }
-
-    private mutating func liveActivity(_ activity: PushNotification.LiveActivity) {
-        object("liveActivity") { json in
+        object("liveActivity", notification.liveActivity) { json, activity in
             json.member("event", activity.event)
             json.member("timestamp", activity.timestamp)
             json.member("staleDate", activity.staleDate)
@@ -178,16 +162,14 @@ extension JSONWriter {
         }
     }
 
-    private mutating func schedule(_ schedule: PushNotification.Schedule) {
-        object("schedule") { json in
+    /// Writes the period and the addressees.
+    private mutating func schedule(_ notification: PushNotification) {
+        object("schedule", notification.schedule) { json, schedule in
             json.member("mode", schedule.mode?.rawValue)
             json.member("notBefore", schedule.notBefore)
             json.member("notAfter", schedule.notAfter)
         }
-    }
-
-    private mutating func target(_ target: PushNotification.Target) {
-        object("target") { json in
+        object("target", notification.target) { json, target in
             json.member("token", target.token)
             json.member("topic", target.topic)
             json.member("condition", target.condition)
@@ -214,6 +196,15 @@ extension JSONWriter {
         beginObject()
         write(&self)
         endObject()
+    }
+
+    /// Writes a member whose value is an object; no member for nil. `write` writes the members of that object.
+    @inline(__always)
+    private mutating func object<Value>(
+        _ name: StaticString, _ value: Value?, _ write: (inout JSONWriter, Value) -> Void
+    ) {
+        guard let value else { return }
+        object(name) { write(&$0, value) }
     }
 
     /// Writes a member whose value is an array; `write` writes one element.

@@ -4,28 +4,41 @@ package import SignalboxJSON
 ///
 /// Not `Notification`: Foundation has a type of that name. An absent value is unknown.
 package struct PushNotification: Sendable, Equatable {
+    /// The vendor that the chain found, or that the config assigns to the source.
     package var vendor: VendorID = .unknown
+    /// The evidence for the vendor, and the other vendors that match.
     package var detection = DetectionSummary()
+    /// The push service that the payload is written for.
     package var platform: Platform
+    /// `silent` shows nothing; `control` is for the vendor's SDK only.
     package var kind: Kind = .alert
     /// The vendor's own word for the kind.
     package var vendorKind: String?
+    /// The mailing; nil if the payload identifies none.
     package var campaign: Campaign?
     package var content = Content()
     /// The effect of a tap on the notification itself.
     package var action: Action?
+    /// The buttons; nil if the payload neither defines nor names any.
     package var category: Category?
+    /// Every picture, sound and film, in the order in which readers find them.
     package var media: [Media] = []
+    /// Pictures to leaf through; each refers to an element of ``media``.
     package var carousel: Carousel?
+    /// Content for the app's own views, of the kinds banner, walkthrough and in-app message.
     package var inApp: InApp?
+    /// The label of an inline view, of the kind inline.
     package var inline: Inline?
+    /// The change of a Live Activity, of the kind live activity.
     package var liveActivity: LiveActivity? {
         get { liveActivities.first }
         set { liveActivities = newValue.map { [$0] } ?? [] }
     }
     // One or none. Few notifications have one, and an empty array costs nothing to destroy.
     private var liveActivities: [LiveActivity] = []
+    /// The period of the notification; nil if the vendor sets no limit.
     package var schedule: Schedule?
+    /// The addressees, if the payload is a request that names them.
     package var target: Target?
     /// A later notification with the same tag replaces this one on the device.
     package var tag: String?
@@ -39,8 +52,10 @@ package struct PushNotification: Sendable, Equatable {
     /// Mistakes of the payload, at most ``mostWarnings``; see ``warn(_:at:_:)``.
     package var warnings: [Warning] = []
 
+    /// An empty notification of the kind alert.
     package init(platform: Platform) { self.platform = platform }
 
+    /// The purpose of a push. Raw values are those of events.
     package enum Kind: String, Sendable, CaseIterable {
         case alert, silent, banner
         case mandatoryUpgrade = "mandatory-upgrade"
@@ -54,11 +69,8 @@ package struct PushNotification: Sendable, Equatable {
 
     /// The vendor's identification of the mailing.
     package struct Campaign: Sendable, Equatable {
-        package var id: String?
-        package var name: String?
-        package var type: String?
-        package var variant: String?
-        package var messageId: String?
+        /// In the vendor's own words and numbers, as text. `messageId` identifies one push to one device.
+        package var id, name, type, variant, messageId: String?
 
         /// The campaign; nil when no field is set.
         var ifSet: Campaign? { self == Campaign() ? nil : self }
@@ -66,12 +78,15 @@ package struct PushNotification: Sendable, Equatable {
 
     /// The texts and signals that a device presents.
     package struct Content: Sendable, Equatable {
-        package var title: String?
-        package var subtitle: String?
-        package var body: String?
+        package var title, subtitle, body: String?
+        /// The name of a sound; `default` for the system's.
         package var sound: String?
+        /// The number on the app's icon; 0 removes it.
         package var badge: Int64?
+        /// Apple's identifier of a group of notifications.
         package var threadId: String?
+        /// `passive`, `active`, `time-sensitive` or `critical` (developer.apple.com, "Generating a remote
+        /// notification").
         package var interruptionLevel: String?
         /// Sort order in a notification summary, 0 to 1; Live Activities may exceed it.
         package var relevanceScore: Double?
@@ -82,6 +97,7 @@ package struct PushNotification: Sendable, Equatable {
             get { presentations.first ?? Presentation() }
             set { presentations = newValue == Presentation() ? [] : [newValue] }
         }
+        /// Texts that the app looks up itself; a key has precedence over the literal text.
         package var localized = Localized()
     }
 
@@ -97,11 +113,10 @@ package struct PushNotification: Sendable, Equatable {
 
     /// Keys into the app's own string tables, with their arguments.
     package struct Localized: Sendable, Equatable {
-        package var titleKey: String?
+        package var titleKey, subtitleKey, bodyKey: String?
+        /// Replacements for the placeholders of the string, in order; empty without a key.
         package var titleArgs: [String] = []
-        package var subtitleKey: String?
         package var subtitleArgs: [String] = []
-        package var bodyKey: String?
         package var bodyArgs: [String] = []
 
         var isEmpty: Bool {
@@ -116,9 +131,9 @@ package struct PushNotification: Sendable, Equatable {
         package var orientation: String?
         package var items: [Item]
 
+        /// One picture with its texts.
         package struct Item: Sendable, Equatable {
-            package var caption: String?
-            package var subcaption: String?
+            package var caption, subcaption: String?
             /// The link that a tap on this picture opens.
             package var url: String?
             /// Index of the picture in ``PushNotification/media``.
@@ -128,6 +143,7 @@ package struct PushNotification: Sendable, Equatable {
 
     /// Content for a view of the app itself.
     package struct InApp: Sendable, Equatable {
+        /// The vendor's word for the layout of the first page.
         package var layout: String?
         /// Each page in the vendor's own JSON.
         package var pages: [JSONText]
@@ -135,20 +151,17 @@ package struct PushNotification: Sendable, Equatable {
 
     /// The label of a view inside a page of the app.
     package struct Inline: Sendable, Equatable {
-        package var name: String?
-        package var productId: String?
-        package var sku: String?
+        package var name, productId, sku: String?
     }
 
     /// A change of a Live Activity on the lock screen. Dates are RFC 3339 in UTC with milliseconds.
     package struct LiveActivity: Sendable, Equatable {
         /// `start`, `update` or `end`.
         package var event: String?
-        package var timestamp: String?
-        package var staleDate: String?
-        package var dismissalDate: String?
+        package var timestamp, staleDate, dismissalDate: String?
         /// A JSON object in the app's own terms.
         package var contentState: JSONText?
+        /// The name of the app's type of attributes.
         package var attributesType: String?
         /// A JSON object in the app's own terms.
         package var attributes: JSONText?
@@ -156,6 +169,7 @@ package struct PushNotification: Sendable, Equatable {
 
     /// The period in which the vendor wants the notification shown. Dates are RFC 3339 in UTC with milliseconds.
     package struct Schedule: Sendable, Equatable {
+        /// The time within the period at which the SDK shows the notification.
         package enum Mode: String, Sendable, CaseIterable {
             /// At once.
             case immediate
@@ -163,17 +177,17 @@ package struct PushNotification: Sendable, Equatable {
             case optimal
         }
 
+        /// Nil if the vendor does not say when within the period.
         package var mode: Mode?
-        package var notBefore: String?
-        package var notAfter: String?
+        package var notBefore, notAfter: String?
     }
 
     /// The addressees of the push request.
     package struct Target: Sendable, Equatable {
         /// `sha256:` and the hexadecimal keyed hash of the device token, never the token.
         package var token: String?
-        package var topic: String?
-        package var condition: String?
+        /// FCM's topic without the prefix `/topics/`, or its condition over topics.
+        package var topic, condition: String?
 
         package init(token: String? = nil, topic: String? = nil, condition: String? = nil) {
             self.token = token

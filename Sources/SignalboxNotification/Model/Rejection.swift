@@ -17,8 +17,10 @@ package struct Rejection: Error, Sendable, Equatable {
     package let code: Code
     /// One sentence for people: the mistake, its position, and the remedy.
     package let message: String
+    /// Position of the payload in the input.
     package let place: Place
 
+    /// The reasons. Raw values are codes of the API's errors.
     package enum Code: String, Sendable, CaseIterable {
         case empty = "payload-empty"
         case notJSON = "payload-not-json"

@@ -12,5 +12,6 @@ package final class Replaceable<Value: Sendable>: Sendable {
     /// A copy of the present value.
     package var value: Value { stored.withLock { $0 } }
 
+    /// Replaces the value; a reader that has the old one keeps it.
     package func replace(by value: Value) { stored.withLock { $0 = value } }
 }

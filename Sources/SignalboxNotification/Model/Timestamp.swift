@@ -45,6 +45,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
         self.milliseconds = milliseconds
     }
 
+    /// The same instant for Foundation.
     package var date: Date { Date(timeIntervalSince1970: TimeInterval(milliseconds) / 1000) }
 
     /// `2012-04-23T18:25:43.000Z`: 24 characters, so texts sort as instants do.

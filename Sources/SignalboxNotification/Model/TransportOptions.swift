@@ -8,6 +8,7 @@ package struct TransportOptions: Sendable, Hashable {
         self.proxy = proxy
     }
 
+    /// The way to the server.
     package enum Proxy: Sendable, Hashable {
         case none
         /// The proxy that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` specify.
@@ -27,6 +28,7 @@ package struct TransportOptions: Sendable, Hashable {
         /// `sha256//` and the base64 of the digest of a public key. The server must have one of these keys; empty for
         /// any key.
         package var pins: [String]
+        /// Older versions are refused.
         package var minimum: Version
 
         package init(
@@ -41,6 +43,7 @@ package struct TransportOptions: Sendable, Hashable {
         }
     }
 
+    /// Raw values are those of the config.
     package enum Version: String, Sendable, Hashable, CaseIterable {
         case v1_2 = "1.2"
         case v1_3 = "1.3"

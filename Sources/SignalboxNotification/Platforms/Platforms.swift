@@ -3,8 +3,17 @@ package import SignalboxJSON
 /// The registry of envelopes. The first one that recognises a payload opens it, so envelopes with keys of their own
 /// precede those that are recognised by their structure alone.
 package enum Platforms {
-    static let formats: [any EnvelopeFormat] = [
-        APNsThroughFCM(), APNs(), InApp(), FCMV1(), ADM(), FCMLegacy(), FCMWrapper(), FCMExtras(), FCMData(), Other(),
+    static let formats = [
+        EnvelopeFormat(envelope: .apnsThroughFCM, recognises: \.isAPNsThroughFCM) { $0.apns(.apnsThroughFCM) },
+        EnvelopeFormat(envelope: .apns, recognises: \.isAPNs) { $0.apns(.apns) },
+        EnvelopeFormat(envelope: .inApp, recognises: \.isInApp) { $0.inApp() },
+        EnvelopeFormat(envelope: .fcmV1, recognises: { $0.fcmMessage != nil }) { $0.fcmV1() },
+        EnvelopeFormat(envelope: .adm, recognises: \.isADM) { $0.adm() },
+        EnvelopeFormat(envelope: .fcmLegacy, recognises: \.isFCMLegacy) { $0.fcmLegacy() },
+        EnvelopeFormat(envelope: .fcmWrapper, recognises: \.isFCMWrapper) { $0.fcmWrapper() },
+        EnvelopeFormat(envelope: .fcmExtras, recognises: \.isFCMExtras) { $0.flatFCM(.fcmExtras) },
+        EnvelopeFormat(envelope: .fcmData, recognises: \.isFCMData) { $0.flatFCM(.fcmData) },
+        EnvelopeFormat(envelope: .other, recognises: { _ in true }) { $0.other() },
     ]
 
     /// Determines the push service of a payload and the locations of the vendors' keys. Mistakes become warnings.
@@ -16,7 +25,7 @@ package enum Platforms {
         let arrival = Arrival(root: JSONObject(root), size: size, parser: parser)
         // By position: iterating over the formats would copy each of them, for every payload.
         for position in formats.indices where formats[position].recognises(arrival) {
-            return formats[position].payload(of: arrival)
+            return formats[position].open(arrival)
         }
         preconditionFailure("The last envelope of the registry recognises every object.")
     }
@@ -28,14 +37,12 @@ package enum PlatformError: Error, Equatable, Sendable {
 }
 
 /// One envelope: how it is recognised, and where its parts are.
-protocol EnvelopeFormat: Sendable {
-    var envelope: Envelope { get }
-
+struct EnvelopeFormat: Sendable {
+    let envelope: Envelope
     /// True for a payload in this envelope. Must not allocate: the registry calls it for every payload.
-    func recognises(_ arrival: Arrival) -> Bool
-
+    let recognises: @Sendable (Arrival) -> Bool
     /// Opens a payload that this format recognises.
-    func payload(of arrival: Arrival) -> PlatformPayload
+    let open: @Sendable (Arrival) -> PlatformPayload
 }
 
 /// A payload before its envelope is known. Borrowed like ``JSONValue``.

@@ -1,14 +1,10 @@
 import SignalboxJSON
 
-/// The devices that a message to topics reaches: the `condition` of an FCM request as a tree.
-///
-/// `&&` and `||` have the same precedence and group from left to right (firebase.google.com, "Send messages to
-/// topics").
-indirect enum TopicCondition: Sendable, Equatable {
-    case topic(String)
-    case not(TopicCondition)
-    case all(TopicCondition, TopicCondition)
-    case any(TopicCondition, TopicCondition)
+/// The `condition` of an FCM request to topics. The gateway does not evaluate it: it checks the syntax and finds the
+/// topics under a negation.
+struct TopicCondition: Sendable {
+    /// The topics under an odd number of `!`, whose devices the condition excludes.
+    let excluded: Set<String>
 
     /// The most topics of a condition (firebase.google.com, "Send messages to topics").
     static let mostTopics = 5
@@ -19,20 +15,9 @@ indirect enum TopicCondition: Sendable, Equatable {
     ///     term      := "!" term | "(" condition ")" | "'" name "'" "in" "topics"
     init(parsing text: UnsafeBufferPointer<UInt8>) throws(InvalidCondition) {
         var reader = ConditionReader(text: text)
-        self = try reader.wholeCondition()
-    }
-
-    /// True when the condition excludes devices with this topic: the topic is under an odd number of `!`.
-    func excludes(_ name: String) -> Bool { contains(name, negated: true) }
-
-    /// True if the topic is under an odd (`negated`) or even number of `!`.
-    private func contains(_ name: String, negated: Bool) -> Bool {
-        switch self {
-        case .topic(let own): !negated && own == name
-        case .not(let inner): inner.contains(name, negated: !negated)
-        case .all(let left, let right), .any(let left, let right):
-            left.contains(name, negated: negated) || right.contains(name, negated: negated)
-        }
+        try reader.condition(depth: 0, isNegated: false)
+        guard reader.cursor == text.count else { throw reader.error(.operatorExpected) }
+        excluded = reader.excluded
     }
 }
 
@@ -69,50 +54,40 @@ private struct ConditionReader {
     private static let deepest = 32
 
     let text: UnsafeBufferPointer<UInt8>
-    private var cursor = 0
-    private var topics = 0
+    var cursor = 0
+    /// The topics so far under an odd number of `!`.
+    var excluded: Set<String> = []
+    var topics = 0
 
-    init(text: UnsafeBufferPointer<UInt8>) { self.text = text }
-
-    /// Reads the whole text.
-    mutating func wholeCondition() throws(InvalidCondition) -> TopicCondition {
-        let condition = try condition(depth: 0)
-        guard cursor == text.count else { throw error(.operatorExpected) }
-        return condition
+    /// Reads terms up to the first text that is not an operator.
+    mutating func condition(depth: Int, isNegated: Bool) throws(InvalidCondition) {
+        repeat { try term(depth: depth, isNegated: isNegated) } while accept("&&") || accept("||")
     }
 
-    private mutating func condition(depth: Int) throws(InvalidCondition) -> TopicCondition {
-        var condition = try term(depth: depth)
-        while true {
-            if accept("&&") {
-                condition = .all(condition, try term(depth: depth))
-            } else if accept("||") {
-                condition = .any(condition, try term(depth: depth))
-            } else {
-                return condition
-            }
+    private mutating func term(depth: Int, isNegated: Bool) throws(InvalidCondition) {
+        skipSpaces()
+        guard depth < Self.deepest else { throw error(.tooDeep) }
+        if accept("!") { return try term(depth: depth + 1, isNegated: !isNegated) }
+        let start = cursor
+        guard accept("(") else {
+            let name = try topic()
+            if isNegated { excluded.insert(name) }
+            return
+        }
+        try condition(depth: depth + 1, isNegated: isNegated)
+        guard accept(")") else {
+            throw cursor < text.count ? error(.operatorExpected) : error(.parenthesisMissing, at: start)
         }
     }
 
-    private mutating func term(depth: Int) throws(InvalidCondition) -> TopicCondition {
-        skipSpaces()
-        guard depth < Self.deepest else { throw error(.tooDeep) }
-        if accept("!") { return .not(try term(depth: depth + 1)) }
-        let start = cursor
-        guard accept("(") else { return try topic() }
-        let group = try condition(depth: depth + 1)
-        if accept(")") { return group }
-        throw cursor < text.count ? error(.operatorExpected) : error(.parenthesisMissing, at: start)
-    }
-
-    private mutating func topic() throws(InvalidCondition) -> TopicCondition {
+    private mutating func topic() throws(InvalidCondition) -> String {
         let start = cursor
         guard accept("'") else { throw error(.topicExpected) }
         topics += 1
         guard topics <= TopicCondition.mostTopics else { throw error(.tooManyTopics, at: start) }
         let name = try name(from: start)
         guard accept("in"), isSpace(at: cursor), accept("topics") else { throw error(.inTopicsMissing) }
-        return .topic(name)
+        return name
     }
 
     /// `[a-zA-Z0-9-_.~%]+`, up to the closing quote.
@@ -150,7 +125,7 @@ private struct ConditionReader {
         position < text.count && (text[position] == UInt8(ascii: " ") || (0x09...0x0D).contains(text[position]))
     }
 
-    private func error(_ reason: InvalidCondition.Reason, at position: Int? = nil) -> InvalidCondition {
+    func error(_ reason: InvalidCondition.Reason, at position: Int? = nil) -> InvalidCondition {
         InvalidCondition(reason: reason, offset: position ?? cursor)
     }
 }

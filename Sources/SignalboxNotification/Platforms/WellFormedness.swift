@@ -122,7 +122,7 @@ extension WellFormedness {
         }
     }
 
-    /// The condition as a tree; nil, with a warning, if Google would reject it (firebase.google.com, "Send messages to
+    /// The parsed condition; nil, with a warning, if Google would reject it (firebase.google.com, "Send messages to
     /// topics").
     mutating func checkCondition(_ condition: JSONValue?) -> TopicCondition? {
         guard let condition, !condition.isNull else { return nil }

@@ -11,16 +11,13 @@ struct ConsumedValues {
 
     mutating func insert(all more: [JSONValue]) { values += more }
 
-    /// These values and others, sorted for lookups.
-    static func sorted(_ consumed: ConsumedValues?, and others: [JSONValue]) -> ConsumedValues {
-        var union = consumed ?? ConsumedValues()
+    /// These values and others, sorted, as lookups require.
+    func sorted(with others: [JSONValue] = []) -> ConsumedValues {
+        var union = self
         union.values += others
-        union.sort()
+        union.values.sort { $0.precedes($1) }
         return union
     }
-
-    /// Sorts the values, which lookups require.
-    mutating func sort() { values.sort { $0.precedes($1) } }
 
     /// Marks a text of the push service's block that the event keeps although its reader consumed it.
     mutating func keepReplaced(_ text: JSONValue) { replaced.append(text) }

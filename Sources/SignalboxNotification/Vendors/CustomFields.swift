@@ -45,8 +45,8 @@ extension PushNotification {
         lifting lifted: [(prefix: [UInt8], object: JSONValue)]
     ) {
         let parser = payload.parser
-        let inLifted = ConsumedValues.sorted(consumed, and: [])
-        let elsewhere = ConsumedValues.sorted(consumed, and: lifted.map(\.object))
+        let inLifted = consumed.sorted()
+        let elsewhere = lifted.isEmpty ? inLifted : inLifted.sorted(with: lifted.map(\.object))
         var fields = CustomFields(mayRepeat: !lifted.isEmpty || payload.fields.layers.count > 1)
         for (prefix, object) in lifted {
             object.forEachMember { key, value in

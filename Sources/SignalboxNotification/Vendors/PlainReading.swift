@@ -66,7 +66,7 @@ extension PlainReading {
     /// reading by paths consumed.
     static func leftover(of payload: borrowing PlatformPayload, without consumed: ConsumedValues? = nil) -> Leftover? {
         guard let (object, schema) = ownKeys(of: payload) else { return nil }
-        let block = DeviceBlock(of: payload).map { ConsumedValues.sorted(consumed, and: $0.consumed) }
+        let block = DeviceBlock(of: payload).map { (consumed ?? ConsumedValues()).sorted(with: $0.consumed) }
         let isRequest = payload.envelope == .fcmV1 && !object.isSamePlace(as: payload.root)
         let isAlone = !isRequest || !payload.root.members.contains { key, _ in !key.equals("message") }
         let isCovered = consumed?.hasReplacedTexts != true && schema.covers(object, in: payload.parser)

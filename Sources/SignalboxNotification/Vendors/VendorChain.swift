@@ -1,6 +1,7 @@
 /// The registry of vendors: every link, in the default order of the chain. Links that recognise exact values precede
 /// those that recognise keys; code precedes data.
 package enum Vendors {
+    /// The code's links, then the built-in catalogue.
     package static let all: [any ChainLink] = [
         Synerise(), Sourse(), MCE(), Braze(), Granify(), Catalogue.builtIn,
     ]
@@ -32,6 +33,7 @@ package enum Vendors {
 
 /// The chain names a detector that does not exist.
 package struct UnknownDetector: Error, Equatable, Sendable {
+    /// The name in the config.
     package let name: String
     /// The names that exist.
     package var known: [String] { Vendors.names }
@@ -39,6 +41,7 @@ package struct UnknownDetector: Error, Equatable, Sendable {
 
 /// The links that recognise and read payloads, in order.
 package struct VendorChain: Sendable {
+    /// In the order in which they recognise a payload.
     package let links: [any ChainLink]
 
     /// Every vendor, in the registry's order.
@@ -103,9 +106,7 @@ package struct VendorChain: Sendable {
         in payload: borrowing PlatformPayload, matchedBy matches: VendorMatches
     ) -> [DeviceToken] {
         var tokens: [DeviceToken] = []
-        for match in matches.all {
-            for link in links { tokens += link.deviceTokens(in: payload, matchedBy: match) }
-        }
+        for match in matches.all { tokens += links[match.link].deviceTokens(in: payload, matchedBy: match) }
         return tokens
     }
 

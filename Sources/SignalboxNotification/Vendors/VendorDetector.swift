@@ -15,7 +15,7 @@ package protocol ChainLink: Sendable {
     /// platform's keys, which the vendor's keys override. Mistakes become warnings.
     func read(_ payload: borrowing PlatformPayload, as match: VendorMatch, into notification: inout PushNotification)
 
-    /// Device tokens inside the data of a vendor that this link matches; empty for matches of other links.
+    /// Device tokens inside the data of the vendor of one of its own matches.
     func deviceTokens(in payload: borrowing PlatformPayload, matchedBy match: VendorMatch) -> [DeviceToken]
 
     /// Explains to people, in lines, why no vendor of this link matches; empty if one does.
@@ -24,6 +24,7 @@ package protocol ChainLink: Sendable {
 
 /// A vendor as `signalbox vendors` and the documentation describe it.
 package struct VendorProfile: Sendable, Equatable {
+    /// The name in events and in the config.
     package let vendor: VendorID
     /// The vendor's own spelling; nil if unknown.
     var name: String?

@@ -1,6 +1,8 @@
 /// One link of the chain recognises a payload as that of a vendor.
 package struct VendorMatch: Sendable, Equatable {
+    /// The vendor that could have produced the payload.
     package let vendor: VendorID
+    /// The evidence for it.
     package let detection: Detection
     /// The link's own number for the entry that matches: the position in the catalogue, 0 for a vendor with code.
     let entry: Int
@@ -16,9 +18,8 @@ package struct VendorMatch: Sendable, Equatable {
 
 /// The matches of one payload. The strongest one wins, the first among equals; a hint alone never wins.
 package struct VendorMatches: Sendable {
-    // Most payloads have one match, which is stored without an allocation.
-    private var first: VendorMatch?
-    private var rest: [VendorMatch] = []
+    /// Every match, in the order of the chain.
+    package private(set) var all: [VendorMatch] = []
     /// The match whose vendor the payload is read as; nil without a signature or proof.
     package private(set) var winner: VendorMatch?
     /// Position in the chain of the link that is recording its matches.
@@ -27,16 +28,12 @@ package struct VendorMatches: Sendable {
     mutating func record(_ match: VendorMatch) {
         var match = match
         match.link = link
-        if first == nil { first = match } else { rest.append(match) }
+        all.append(match)
         if match.detection.strength > winner?.detection.strength ?? .hint { winner = match }
     }
 
-    /// Every match, in the order of the chain.
-    package var all: [VendorMatch] { first.map { [$0] + rest } ?? [] }
-
     /// The other vendors that match, each once, in the order of the chain.
     var also: [VendorID] {
-        if rest.isEmpty, winner != nil { return [] }
         var others: [VendorID] = []
         for match in all where match.vendor != winner?.vendor && !others.contains(match.vendor) {
             others.append(match.vendor)

@@ -19,20 +19,6 @@ extension Braze {
     fileprivate static func isOwnInExtra(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         key.equals("appboy_image_url") || key.equals("appboy_uninstall_tracking")
     }
-
-    /// A key that is present counts, regardless of its value.
-    fileprivate static func housekeepingForAndroid(
-        _ payload: borrowing PlatformPayload, _ extra: JSONValue?
-    ) -> Housekeeping? {
-        if (payload["appboy_uninstall_tracking"] ?? extra?["appboy_uninstall_tracking"]) != nil {
-            return .uninstallTracking
-        }
-        if payload["ab_sync_geos"] != nil { return .geofenceSync }
-        if payload["br_ffr"] != nil { return .featureFlagRefresh }
-        if payload["br_br"] != nil { return .bannerRefresh }
-        if payload["ab_push_fetch_test_triggers_key"] != nil { return .testInAppMessage }
-        return nil
-    }
 }
 
 extension PushNotification {
@@ -55,7 +41,10 @@ extension PushNotification {
         // The most specific style counts: story, conversation, picture.
         if payload["ab_cp"] != nil { vendorKind = "conversation" }
         if payload["ab_c"] != nil { readStory(slots) }
-        readBrazeHousekeeping(Braze.housekeepingForAndroid(payload, extra))
+        // The key of a request counts regardless of its value.
+        let isTracking = extra?["appboy_uninstall_tracking"] != nil
+        let request = Braze.request(in: payload, of: Braze.androidRequests) { _ in true }
+        readBrazeRequest(isTracking ? Braze.uninstallTracking : request)
         readBrazeTap(link: payload["uri"], inWebView: payload["ab_use_webview"]?.androidFlag == true)
         readButtons(slots, in: parser)
         fillCustom(

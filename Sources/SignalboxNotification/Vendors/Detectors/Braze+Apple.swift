@@ -39,14 +39,6 @@ extension Braze {
         default: []
         }
     }
-
-    /// A key counts if its flag is set.
-    fileprivate static func housekeepingForApple(_ payload: borrowing PlatformPayload) -> Housekeeping? {
-        if payload["appboy_uninstall_tracking"]?.appleFlag == true { return .uninstallTracking }
-        if payload["ab_sync_geos"]?.appleFlag == true { return .geofenceSync }
-        if payload["ab_push_fetch_test_triggers_key"]?.appleFlag == true { return .testInAppMessage }
-        return nil
-    }
 }
 
 extension PushNotification {
@@ -60,7 +52,7 @@ extension PushNotification {
         if let attachment = ab?["att"], attachment.isObject { readAttachment(attachment, in: parser) }
         readStory(ab?["c_items"], in: parser)
         if carousel == nil, ab?["ab_cd"] != nil { vendorKind = "content-card" }
-        readBrazeHousekeeping(Braze.housekeepingForApple(payload))
+        readBrazeRequest(Braze.request(in: payload, of: Braze.appleRequests, where: \.appleFlag))
         readBrazeTap(link: payload["ab_uri"], inWebView: payload["ab_use_webview"]?.appleFlag == true)
         readCategory(ab?["ab_cat"], in: parser)
         fillCustom(from: payload, except: isSilent ? Braze.silentAppleKeys : Braze.appleKeys)

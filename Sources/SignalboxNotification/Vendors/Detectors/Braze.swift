@@ -6,13 +6,16 @@ import SignalboxJSON
 /// - FCM's data, ADM, HMS: flat keys with `_ab` among them (`Braze+Android.swift`)
 /// - web push: the body for Braze's service worker (`Braze+InApp.swift`)
 /// - in-app messages with their triggers (`Braze+InApp.swift`)
+///
+/// Keys: braze-docs, push_payload.json, apple_object.md and android_object.md; braze-swift-sdk, ABKPushUtils.m;
+/// braze-android-sdk, constant values; braze-roku-sdk, BrazeSDK.brs.
 struct Braze: VendorDetector {
     var vendor: VendorID { VendorID("braze") }
     var looksFor: String {
         """
-        `_ab` that is `true`, an object `ab` with `c`, `att`, `c_items` or a key that begins with `ab_`, or next to \
-        another key of Braze's, `appboy_uninstall_tracking`, `ab_sync_geos` or `ab_push_fetch_test_triggers_key`, the \
-        attribute `brazeActivityId` of a Live Activity, or in-app messages with their triggers
+        `_ab` that is `true`, an object `ab` with `c`, `att`, `c_items`, `ab_cat`, `ab_carousel` or `ab_cd`, or next \
+        to another key of Braze's, `appboy_uninstall_tracking`, `ab_sync_geos` or `ab_push_fetch_test_triggers_key`, \
+        the attribute `brazeActivityId` of a Live Activity, or in-app messages with their triggers
         """
     }
     var looksAt: [StaticString] { ["_ab", "ab", "ab_uri", "triggers", "trigger_condition"] }
@@ -58,7 +61,7 @@ extension Braze {
     /// The iOS SDK requires only a non-empty `ab` (braze-swift-sdk, ABKPushUtils.m). Apps give their A/B tests the
     /// same name, so one of Braze's keys must be in it or next to it.
     private func appleMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
-        let request = housekeepingMarker(in: payload)
+        let request = requestMarker(in: payload)
         guard let ab = payload["ab"], ab.isObject, !ab.isEmptyContainer else { return request }
         let isBraze =
             hasOwnKey(ab) || request != nil || payload["ab_uri"]?.isString == true
@@ -66,15 +69,16 @@ extension Braze {
         return isBraze ? ab : nil
     }
 
-    /// `c` is null for pushes without a campaign (braze-docs, "Customization" of push on iOS).
+    /// `c` is null for pushes without a campaign (braze-docs, "Customization" of push on iOS). Other keys that begin
+    /// with `ab_` are those of an app's own test, such as `ab_group`.
     private func hasOwnKey(_ ab: JSONValue) -> Bool {
         if let campaign = ab["c"], campaign.isString || campaign.isNull { return true }
         if ab["att"]?["url"]?.isString == true || ab["c_items"]?.isArray == true { return true }
-        return ab.members.contains { key, _ in key.hasPrefix("ab_") }
+        return ab["ab_cat"] != nil || ab["ab_carousel"] != nil || ab["ab_cd"] != nil
     }
 
-    /// Requests to the SDK alone, with or without `ab`.
-    private func housekeepingMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
+    /// Requests to the SDK alone, with or without `ab`. Constant keys, because the chain asks for every payload.
+    private func requestMarker(in payload: borrowing PlatformPayload) -> JSONValue? {
         if let flag = payload["appboy_uninstall_tracking"], flag.appleFlag { return flag }
         if let flag = payload["ab_sync_geos"], flag.appleFlag { return flag }
         if let flag = payload["ab_push_fetch_test_triggers_key"], flag.appleFlag { return flag }
@@ -124,13 +128,31 @@ extension Braze {
 // MARK: Parts of several forms
 
 extension Braze {
-    /// Requests on which only the SDK acts. Uninstall tracking never comes with a visible push, the others can.
-    enum Housekeeping: String {
-        case uninstallTracking = "uninstall-tracking"
-        case geofenceSync = "geofence-sync"
-        case featureFlagRefresh = "feature-flag-refresh"
-        case bannerRefresh = "banner-refresh"
-        case testInAppMessage = "test-in-app-message"
+    /// The keys of requests on which only the SDK acts, the first of which counts, with their names in events
+    /// (braze-swift-sdk, ABKPushUtils.m).
+    static let appleRequests: [(key: StaticString, name: String)] = [
+        ("appboy_uninstall_tracking", uninstallTracking), ("ab_sync_geos", "geofence-sync"),
+        ("ab_push_fetch_test_triggers_key", "test-in-app-message"),
+    ]
+
+    /// The same on Android (braze-android-sdk, constant values).
+    static let androidRequests: [(key: StaticString, name: String)] = [
+        ("appboy_uninstall_tracking", uninstallTracking), ("ab_sync_geos", "geofence-sync"),
+        ("br_ffr", "feature-flag-refresh"), ("br_br", "banner-refresh"),
+        ("ab_push_fetch_test_triggers_key", "test-in-app-message"),
+    ]
+
+    static let uninstallTracking = "uninstall-tracking"
+
+    /// The name of the first request whose value is suitable.
+    static func request(
+        in payload: borrowing PlatformPayload, of requests: [(key: StaticString, name: String)],
+        where isSet: (JSONValue) -> Bool
+    ) -> String? {
+        for (key, name) in requests {
+            if let value = payload[key], isSet(value) { return name }
+        }
+        return nil
     }
 
     /// The effect of a button. There are three sets of types: those of the REST API and, on the wire, Android's.
@@ -150,11 +172,12 @@ extension Braze {
 }
 
 extension PushNotification {
-    /// Names the request to the SDK; a push that shows nothing else is of the kind control.
-    mutating func readBrazeHousekeeping(_ housekeeping: Braze.Housekeeping?) {
-        guard let housekeeping else { return }
-        vendorKind = housekeeping.rawValue
-        if housekeeping == .uninstallTracking || kind == .silent { kind = .control }
+    /// Names the request to the SDK. Uninstall tracking never comes with a visible push, the others can; a push that
+    /// shows nothing else is of the kind control.
+    mutating func readBrazeRequest(_ name: String?) {
+        guard let name else { return }
+        vendorKind = name
+        if name == Braze.uninstallTracking || kind == .silent { kind = .control }
     }
 
     /// The effect of a tap on the notification itself; none if the push shows none.

@@ -3,6 +3,9 @@ import SignalboxJSON
 /// IBM MCE, later Acoustic Mobile Push. An APNs payload has `notification-action`, `category-actions` and other keys
 /// next to `aps`. FCM's data has an object with the texts as the JSON text `alert`. Both have the campaign in `mce`,
 /// and in-app messages in `inApp`. `MCE+Messages.swift` lists and reads the keys, `MCE+Actions.swift` reads actions.
+///
+/// Keys: IBM, "Default actions for mobile app messages"; Acoustic-Mobile-Push/iOS, plug-ins and samples;
+/// Acoustic-Mobile-Push/Android, constant values and plug-ins.
 struct MCE: VendorDetector {
     var vendor: VendorID { VendorID("mce") }
     var looksAt: [StaticString] { ["notification-action", "category-actions", "alert", "mce", "inApp"] }
@@ -65,10 +68,12 @@ struct MCE: VendorDetector {
             || alert["vibratePattern"]?.isArray == true || alert["soundEnabled"]?.hasScalarText == true
     }
 
-    /// `maxViews` is required (Acoustic-Mobile-Push/iOS, MCEInAppMessage.h), and every template shows a content.
+    /// `maxViews` is required (Acoustic-Mobile-Push/iOS, MCEInAppMessage.h). A message without it has one of the SDK's
+    /// own templates, each of which shows a content; other apps have rules, templates and contents too.
     private func isInApp(_ inApp: JSONValue?) -> Bool {
-        guard let inApp, inApp["rules"]?.isArray == true, inApp["template"]?.hasText == true else { return false }
-        return inApp["maxViews"]?.number != nil || inApp["content"]?.isObject == true
+        guard let inApp, inApp["rules"]?.isArray == true, let template = inApp["template"]?.text else { return false }
+        let own = ["default", "image", "video", "mce-mini", "mce-image", "mce-video"]
+        return inApp["maxViews"]?.number != nil || inApp["content"]?.isObject == true && own.contains(template)
     }
 
     func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {

@@ -31,7 +31,7 @@ struct Sourse: VendorDetector {
     /// SmartNotifications/backend/sendNotification.js).
     private func isCompanion(_ topics: TopicCondition?) -> Bool {
         guard let topics else { return false }
-        return topics.excludes("sourse_sdk_integrated") || topics.excludes("isdk_sdk_integrated")
+        return !topics.excluded.isDisjoint(with: ["sourse_sdk_integrated", "isdk_sdk_integrated"])
     }
 
     func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
