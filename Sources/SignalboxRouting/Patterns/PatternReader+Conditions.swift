@@ -89,7 +89,7 @@ extension PatternReader {
         case "cidr": return cidr(operand)
         case "exists":
             // False is an absence, and not read here.
-            return reader.flag(operand) ? .exists : nil
+            return reader.flag(operand) == true ? .exists : nil
         default:
             note(
                 operand,
