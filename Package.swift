@@ -9,7 +9,7 @@ let strict: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-// The targets stand in the order in which a payload meets them; docs/architecture.md says what each one is for.
+// The targets are in the order in which a payload meets them; docs/architecture.md says what each one is for.
 // Versions are exact because Package.resolved is not committed.
 let package = Package(
     name: "signalbox",
