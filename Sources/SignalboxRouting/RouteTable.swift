@@ -109,6 +109,7 @@ package struct RouteTable: Sendable, Equatable {
     /// Whether a route changes events.
     package var hasVariants: Bool { routes.contains { $0.variant != nil } }
 
+    /// The decision, given the positions of all routes whose patterns match.
     private func decision(
         on event: JSONValue, matching: [Int], adding extra: [DestinationName] = [], fallback: [DestinationName] = [],
         hasPayload: Bool = true

@@ -8,6 +8,7 @@ extension RouteCompiler {
     /// Routes with `stop` that later routes are compared with; the first ones.
     private static let mostStoppers = 200
 
+    /// Records all warnings. `routes`: compiled from the routes of the config, in the same order.
     mutating func warn(about config: GatewayConfig, _ routes: [Route]) {
         let locations = config.routes.map(\.location)
         warnOfUndoneRedactions(routes, locations)

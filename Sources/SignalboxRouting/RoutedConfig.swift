@@ -38,8 +38,10 @@ package struct RoutedConfig: Sendable {
 
 /// Compiles the patterns and templates of a config, and records their mistakes.
 struct RouteCompiler {
+    /// Errors and warnings, including those of earlier stages.
     var diagnostics: ConfigDiagnostics
     private let parser = JSONParser()
+    /// Totals of all patterns so far.
     private var totals = PatternReader.Totals()
 
     init(diagnostics: ConfigDiagnostics) { self.diagnostics = diagnostics }
@@ -78,6 +80,7 @@ struct RouteCompiler {
         return pattern
     }
 
+    /// The variant that a route makes; nil if it neither redacts nor transforms.
     private mutating func variant(of options: RouteOptions) -> EventVariant? {
         guard !options.redactions.isEmpty || options.transform != nil else { return nil }
         var variant = EventVariant()

@@ -24,6 +24,7 @@ struct Run: BitwiseCopyable {
 
     var isEmpty: Bool { count == 0 }
 
+    /// The indices of the elements.
     var range: Range<Int> { Range(uncheckedBounds: (Int(start), Int(start) + Int(count))) }
 }
 
@@ -37,6 +38,7 @@ extension Array {
 
 /// A rule that the index found for a value. Posting lists, the lists that the index leads to, are runs of candidates.
 struct Candidate: BitwiseCopyable {
+    /// The number of the rule, shifted left by the bit for `needsCheck`.
     private let bits: UInt32
 
     /// `needsCheck`: the value may fail the condition that led to the rule, so it is still to be evaluated.

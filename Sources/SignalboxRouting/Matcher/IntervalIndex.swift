@@ -1,6 +1,7 @@
 /// A segment tree: finds all intervals that contain a key, in time that grows with their number and with the
 /// logarithm of the number of all intervals. Takes memory for each interval that grows with the same logarithm.
 struct IntervalIndex: BitwiseCopyable {
+    /// A rule that matches all keys within bounds, both included.
     struct Interval {
         let bounds: ClosedRange<UInt128>
         let candidate: Candidate
@@ -10,6 +11,7 @@ struct IntervalIndex: BitwiseCopyable {
     }
 
     private struct Node: BitwiseCopyable {
+        /// The candidates that this node lists.
         let postings: Run
         /// The nearest node above that lists intervals; 0 if there is none.
         let next: UInt32

@@ -3,6 +3,7 @@ import SignalboxJSON
 /// A trie of the paths that patterns name, keys as its edges. The nodes are numbered in preorder: the root is 0, and
 /// the descendants of a node follow it.
 struct KeyTrie: BitwiseCopyable {
+    /// A path that a pattern names, or that leads to one.
     struct Node: BitwiseCopyable {
         let parent: Int32
         /// The number that follows those of all descendants.
@@ -49,6 +50,7 @@ struct KeyTrie: BitwiseCopyable {
     }
 
     @inline(__always)
+    /// The bit of ``Node/childLengths`` for a key.
     private static func lengthBit(of key: UnsafeBufferPointer<UInt8>) -> UInt64 {
         1 << UInt64(truncatingIfNeeded: min(key.count, 63))
     }
@@ -86,6 +88,7 @@ struct PathNumbering {
     let paths: [[[UInt8]]]
     private let numbers: [[[UInt8]]: Int]
 
+    /// Numbers the paths of these fields and all paths that lead to them.
     init(_ fields: some Sequence<Pattern.Field>) {
         var all: Set<[[UInt8]]> = [[]]
         for field in fields {

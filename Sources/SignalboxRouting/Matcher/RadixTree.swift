@@ -15,7 +15,9 @@ struct RadixTree: BitwiseCopyable {
     private let nodes: UnsafeBufferPointer<Node>
     /// For each node the byte that leads to it: the first of its label, or the last in a reversed tree.
     private let bytes: UnsafeBufferPointer<UInt8>
+    /// The labels of all nodes, in the order of the text also in a reversed tree.
     private let labels: UnsafeBufferPointer<UInt8>
+    /// Whether it finds suffixes instead of prefixes.
     let isReversed: Bool
 
     /// `lists`: the candidates of each string, appended to `candidates`. Nil if there are no strings.

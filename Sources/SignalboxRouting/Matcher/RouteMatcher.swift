@@ -14,13 +14,16 @@ package import SignalboxJSON
 ///
 /// A class because many tasks share it. Sendable because nothing changes after `init`; the pointers lead into `arena`.
 package final class RouteMatcher: @unchecked Sendable {
+    /// One alternative, and the patterns that have it.
     struct Rule: BitwiseCopyable {
         let fields: Run
         /// In ``Tables/routes``.
         let routes: Run
+        /// Whether the alternative names the event's `type`.
         let namesType: Bool
     }
 
+    /// The requirement of a rule at one path.
     struct Field: BitwiseCopyable {
         /// In ``Tables/trie``.
         let node: Int32
@@ -32,7 +35,9 @@ package final class RouteMatcher: @unchecked Sendable {
 
     /// A condition as a search evaluates it. The most frequent ones have cases of their own, which is faster.
     enum Condition: BitwiseCopyable {
+        /// The value is this string.
         case text(UnsafeBufferPointer<UInt8>)
+        /// The value is not this string.
         case anythingButText(UnsafeBufferPointer<UInt8>)
         case exists
         /// In ``RouteMatcher/conditions``.
@@ -41,18 +46,23 @@ package final class RouteMatcher: @unchecked Sendable {
 
     /// The data that a search reads for every event.
     struct Tables: BitwiseCopyable {
+        /// The paths of all fields.
         let trie: KeyTrie
+        /// Leads from values to rules.
         let index: ValueIndex
         let rules: UnsafeBufferPointer<Rule>
         let fields: UnsafeBufferPointer<Field>
         let conditions: UnsafeBufferPointer<Condition>
+        /// Positions of patterns, a run for each rule.
         let routes: UnsafeBufferPointer<Int32>
         /// Rules that require no value and are evaluated for every event.
         let unindexed: UnsafeBufferPointer<Int32>
     }
 
+    /// Owns the memory of the tables.
     private let arena: Arena
     let tables: UnsafePointer<Tables>
+    /// Conditions that have no case of their own.
     let conditions: [Pattern.Condition]
     /// The alternative of each rule.
     let alternatives: [Pattern.Alternative]

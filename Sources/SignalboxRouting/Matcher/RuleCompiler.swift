@@ -69,6 +69,7 @@ struct RuleCompiler {
         return .other(Int32(conditions.count - 1))
     }
 
+    /// Copies a string into the arena, or finds its copy.
     private mutating func store(_ text: [UInt8]) -> UnsafeBufferPointer<UInt8> {
         if let known = texts[text] { return known }
         let stored = arena.store(text)
@@ -94,6 +95,7 @@ struct RuleCompiler {
 /// Estimates how many rules are evaluated in vain for an event if a rule is filed under one field or another. A
 /// condition that many rules share leads to all of them; a condition that many values meet does so for many events.
 private struct Selectivity {
+    /// A condition at a path, which several rules may share.
     private struct Use: Hashable {
         let path: [[UInt8]]
         let condition: Pattern.Condition

@@ -6,6 +6,7 @@ struct RuleSearch {
     private unowned(unsafe) let matcher: RouteMatcher
     private let tables: UnsafePointer<RouteMatcher.Tables>
     private let event: JSONValue
+    /// Whether only alternatives that name a `type` may match.
     private let namingType: Bool
     /// For each node of the trie the tape index of its value in the event, or one of the two constants below.
     private let locations: UnsafeMutablePointer<Int32>
@@ -172,6 +173,7 @@ struct RuleSearch {
 private struct BitSet: BitwiseCopyable {
     private let words: UnsafeMutablePointer<Int32>
 
+    /// The words of memory for a set of so many numbers.
     static func words(for count: Int) -> Int { (count + 31) / 32 }
 
     /// Starts empty. `words`: ``words(for:)`` of them.

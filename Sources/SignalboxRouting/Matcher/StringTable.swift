@@ -6,6 +6,7 @@ import SignalboxJSON
 /// Senders choose the strings that are looked up, but only the config chooses those in the table. A lookup therefore
 /// never probes further than the longest cluster of the config's own strings.
 struct StringTable: BitwiseCopyable {
+    /// An entry of the hash table.
     private struct Slot: BitwiseCopyable {
         var hash: UInt32 = 0
         /// In `bytes`.
@@ -67,6 +68,7 @@ struct StringTable: BitwiseCopyable {
     }
 
     @inline(__always)
+    /// The two halves of a product of 128 bits, combined; as in the hash function wyhash.
     private static func mixed(_ word: UInt64) -> UInt64 {
         let product = (word ^ 0x9E37_79B9_7F4A_7C15).multipliedFullWidth(by: 0xD6E8_FEB8_6659_FD93)
         return product.high ^ product.low

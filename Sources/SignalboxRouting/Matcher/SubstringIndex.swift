@@ -6,6 +6,7 @@ import Foundation
 /// strings have. A scan looks up the grams at each position of the text. A gram in the text does not prove that its
 /// strings are there too, so candidates need a check.
 struct SubstringIndex: BitwiseCopyable {
+    /// Leads from a gram to the candidates of all strings that are filed under it.
     private let grams: StringTable
     /// Lengths of the grams in the table, ascending: few, because each is looked up at each position.
     private let lengths: UnsafeBufferPointer<Int32>
@@ -15,10 +16,11 @@ struct SubstringIndex: BitwiseCopyable {
     /// The byte that all grams start with; nil if they differ.
     private let firstByte: UInt8?
 
+    /// Bounds on the lengths that are looked up at a position, and on a length.
     private static let mostLengths = 4
     private static let longestGram = 32
     /// Lengths of grams for strings of many lengths.
-    private static let manyLengths = [1, 2, 4, 8, 16]
+    private static let manyLengths = [1, 2, 4, 8]
 
     /// `lists`: the candidates of each string, which must not be empty. Nil if there are no strings.
     init?(_ lists: [[UInt8]: [Candidate]], _ candidates: inout [Candidate], in arena: Arena) {

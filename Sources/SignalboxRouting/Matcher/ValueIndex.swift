@@ -30,6 +30,7 @@ struct ValueIndex: BitwiseCopyable {
     }
 
     @inline(__always)
+    /// Looks up a string with one probe.
     private func find(
         _ text: UnsafeBufferPointer<UInt8>, with probe: Probe, _ isNew: (Run) -> Bool, _ body: (Candidate) -> Void
     ) {
@@ -54,6 +55,7 @@ struct ValueIndex: BitwiseCopyable {
     }
 
     @inline(__always)
+    /// Calls `body` with each candidate of a list that was not visited before.
     private func visit(_ postings: Run, _ isNew: (Run) -> Bool, _ body: (Candidate) -> Void) {
         guard !postings.isEmpty, isNew(postings) else { return }
         for position in postings.range { body(candidates[position]) }
@@ -70,7 +72,9 @@ enum Probe: BitwiseCopyable {
     case number(IntervalIndex)
     case address(IntervalIndex, isIPv6: Bool)
     case text(StringTable)
+    /// Prefixes, or suffixes in a reversed tree.
     case affix(RadixTree)
+    /// The longest pieces of wildcards, between two asterisks.
     case substring(SubstringIndex)
     /// Of strings as ``CaseVariants/folded`` has them. `longest`: bytes of the longest text that one of them
     /// matches.
@@ -80,6 +84,7 @@ enum Probe: BitwiseCopyable {
 
 /// The rules filed under one field, grouped by the probes that find them.
 struct FieldDraft {
+    /// The kinds of conditions on strings, each with an index of its own.
     private enum StringKind { case text, prefix, suffix, substring, foldedText, foldedPrefix, foldedSuffix }
 
     private var strings: [StringKind: [[UInt8]: [Candidate]]] = [:]

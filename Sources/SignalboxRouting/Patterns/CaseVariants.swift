@@ -15,6 +15,7 @@ struct CaseVariants: Sendable, Hashable {
     /// Bytes of the longest text that matches.
     let longest: Int
 
+    /// `text`: the string as the pattern has it.
     init(_ text: String) {
         var (lower, upper, lengths, longest): ([UInt8], [UInt8], [UInt8], Int) = ([], [], [], 0)
         for scalar in text.unicodeScalars {

@@ -4,6 +4,7 @@ import SignalboxNotification
 extension Pattern {
     /// A requirement on a value: an entry of a field's array.
     enum Condition: Sendable, Hashable {
+        /// Exactly this string, compared by its bytes.
         case string([UInt8])
         /// A number with one of these keys (``PatternNumber/key``): equal to one number, or within a range of doubles.
         case numbers(ClosedRange<UInt128>)
@@ -11,8 +12,10 @@ extension Pattern {
         case null
         /// A string that is an address of this block.
         case address(AddressRange)
+        /// Strings that start, or end, with these bytes.
         case prefix([UInt8])
         case suffix([UInt8])
+        /// The same comparisons without regard to case.
         case equalsIgnoringCase(CaseVariants)
         case prefixIgnoringCase(CaseVariants)
         case suffixIgnoringCase(CaseVariants)
@@ -43,6 +46,7 @@ extension Pattern {
             }
         }
 
+        /// The comparisons of strings.
         private func matches(text: UnsafeBufferPointer<UInt8>, _ work: inout MatchWork) -> Bool {
             switch self {
             case .string(let wanted): return text.count == wanted.count && text.hasPrefix(wanted, &work)
@@ -77,6 +81,7 @@ extension Pattern {
         /// Bytes of the longest string.
         private var longest = 0
 
+        /// `conditions`: a value that meets one of them is excluded.
         init(_ conditions: [Condition]) {
             for condition in conditions {
                 switch condition {
@@ -92,6 +97,7 @@ extension Pattern {
         /// The excluded string, if it is the only exclusion.
         var onlyText: [UInt8]? { others.isEmpty && numbers.isEmpty && strings.count == 1 ? strings.first : nil }
 
+        /// Whether a value is excluded.
         func contains(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
             if let text = value.utf8, !strings.isEmpty, text.count <= longest {
                 work.spend(text.count)

@@ -20,6 +20,7 @@ extension IPAddress {
     /// Longest text that is parsed as an address, in bytes.
     static let longestRulerText = 64
 
+    /// As below, for a string.
     fileprivate init?(ruler text: String) {
         var text = text
         guard let address = text.withUTF8({ IPAddress(ruler: $0) }) else { return nil }

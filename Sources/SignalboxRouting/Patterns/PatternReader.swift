@@ -183,6 +183,7 @@ struct PatternReader {
         }
     }
 
+    /// Checks the number of entries so far, and the strings of this entry.
     private mutating func isWithinBounds(_ size: EntrySize, _ element: JSONValue, _ draft: inout Draft) -> Bool {
         if draft.entries > Bounds.entries {
             stop(
@@ -214,6 +215,7 @@ struct PatternReader {
         }
     }
 
+    /// Checks the number of multiplied-out alternatives.
     private mutating func isWithinBounds(_ alternatives: Int, _ draft: inout Draft, at value: JSONValue) -> Bool {
         guard alternatives > Bounds.alternatives else { return true }
         stop(

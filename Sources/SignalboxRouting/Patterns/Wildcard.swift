@@ -12,6 +12,7 @@ struct Wildcard: Sendable, Hashable {
     /// For each piece, the failure function of Knuth, Morris and Pratt.
     private let failures: [[UInt16]]
 
+    /// `text`: as the pattern has it, with its escapes.
     init(_ text: String) throws(Mistake) {
         guard text.utf8.count <= Self.longest else { throw .tooLong }
         var pieces: [[UInt8]] = [[]]

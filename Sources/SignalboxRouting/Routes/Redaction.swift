@@ -5,6 +5,7 @@ package import SignalboxJSON
 package struct Redaction: Sendable, Equatable {
     private var root = Node()
 
+    /// A token of a pointer. A leaf has an action.
     private struct Node: Sendable, Equatable {
         /// Nil for a node on the way to others.
         var action: RedactionAction?

@@ -50,6 +50,7 @@ package struct RouteCase: Sendable {
 }
 
 extension ConfigReader {
+    /// All cases without mistakes; records the mistakes of the others.
     fileprivate mutating func routeCases(_ value: JSONValue, of config: GatewayConfig) -> [RouteCase] {
         if value.isArray,
             !(1...RouteCase.limit).contains(value.elements.prefix(RouteCase.limit + 1).count { _ in true })
@@ -63,6 +64,7 @@ extension ConfigReader {
         }
     }
 
+    /// One case; nil after a mistake.
     private mutating func routeCase(
         _ value: JSONValue, of config: GatewayConfig, routes: Set<String>, destinations: Set<String>
     ) -> RouteCase? {

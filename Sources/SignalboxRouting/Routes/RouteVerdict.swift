@@ -4,12 +4,15 @@ import SignalboxNotification
 
 /// Whether a route takes an event, and why not.
 package enum RouteVerdict: Sendable, Equatable {
+    /// Pattern, window and sample accept the event.
     case taken
+    /// The config has `"enabled": false`.
     case disabled
     /// The first field of the pattern that the event does not match, and the event's value there.
     case mismatch(pointer: String, found: JSONText?)
     /// The event's time is outside the route's window.
     case outsideWindow
+    /// The route takes a share of events, and not this one.
     case notInSample
     /// An earlier route with `stop` took the event.
     case stopped(by: String)
@@ -76,6 +79,7 @@ extension RouteTable {
 }
 
 extension Route {
+    /// Why the route takes an event or not, regardless of other routes.
     fileprivate func verdict(
         on event: JSONValue, _ work: inout MatchWork
     ) throws(RoutingTooCostly) -> RouteVerdict {
@@ -92,11 +96,13 @@ extension Route {
     /// Whether the route takes an event that its pattern matches.
     func admits(_ event: JSONValue) -> Bool { isEnabled && isOpen(for: event) && samples(event) }
 
+    /// Whether the event's time is in the window; an event without a time is in none.
     private func isOpen(for event: JSONValue) -> Bool {
         guard let window else { return true }
         return event["time"]?.utf8.flatMap { Timestamp(iso8601: $0) }.map { window.contains($0) } ?? false
     }
 
+    /// Whether the sample includes the event; an event without an id is in none.
     private func samples(_ event: JSONValue) -> Bool {
         guard let sample else { return true }
         return event["id"]?.string.map { sample.takes($0) } ?? false

@@ -4,6 +4,7 @@ import SignalboxJSON
 
 /// How a template escapes values, so that no value can change the structure of the output.
 enum TemplateEscaping: Sendable {
+    /// Within a JSON string, as HTML or XML, percent-encoded, unchanged.
     case json, html, form, text
 
     /// For the media type of the output.

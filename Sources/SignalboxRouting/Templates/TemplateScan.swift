@@ -5,6 +5,7 @@ import SignalboxJSON
 /// unknown functions) and crashes on others (deep nesting, delimiters of one character).
 struct TemplateScan {
     private let text: [UInt8]
+    /// How far the text is scanned.
     private var position = 0
     private var opening = Array("{{".utf8)
     private var closing = Array("}}".utf8)
@@ -15,6 +16,7 @@ struct TemplateScan {
     private static let nestedFunctions = 4
     /// Bytes of a delimiter. A search takes time proportional to the template times this length.
     private static let delimiterLengths = 2...16
+    /// The functions that the library knows.
     private static let functions = [
         "capitalized", "count", "empty", "equalzero", "even", "first", "index", "last", "lowercased", "minusone", "odd",
         "plusone", "reversed", "uppercased",
@@ -91,6 +93,7 @@ struct TemplateScan {
         }
     }
 
+    /// A mistake at an offset in bytes.
     private func mistake(at offset: Int, _ message: String) -> InvalidTemplate {
         InvalidTemplate(position: TextPosition(offset: offset, in: text), message: message)
     }

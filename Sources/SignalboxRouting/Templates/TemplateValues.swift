@@ -19,6 +19,7 @@ final class TemplateBudget {
     /// True if output is incomplete: the rendering failed.
     var isSpent: Bool { left <= 0 }
 
+    /// May exceed the budget; callers check ``isSpent``.
     func spend(_ amount: Int) { left -= amount }
 }
 
@@ -80,7 +81,9 @@ extension TemplateValue: MustacheParent, MustacheCustomRenderable, MustacheTrans
 
 /// An array, perhaps reversed.
 struct TemplateList: MustacheSequence, MustacheParent, MustacheCustomRenderable, MustacheTransformable {
+    /// The elements in the order of the output.
     let elements: [JSONValue]
+    /// The array, for its JSON text and its budget.
     let whole: TemplateValue
 
     /// Each element spends from the budget, so that loops end.
