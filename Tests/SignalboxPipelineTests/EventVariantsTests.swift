@@ -56,7 +56,7 @@ import Testing
         #expect(event.deliveries.map(\.variant) == [nil] && event.variants.isEmpty)
     }
 
-    /// The payload as it should be shown is in the event before anything is taken out of it.
+    /// The shown payload is added to the event before the redaction.
     @Test func redactsTheShownPayload() throws {
         let event = try routed(
             #"{"name":"r","match":{},"to":["a"],"include":["apns"],"redact":["/data/apns/email","/data/custom/email"]}"#
@@ -104,7 +104,7 @@ import Testing
         }
     }
 
-    /// A large batch is counted by stretches of events that took the same way.
+    /// A large batch is counted by runs of events with equal routes.
     @Test func countsTheEventsOfEachRoute() async throws {
         try await withTemporaryDirectory { directory in
             let counts = RouteCounts()

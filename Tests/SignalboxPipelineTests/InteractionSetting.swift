@@ -31,7 +31,7 @@ struct InteractionSetting {
         try #require(try await report(identifier, more: more).items.first).get()
     }
 
-    /// `body` gets the setting of a payload; without `routes` all goes to `crm`.
+    /// `body` receives the setting of a payload. Without `routes`, every event goes to `crm`.
     static func run(
         of payload: String, types: ActionTypes = ActionTypes(), keepsFiles: Bool = true, routes: RouteTable? = nil,
         _ body: (InteractionSetting) async throws -> Void
@@ -68,7 +68,7 @@ struct InteractionSetting {
 
 private struct NoRoom: Error {}
 
-/// The calendar files that were made, in their order.
+/// The stored calendar files, in their order.
 actor KeptFiles {
     private var texts: [String] = []
 

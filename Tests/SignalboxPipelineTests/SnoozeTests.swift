@@ -32,7 +32,7 @@ import Testing
             #expect(event["type"]?.string == "io.signalbox.notification.received")
             #expect(event["data"]?["action"]?["type"]?.string == "snooze")
 
-            // Another process finds it when its time has come, and not before.
+            // Another process claims it at its time, and not before.
             let clock = setting.clock
             let later = try SQLiteQueue(in: setting.directory, now: { clock.now }, elapsed: { clock.elapsed })
             later.openLane(crm) {}
@@ -57,7 +57,7 @@ import Testing
 
     private let later = #"{"type":"snooze","value":5}"#
 
-    /// The body of a snoozed notification, once its time has come.
+    /// The body of a snoozed notification, claimed at its time.
     private func returned(_ setting: InteractionSetting, to destination: DestinationName) async throws -> [UInt8] {
         guard case .snoozed(_, _, let id) = try await setting.receipt("default").decided.outcome else { return [] }
         setting.queue.openLane(destination) {}
@@ -90,7 +90,7 @@ import Testing
         }
     }
 
-    /// The notification of a setting once more, with an end.
+    /// Another notification of a setting, with an expiry.
     private func event(of setting: InteractionSetting, endingAt end: String) async throws -> InteractionSetting {
         let json = String(decoding: setting.event.event.body, as: UTF8.self)
         let ending = Event(

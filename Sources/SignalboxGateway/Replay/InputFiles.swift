@@ -40,19 +40,12 @@ package struct InputFiles {
     /// The name of an input in messages.
     package func name(of index: Int) -> String { paths[index] == "-" ? "standard input" : paths[index] }
 
-    func open(_ index: Int) throws(ReplayError) -> InputFile {
+    /// Opens an input.
+    package func open(_ index: Int) throws(ReplayError) -> InputFile {
         let path = paths[index]
         let descriptor = path == "-" ? STDIN_FILENO : Foundation.open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .failed("Cannot open \(path)") }
         return InputFile(name: name(of: index), descriptor, isStopped: isStopped)
-    }
-
-    /// Opens each file in turn and passes it to `body`.
-    package func forEach(_ body: (inout InputFile) throws -> Void) throws {
-        for index in paths.indices {
-            var file = try open(index)
-            try body(&file)
-        }
     }
 }
 

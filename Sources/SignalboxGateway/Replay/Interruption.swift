@@ -38,7 +38,7 @@ package final class Interruption: Sendable {
     }
 
     /// Calls `handler` once ^C arrives, on a thread that it must not block; at once if ^C has arrived already.
-    func whenItHappens(_ handler: @escaping @Sendable () -> Void) {
+    package func whenItHappens(_ handler: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             state.handlers.append(handler)
             return state.happened

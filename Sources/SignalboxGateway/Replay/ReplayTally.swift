@@ -87,29 +87,33 @@ package struct ReplayTally: Sendable, Equatable, Codable {
             json.key(name)
             json.integer(count)
         }
-        json.key("routes")
-        json.beginArray()
-        for row in rows {
-            json.beginObject()
+        json.list("routes", rows) { json, row in
             json.member("vendor", row.vendor)
             json.member("route", row.route)
             json.key("events")
             json.integer(row.events)
-            json.endObject()
         }
-        json.endArray()
-        json.key("warnings")
-        json.beginArray()
-        for (code, count) in warningRows {
-            json.beginObject()
-            json.member("code", code)
+        json.list("warnings", warningRows) { json, row in
+            json.member("code", row.code)
             json.key("count")
-            json.integer(count)
-            json.endObject()
+            json.integer(row.events)
         }
-        json.endArray()
         json.endObject()
         json.newline()
         return json.bytes
+    }
+}
+
+extension JSONWriter {
+    /// An array with one object for each element.
+    fileprivate mutating func list<Row>(_ name: String, _ rows: [Row], _ members: (inout JSONWriter, Row) -> Void) {
+        key(name)
+        beginArray()
+        for row in rows {
+            beginObject()
+            members(&self, row)
+            endObject()
+        }
+        endArray()
     }
 }

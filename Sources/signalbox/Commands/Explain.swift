@@ -37,12 +37,11 @@ struct Explain: AsyncParsableCommand {
 
     private func payload(_ inputs: InputFiles) throws -> [UInt8] {
         var body: [UInt8] = []
-        try inputs.forEach { file in
-            while try file.read({ body.append(contentsOf: $0) }) {
-                guard body.count <= Normalizer.payloadLimit else {
-                    throw refuse(
-                        "\(file.name) is larger than \(Normalizer.payloadLimit) bytes; explain takes one payload.")
-                }
+        var file = try inputs.open(0)
+        while try file.read({ body.append(contentsOf: $0) }) {
+            guard body.count <= Normalizer.payloadLimit else {
+                throw refuse(
+                    "\(file.name) is larger than \(Normalizer.payloadLimit) bytes; explain takes one payload.")
             }
         }
         return body
