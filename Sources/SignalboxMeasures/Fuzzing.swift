@@ -12,7 +12,7 @@ extension Stages {
         fuzzing.media(bytes)
     }
 
-    // The fuzzer calls from one thread; parsers are worth keeping.
+    // The fuzzer calls from one thread, which reuses the parsers.
     private nonisolated(unsafe) static let fuzzing = Fuzzing()
 }
 
@@ -30,7 +30,7 @@ private struct Fuzzing {
         readByCatalogue(bytes)
     }
 
-    /// As a file that an event points to, of the kind that it is, and of one that its size chooses.
+    /// Reads the bytes as a media file: of the kind that they begin with, and of a kind that their number selects.
     func media(_ bytes: UnsafeBufferPointer<UInt8>) {
         let file = Array(bytes)
         let kinds = MediaKind.allCases
@@ -40,7 +40,7 @@ private struct Fuzzing {
         }
     }
 
-    /// The bytes choose one vendor of the catalogue: all of them would take too long.
+    /// Reads by one vendor of the catalogue, which the bytes select: all of them would take too long.
     private func readByCatalogue(_ bytes: UnsafeBufferPointer<UInt8>) {
         let catalogue = Catalogue.builtIn
         let vendors = catalogue.profiles
@@ -65,7 +65,8 @@ private struct Fuzzing {
         return true
     }
 
-    /// Of a byte at most a handful come, escaped and kept in two places; warnings and the envelope have limits.
+    /// An event has at most a few bytes for each byte of its payload: escapes, and two copies. Warnings and the
+    /// envelope are limited.
     private func check(_ event: [UInt8], against size: Int) {
         precondition(event.count < 64 * 1024 + size * 64, "The event of \(size) bytes has \(event.count).")
         events.withParser { parser in

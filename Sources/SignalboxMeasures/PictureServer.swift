@@ -4,19 +4,19 @@ import NIOCore
 import ServiceLifecycle
 import Synchronization
 
-/// A server on loopback that has a different picture under every path and counts its requests.
+/// A server on loopback that serves a different picture at every path and counts its requests.
 public final class PictureServer: Sendable {
     // A class because connections and the benchmark share it.
     private let asked = Atomic<Int>(0)
     private let bytes: Int
 
-    /// `bytes`: of each picture.
+    /// `bytes`: the size of each picture.
     public init(bytes: Int) { self.bytes = bytes }
 
     /// Requests so far.
     public var requests: Int { asked.load(ordering: .relaxed) }
 
-    /// Serves for as long as `body` runs, which gets the address before the path.
+    /// Serves while `body` runs, which receives the address without a path.
     public func run<R: Sendable>(_ body: @Sendable @escaping (_ url: String) async throws -> R) async throws -> R {
         let (ports, listening) = AsyncStream.makeStream(of: Int.self)
         var logger = Logger(label: "pictures")
@@ -41,7 +41,7 @@ public final class PictureServer: Sendable {
         return result
     }
 
-    /// The beginning of a PNG file of 640 by 480 pixels, its name, and zeros: the gateway does not decode it.
+    /// The header of a PNG file of 640 by 480 pixels, its name, and zeros: the gateway does not decode it.
     private func picture(_ name: String) -> ByteBuffer {
         let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
         let header: [UInt8] =

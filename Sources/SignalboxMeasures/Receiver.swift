@@ -4,9 +4,9 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A webhook endpoint on loopback that notes how long each event took from its acceptance to its arrival.
+/// A webhook endpoint on loopback that measures the time of each event from its acceptance to its arrival.
 ///
-/// Speaks bare HTTP, because it shares the cores with the gateway that it measures.
+/// Its HTTP is minimal, because it shares the cores with the gateway that it measures.
 public final class ReceiverMeasure: Sendable {
     // A class because connections and the benchmark share it.
     private struct State {
@@ -22,7 +22,7 @@ public final class ReceiverMeasure: Sendable {
     /// Milliseconds from the event's `time` to its arrival, in the order of arrival.
     public var delays: [Double] { state.withLock { $0.delays } }
 
-    /// Serves for as long as `body` runs, which gets the address to send to.
+    /// Serves while `body` runs, which receives the address to send to.
     public func run<R: Sendable>(_ body: @Sendable @escaping (_ url: String) async throws -> R) async throws -> R {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         let channel = try await ServerBootstrap(group: group)
@@ -73,7 +73,7 @@ public final class ReceiverMeasure: Sendable {
     /// parser, because the receiver shares the cores with the gateway that it measures.
     private static func acceptedAt(_ body: ByteBuffer) -> Double {
         body.withUnsafeReadableBytes { bytes in
-            // Eight bytes, so that one comparison does.
+            // Eight bytes, so that one comparison suffices.
             let mark = Array(#""time":""#.utf8).withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
             let start = bytes.indices.dropLast(31).first {
                 bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self) == mark
@@ -99,12 +99,12 @@ public final class ReceiverMeasure: Sendable {
     }
 }
 
-/// Hands on the body of every request and answers it with 204.
+/// Passes on the body of every request and answers it with 204.
 private final class ArrivalHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = ByteBuffer
 
-    // A class because channels call it; one channel's thread only.
+    // A class because a channel calls it, on its event loop only.
     private let arrived: (ByteBuffer) -> Void
     private var body = ByteBuffer()
     private let answer = ByteBuffer(string: "HTTP/1.1 204 No Content\r\n\r\n")

@@ -3,7 +3,7 @@ import SignalboxConfig
 import SignalboxJSON
 import SignalboxRouting
 
-/// Routes as a team with many campaigns has them, and events of about a kilobyte, parsed, to match against them.
+/// Routes like those of a team with many campaigns, and parsed events of about a kilobyte to match them.
 public struct RouteMeasure {
     private let parsers: [JSONParser]
     private let events: [JSONValue]
@@ -23,7 +23,7 @@ public struct RouteMeasure {
         table = try RoutedConfig(Array(config.utf8)).routes
         matcher = RouteMatcher(table.routes.map(\.match))
         var parsers: [JSONParser] = []
-        // Each matches one route. In an order that no cache foresees.
+        // Each matches one route, in an order that no cache predicts.
         events = try (0..<32).map { number in
             let parser = JSONParser()
             parsers.append(parser)
@@ -44,7 +44,7 @@ public struct RouteMeasure {
         }
     }
 
-    /// Decides where events go, one after the other. Returns how many deliveries that makes.
+    /// Decides the deliveries of events, one after the other. Returns their number.
     public func decide(_ count: Int) -> Int {
         withExtendedLifetime(parsers) {
             var targets = 0
@@ -55,7 +55,7 @@ public struct RouteMeasure {
         }
     }
 
-    /// Asks every pattern by itself. Returns how many routes matched.
+    /// Evaluates every pattern separately. Returns how many routes matched.
     public func matchOneByOne(_ count: Int) -> Int {
         withExtendedLifetime(parsers) {
             var matches = 0

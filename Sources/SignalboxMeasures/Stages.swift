@@ -6,8 +6,7 @@ import SignalboxNotification
 import SignalboxSQLite
 import SignalboxStore
 
-/// The stages of the product as things that a benchmark can call. Benchmarks are a separate package with
-/// dependencies of their own; these are the only public declarations.
+/// The stages of the product, for benchmarks. Benchmarks are a separate package, so these declarations are public.
 public enum Stages {
     /// Parses every payload with simdjson and nothing else. Returns the bytes read.
     public static func parse(_ payloads: [[UInt8]]) -> Int {
@@ -36,7 +35,7 @@ public enum Stages {
     }
 
     /// The time of the chain alone, without and with the catalogue: detecting and reading payloads that are already
-    /// parsed. Both are measured payload by payload in turn, so that neither meets a slower machine.
+    /// parsed. Both are measured payload by payload in turn, so that the load of the machine affects both alike.
     public static func chain(_ payloads: [[UInt8]]) -> (without: Duration, with: Duration) {
         let without = Vendors.all.filter { !($0 is Catalogue) }.map(\.name)
         guard let small = try? VendorChain(named: without) else { preconditionFailure("The registry knows its names.") }

@@ -42,7 +42,7 @@ package struct BuiltBinary: Sendable {
     }
 }
 
-/// A process that a test started. A class because its end is awaited from elsewhere than where it is told to end.
+/// A process that a test started. A class because one task awaits its end and another one stops it.
 package final class RunningBinary: @unchecked Sendable {
     // Sendable: Process may be signalled from any thread once it runs; the rest never changes.
     private let process = Process()
@@ -76,13 +76,13 @@ package final class RunningBinary: @unchecked Sendable {
 
     deinit { try? standardInput.fileHandleForWriting.close() }
 
-    /// Writes to its standard input and closes that, unless more is to come.
+    /// Writes to its standard input, and closes it unless more follows.
     package func send(_ input: Data, andClose isWhole: Bool = true) {
         let handle = standardInput.fileHandleForWriting
         input.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                // Not FileHandle's, which ends the process when a signal comes between.
+                // FileHandle's method would end the process when a signal interrupts it.
                 let count = UnsafeRawBufferPointer(rebasing: rest).withMemoryRebound(to: UInt8.self) {
                     write(handle.fileDescriptor, $0.baseAddress, $0.count)
                 }
@@ -95,7 +95,7 @@ package final class RunningBinary: @unchecked Sendable {
         if isWhole { try? handle.close() }
     }
 
-    /// As the system numbers processes.
+    /// The process id.
     package var identifier: Int32 { process.processIdentifier }
 
     package func signal(_ number: Int32) { kill(process.processIdentifier, number) }
@@ -106,7 +106,7 @@ package final class RunningBinary: @unchecked Sendable {
         return -1
     }
 
-    /// The address that `serve` or `listen` says that it listens on; nil when it ends without saying so.
+    /// The address that `serve` or `listen` prints; nil when the process ends before.
     package func listeningURL() async -> String? {
         for await line in errors.stream {
             guard let start = line.range(of: "http://") else { continue }
@@ -115,7 +115,7 @@ package final class RunningBinary: @unchecked Sendable {
         return nil
     }
 
-    /// The lines of one of its outputs, as they come.
+    /// The lines of one of its outputs, as they arrive.
     package struct Lines: Sendable {
         package let stream: AsyncStream<String>
 
@@ -141,7 +141,7 @@ package final class RunningBinary: @unchecked Sendable {
             thread.start()
         }
 
-        /// The next bytes; nil at the end. Not `availableData`, which ends the process when a signal comes between.
+        /// The next bytes; nil at the end. `availableData` would end the process when a signal interrupts it.
         private static func read(from descriptor: Int32) -> Data? {
             var buffer = [UInt8](repeating: 0, count: 65536)
             while true {
@@ -151,7 +151,7 @@ package final class RunningBinary: @unchecked Sendable {
             }
         }
 
-        /// Everything up to the end, a line end behind each line.
+        /// Everything up to the end, with a line end after each line.
         package func text() async -> String {
             var text = ""
             for await line in stream { text += line + "\n" }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A misbehaving server on loopback: hangs, sends slowly, resets the connection, shows a certificate that has
-/// expired. `Peer/peer.py` says which modes there are.
+/// A misbehaving server on loopback: hangs, sends slowly, resets the connection, presents an expired certificate.
+/// `Peer/peer.py` lists the modes.
 package struct Peer: Sendable {
     package let port: Int
     private let process: RunningBinary
 
-    /// A request as it came in.
+    /// A request as it arrived.
     package struct Request: Sendable, Decodable {
         /// The first line.
         package let line: String
@@ -17,7 +17,7 @@ package struct Peer: Sendable {
         package let from: Int?
     }
 
-    /// The next request that comes in. Ends only when it is there, or with the server: give the test a time limit.
+    /// The next request. Waits for it until the server ends: give the test a time limit.
     package func next() async throws -> Request? {
         for await line in process.output.stream {
             return try JSONDecoder().decode(Request.self, from: Data(line.utf8))
@@ -25,7 +25,7 @@ package struct Peer: Sendable {
         return nil
     }
 
-    /// Runs a server for as long as `body` does.
+    /// Runs a server while `body` runs.
     package static func run<R>(
         _ arguments: [String], _ body: (Peer) async throws -> R
     ) async throws -> R {
@@ -55,11 +55,11 @@ package struct Peer: Sendable {
     private struct PeerFailed: Error { let errors: String }
 }
 
-/// Certificates for servers on loopback: good ones of an authority of the test's own, and bad ones of every kind.
+/// Certificates for servers on loopback: good ones by a test authority, and bad ones of every kind.
 package struct TestCertificates: Sendable {
     private let directory: String
 
-    /// Makes them, in a directory of the caller's.
+    /// Makes them in this directory.
     package init(in directory: String) async throws {
         self.directory = directory
         let script = String(decoding: PackageResources.certificates_sh, as: UTF8.self)
@@ -71,7 +71,7 @@ package struct TestCertificates: Sendable {
     /// The path of one of the files, such as `good.pem`.
     package func path(_ name: String) -> String { directory + "/" + name }
 
-    /// The pin of the key that all servers have.
+    /// The pin of the key that all servers use.
     package func serverPin() throws -> String {
         "sha256//" + (try String(contentsOfFile: path("server.pin"), encoding: .utf8))
     }

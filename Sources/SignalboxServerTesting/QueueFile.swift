@@ -7,7 +7,7 @@ package struct QueueFile: Sendable {
 
     package init(_ path: String) { self.path = path }
 
-    /// Holds the lock that every writer needs for as long as `body` runs.
+    /// Holds the lock of writers while `body` runs.
     package func locked<R>(_ body: () async throws -> R) async throws -> R {
         let process = try python(
             """
@@ -24,7 +24,7 @@ package struct QueueFile: Sendable {
         return try result.get()
     }
 
-    /// Copies what is committed to another file, and then overwrites all of it but the first page.
+    /// Copies the committed pages to another file, and then overwrites all of them except the first.
     package func damage(keeping copy: String) async throws {
         let process = try python(
             """
@@ -40,7 +40,7 @@ package struct QueueFile: Sendable {
         guard await process.end() == 0 else { throw Failed(errors: await process.errors.text()) }
     }
 
-    /// Overwrites the first leaf of a table that has several, while no process has the file open.
+    /// Overwrites the first leaf page of a table with several, while no process has the file open.
     package func damageLeaf(of table: String) async throws {
         let process = try python(
             """

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A connection whose bytes a test chooses, where an HTTP client would only send what is right.
+/// A connection whose bytes a test chooses; an HTTP client sends valid requests only.
 package enum RawConnection {
     /// Sends bytes in one write to a local server and returns the bytes that arrive until it closes. `endsInput`:
     /// true to close the sending side after them.

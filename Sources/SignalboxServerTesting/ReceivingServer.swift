@@ -16,7 +16,7 @@ package final class ReceivingServer: Sendable {
     /// The URL of the endpoint.
     package var url: String { "http://\(address)/hooks" }
 
-    /// The first `count` messages that arrive from now on. Ends only when they are there: give the test a time limit.
+    /// The next `count` messages. Waits until all have arrived: give the test a time limit.
     package func next(_ count: Int = 1) async -> [WebhookReceiver.Message] {
         var received: [WebhookReceiver.Message] = []
         guard count > 0 else { return [] }
@@ -27,7 +27,7 @@ package final class ReceivingServer: Sendable {
         return received
     }
 
-    /// Runs a server for as long as `body` does. `answer` gets each message and says the status to answer with.
+    /// Runs a server while `body` runs. `answer` receives each message and returns the status of the response.
     package static func run<R: Sendable>(
         answer: @escaping @Sendable (WebhookReceiver.Message) async -> Int = { _ in 204 },
         _ body: @Sendable @escaping (ReceivingServer) async throws -> R

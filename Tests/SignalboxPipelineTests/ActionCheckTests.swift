@@ -68,7 +68,7 @@ import Testing
         #expect(try allWarnings(#""category-actions": ["# + buttons + "]").count == 100)
     }
 
-    /// Those about categories left out.
+    /// Without the warnings about categories.
     private func warnings(_ members: String, _ actions: ActionTypes = ActionTypes()) throws -> [String] {
         try allWarnings(members, actions).filter { !$0.hasPrefix("category.") }
     }

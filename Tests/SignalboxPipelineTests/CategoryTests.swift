@@ -70,7 +70,7 @@ import Testing
         return json.bytes
     }
 
-    /// Paths of this stage lead into the event, to what is there or to what is missing.
+    /// Paths of this stage point into the event, to a present or a missing member.
     @Test(arguments: try Fixture.all(in: .module))
     func warningPathsPointIntoTheEvent(_ fixture: Fixture) throws {
         try withEvent(try pipeline.event(fixture.input).get()) { body in
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    /// A list that is read page by page could not go on behind such a name.
+    /// A cursor could not continue after such a name.
     @Test func doesNotRegisterANameWithNUL() throws {
         func payload(_ name: String) -> [UInt8] {
             Array(

@@ -2,11 +2,11 @@ import Foundation
 import SignalboxNotification
 import Testing
 
-/// When the push service would give a message up, the gateway does.
+/// The gateway expires a message when the push service would.
 @Suite struct ExpiryTests {
     private let pipeline = TestPipeline()
 
-    /// Seconds from the test's time on; nil where the event has no end.
+    /// Seconds from the test's time; nil if the event has no expiry.
     private func seconds(_ payload: String) throws -> TimeInterval? {
         try pipeline.event(payload).get().notAfter?.timeIntervalSince(TestPipeline.time)
     }
@@ -40,7 +40,7 @@ import Testing
         #expect(try seconds(#"{"to":"t","notification":{"title":"x"}}"#) == nil)
     }
 
-    /// A date that no calendar has must not end up in the queue.
+    /// The queue must not receive a date beyond the calendar.
     @Test(arguments: ["9223372036854775807", "9223372036854775", "253402300800"])
     func acceptsAnyTimeToLive(text: String) throws {
         #expect(try seconds(request(#""android":{"ttl":"\#(text)s"}"#)) == nil)

@@ -46,7 +46,7 @@ import Testing
         }
     }
 
-    /// As ``Intake/accept(_:from:as:)`` reads it: with the same payload behind the event, too.
+    /// ``Intake/accept(_:from:as:)`` and `readOne` also keep the same payload.
     @Test func bothPathsReadAPayloadAlike() async throws {
         try await withTemporaryDirectory { directory in
             let normalizer = Normalizer(
@@ -186,7 +186,7 @@ import Testing
             for body in ["\(atLimit){}", String(repeating: "{}", count: Intake.batchLimit + 1)] {
                 await #expect(throws: Intake.Failure.self) { try await intake.accept(Array(body.utf8), from: .default) }
             }
-            // Two on each line, which only cutting them shows.
+            // Two on each line, which only the splitter finds.
             let pairs = String(repeating: "{}{}\n", count: Intake.batchLimit / 2 + 1)
             await #expect(throws: Intake.Failure.self) { try await intake.accept(Array(pairs.utf8), from: .default) }
             #expect(try await queue.eventCount() == Intake.batchLimit)

@@ -69,7 +69,7 @@ struct InteractionSetting {
 
 private struct NoRoom: Error {}
 
-/// The calendar files that were made, in their order.
+/// The stored calendar files, in their order.
 actor KeptFiles {
     private var texts: [String] = []
 

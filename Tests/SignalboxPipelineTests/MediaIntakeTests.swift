@@ -11,7 +11,7 @@ import Testing
     private static let payload =
         #"{"aps":{"alert":"x","mutable-content":1},"media-attachment":"https://a.example/i.png","notification-action":{"type":"openApp"}}"#
 
-    /// One route for each way of having media, to a destination of its name.
+    /// One route for each media setting, to a destination with the same name.
     private func routed(_ media: [(String, RouteMedia)], including: EventParts = [], payload: String = payload) throws
         -> RoutedEvent
     {

@@ -51,9 +51,9 @@ import Testing
         }
     }
 
-    /// The fixtures whose actions the gateway could not carry out, and why.
+    /// The fixtures with invalid actions, and the problem of each.
     private static let ofActions = [
-        // The plug-in for Android wants a time.
+        // The Android plug-in requires a time.
         "SignalboxVendorsTests/mce/keys-of-android.json": ["action.calendar-invalid"],
         // A button whose address is not a string.
         "SignalboxVendorsTests/synerise/wrong-types.json": ["action.value-missing"],

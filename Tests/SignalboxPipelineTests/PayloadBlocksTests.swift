@@ -76,7 +76,7 @@ import Testing
             ])
     }
 
-    /// Sound and damaged lines in random order: sound ones all come out, and none that are not.
+    /// Valid and damaged lines in random order: every valid line becomes an event.
     @Test func readsValidLinesBetweenInvalidOnes() {
         let seed: UInt64 = 20_261_120
         var random = SeededGenerator(seed: seed)

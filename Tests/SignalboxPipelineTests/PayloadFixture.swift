@@ -1,13 +1,13 @@
 import Foundation
 import SignalboxNotification
 
-/// The inputs of the other targets' fixtures: every payload that the project has an example of.
+/// The inputs of the other targets' fixtures: every example payload of the project.
 struct PayloadFixture: Sendable, CustomStringConvertible {
     let description: String
     let input: [UInt8]
     /// The `data` that the vendors' tests expect; nil for fixtures of other targets.
     let data: [UInt8]?
-    /// For whom the source has to be configured, because the payload does not say whose it is.
+    /// The vendor that the config must name for the source, because the payload does not show it.
     let vendor: VendorID?
 
     static func all() throws -> [PayloadFixture] {

@@ -12,7 +12,7 @@ struct TestPipeline {
     var normalizer = Normalizer(chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: key))
     let reception = Reception(from: SourceName("mobile"), at: time)
 
-    /// One payload by itself. `vendor`: for whom the source is configured.
+    /// The event of one payload. `vendor`: the vendor of the source in the config.
     func event(_ payload: [UInt8], of vendor: VendorID? = nil) -> Result<Event, Rejection> {
         let reception = Reception(from: reception.source, at: reception.receivedAt, vendor: vendor)
         let parser = Normalizer.makeParser()
@@ -27,7 +27,7 @@ struct TestPipeline {
 
     func event(_ payload: String) -> Result<Event, Rejection> { event(Array(payload.utf8)) }
 
-    /// A whole input, handed over in chunks.
+    /// The events of an input, appended in chunks.
     func read(_ input: [UInt8], chunk: Int = .max) -> [Result<Event, Rejection>] {
         var blocks = PayloadBlocks()
         var results: [Result<Event, Rejection>] = []
@@ -69,7 +69,7 @@ extension Result<Event, Rejection> {
     }
 }
 
-/// Parses an event's body; the value is good within `read`.
+/// Parses an event's body; the value is valid during `read`.
 func withEvent<R>(_ event: Event, _ read: (JSONValue) throws -> R) throws -> R {
     let parser = JSONParser()
     return try withExtendedLifetime(parser) { try read(try parser.parse(event.body)) }

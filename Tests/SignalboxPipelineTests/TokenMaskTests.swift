@@ -80,7 +80,7 @@ import Testing
         #"{"source":"xnpe_platform","title":"T","message":"M","attributes":"{\"recipient\":\"TOKEN\"}"}"#,
         #"{"source":"xnpe_platform","title":"T","message":"M","data":"{\"x\":1,\"recipient\":\"TOKEN\"}"}"#,
         #"{"aps":{"alert":"x"},"CIO-Delivery-ID":"d","CIO-Delivery-Token":"TOKEN"}"#,
-        // Only hinted at, or read as another vendor.
+        // The vendor is only hinted at, or another one reads the payload.
         #"{"aps":{"alert":"x"},"CIO-Delivery-Token":"TOKEN"}"#,
         #"{"_ab":"true","a":"x","t":"y","CIO-Delivery-ID":"d","CIO-Delivery-Token":"TOKEN"}"#,
         // The request's own token, copied into the app's data.

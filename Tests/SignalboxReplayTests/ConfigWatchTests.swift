@@ -1,6 +1,6 @@
 import Foundation
+import SignalboxConfig
 import SignalboxGateway
-import SignalboxRouting
 import SignalboxTesting
 import Testing
 

@@ -1,7 +1,6 @@
 import Synchronization
 
-/// A clock on which every sleep is over at once, and that says how much time was slept away. A class because the
-/// sleeper and the test share it.
+/// A clock that every sleep advances at once. A class because the sleeper and the test share it.
 final class JumpingClock: Clock {
     struct Instant: InstantProtocol {
         var offset: Swift.Duration

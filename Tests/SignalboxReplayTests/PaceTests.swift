@@ -18,7 +18,7 @@ import Testing
         #expect(pace.delay(of: 10, recorded: nil, at: .zero) == .zero)
         #expect(pace.delay(of: 10, recorded: nil, at: .zero) == .milliseconds(100))
         #expect(pace.delay(of: 5, recorded: nil, at: .milliseconds(150)) == .milliseconds(50))
-        // Unused time is not made up for.
+        // Unused time does not accumulate.
         #expect(pace.delay(of: 10, recorded: nil, at: .seconds(60)) == .zero)
         #expect(pace.delay(of: 10, recorded: nil, at: .seconds(60)) == .milliseconds(100))
         #expect(Pace(perSecond: 0.5).mostTogether == 1)

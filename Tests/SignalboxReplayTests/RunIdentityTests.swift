@@ -8,9 +8,8 @@ import Testing
     private let key = [UInt8](repeating: 7, count: 32)
 
     /// The digest is OpenSSL's: `printf 'event:0:40' | openssl dgst -sha256 -mac HMAC -macopt hexkey:0707…` begins
-    /// with 064107b17010bd96cb90968b74e49ffb, whose second half is taken as a number of the machine's order. The
-    /// first 48 bits are the time, 1795210140123, then stands the version, and 10 are the first bits of the fourth
-    /// group.
+    /// with 064107b17010bd96cb90968b74e49ffb; its second half is read as a number in the machine's byte order. The
+    /// first 48 bits are the time, 1795210140123; the version follows. The fourth group begins with the bits 10.
     @Test func idsAreVersion7WithADigestOfThePosition() {
         let identity = RunIdentity(key: key, started: started)
         let id = identity.eventID(input: 0, offset: 40, recorded: nil).description

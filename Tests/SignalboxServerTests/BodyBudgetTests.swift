@@ -11,7 +11,7 @@ import Testing
             peer: PeerAddress(try SocketAddress(ipAddress: "192.0.2.\(peer)", port: 1)))
     }
 
-    /// Takes pieces of one byte until there is no room; returns how many.
+    /// Reserves single bytes until none is available; returns their number.
     private static func fill(_ shares: inout BodyShares, for holder: BodyHolder) -> Int {
         var count = 0
         while shares.reserve(1, for: holder) { count += 1 }

@@ -39,7 +39,7 @@ import Testing
         #expect(ledger.open(4, by: try Self.peer(1), Self.idle(since: 2)) == .acceptedInsteadOf(1))
     }
 
-    /// 5,000 idle connections of one peer do not keep others out.
+    /// 5,000 idle connections of one peer do not block others.
     @Test func whenConnectionsRunOutThePeerWithTheMostLosesOne() throws {
         var ledger = ConnectionLedger<Int>(capacity: 6)
         for id in 0..<3 { _ = ledger.open(id, by: try Self.peer(1), Self.idle(since: 10 + Int64(id))) }

@@ -46,7 +46,7 @@ import Testing
         #expect(problem.detail.contains("state"))
     }
 
-    /// The longest query that fits into a head costs no more than its first unknown parameter.
+    /// The check of the longest possible query stops at its first unknown parameter.
     @Test func aLongNameIsNotCompared() throws {
         let problem = try #require(Self.problem(String(repeating: "a", count: 80_000)))
         #expect(problem.detail.utf8.count < 300)

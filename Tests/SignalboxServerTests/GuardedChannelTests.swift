@@ -23,7 +23,7 @@ import Testing
         }
     }
 
-    /// Answers from a task, after the whole body, or with a large body of its own for `/large`.
+    /// Answers from a task after the whole body; answers `/large` with a large body.
     private static func router() -> RouterResponder<GatewayRequestContext> {
         let router = Router(context: GatewayRequestContext.self)
         router.add(middleware: ProblemMiddleware())

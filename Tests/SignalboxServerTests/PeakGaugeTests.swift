@@ -3,7 +3,7 @@ import Testing
 @testable import SignalboxServer
 
 @Suite struct PeakGaugeTests {
-    /// Applies changes one after the other, and asks after each.
+    /// Applies changes one after the other, and queries after each.
     private static func falls(_ changes: [Int], from threshold: Int) -> [Bool] {
         var gauge = PeakGauge()
         return changes.map { change in
