@@ -85,10 +85,7 @@ package final class JSONParser {
 
     /// Parses one text, which is copied. Skips a byte order mark.
     package func parse(_ text: [UInt8]) throws(JSONError) -> JSONValue {
-        let result = text.withUnsafeBufferPointer { bytes -> Result<JSONValue, JSONError> in
-            Result { () throws(JSONError) in try parse(bytes, foundIn: nil) }
-        }
-        return try result.get()
+        try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in try parse(bytes, foundIn: nil) }
     }
 
     /// Parses the JSON text that a string of another document holds. JSON Pointers into it continue the string's own

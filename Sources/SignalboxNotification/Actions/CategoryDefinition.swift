@@ -47,12 +47,9 @@ extension JSONWriter {
 
     /// Writes arguments with the keys of every object in order.
     private mutating func sorted(_ text: JSONText) {
-        let parser = JSONParser()
-        withExtendedLifetime(parser) {
-            // Too large or nested too deep for a parser: the vendor's order of keys.
-            guard let value = try? parser.parse(text.bytes) else { return self.text(text) }
-            sorted(value)
-        }
+        let isRead: Void? = text.withValue { sorted($0) }
+        // Too large or nested too deep for a parser: the vendor's order of keys.
+        if isRead == nil { self.text(text) }
     }
 
     /// Writes a value with the keys of every object in order.

@@ -87,8 +87,7 @@ extension CatalogueCondition.Test {
     var determinesValue: Bool {
         switch self {
         case .isTrue, .equals, .equalsIgnoringCase: true
-        case .present, .absent, .unset, .filled, .scalar, .integer, .text, .object, .filledObject, .list: false
-        case .among, .notAmong, .host, .startsWith, .moreThan, .form: false
+        default: false
         }
     }
 

@@ -134,14 +134,12 @@ extension PushNotification {
         addMedia(payload["img"], as: .attachment)
         addMedia(payload["i"], as: .icon)
         readBrazeTap(link: payload["u"], inWebView: false)
-        var buttons: [Category.Button] = []
-        for (position, button) in boundedObjects(payload["pab"], "braze.too-many-buttons", in: payload.parser) {
-            buttons.append(
-                .init(
+        defineCategory(
+            boundedObjects(payload["pab"], "braze.too-many-buttons", in: payload.parser).map { position, button in
+                Category.Button(
                     identifier: button["action"]?.scalarText ?? String(position), title: button["title"]?.text,
-                    action: Braze.action(type: button["a"], link: button["u"], inWebView: false)))
-        }
-        defineCategory(buttons)
+                    action: Braze.action(type: button["a"], link: button["u"], inWebView: false))
+            })
         fillCustom(from: payload, except: Braze.webKeys, adding: [.members(payload["e"], of: "e")])
     }
 }

@@ -18,20 +18,17 @@ struct Sourse: VendorDetector {
     }
     var looksAt: [StaticString] { ["handler"] }
 
+    /// Sourse sends the same news as a plain notification to apps without the SDK. It has none of Sourse's keys, but
+    /// its condition excludes devices with the SDK, by either name of their topic (incoming-inc/ios-sdk,
+    /// SmartNotifications/backend/sendNotification.js).
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {
         if let handler = payload["handler"], handler.equals("com.sourse.notification") {
             return Detection(.proof, evidence: [payload.pointer(to: handler)])
         }
-        guard let condition = payload.target.condition, isCompanion(payload.target.topics) else { return nil }
+        guard let condition = payload.target.condition, let topics = payload.target.topics,
+            !topics.excluded.isDisjoint(with: ["sourse_sdk_integrated", "isdk_sdk_integrated"])
+        else { return nil }
         return Detection(.hint, evidence: [payload.pointer(to: condition)])
-    }
-
-    /// Sourse sends the same news as a plain notification to apps without the SDK. It has none of Sourse's keys, but
-    /// its condition excludes devices with the SDK, by either name of their topic (incoming-inc/ios-sdk,
-    /// SmartNotifications/backend/sendNotification.js).
-    private func isCompanion(_ topics: TopicCondition?) -> Bool {
-        guard let topics else { return false }
-        return !topics.excluded.isDisjoint(with: ["sourse_sdk_integrated", "isdk_sdk_integrated"])
     }
 
     func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
