@@ -21,7 +21,7 @@ import Testing
         #expect(
             mistakes(#"{"a":1}"#)
                 == [
-                    "1:6: /a: a field of a pattern must be an array of what it may be, or an object; neither may be empty"
+                    "1:6: /a: a field of a pattern must be an array of values and comparisons, or an object; neither may be empty"
                 ])
         #expect(mistakes("{") == ["1:2: the file ends too early; a closing } is missing"])
         #expect(mistakes("[]").first?.contains("a pattern must be an object") == true)

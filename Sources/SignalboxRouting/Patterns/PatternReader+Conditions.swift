@@ -142,7 +142,7 @@ extension PatternReader {
             return .wildcard(try Wildcard(text))
         } catch {
             switch error {
-            case .consecutive: note(value, "one \"*\" behind another says nothing more; leave one out")
+            case .consecutive: note(value, "two adjacent \"*\" have no effect; leave one out")
             case .escape:
                 note(value, "a backslash stands before \"*\" or another backslash; in JSON it is written twice")
             case .tooLong: note(value, "a wildcard can have at most \(Wildcard.longest) bytes; shorten it")
@@ -272,7 +272,7 @@ extension PatternReader {
         guard let block = AddressRange(ruler: text) else {
             note(
                 value,
-                "\"\(text)\" is no address range; write it like 10.0.0.0/8 or fd00::/8, and a single address as a text without \"cidr\""
+                "\"\(text)\" is not an address range; write it like 10.0.0.0/8 or fd00::/8, and a single address as a text without \"cidr\""
             )
             return nil
         }

@@ -113,7 +113,7 @@ struct PatternReader {
     private mutating func isConsistent(_ alternative: Alternative) -> Bool {
         var seen: Set<[[UInt8]]> = []
         for entry in alternative where !seen.insert(entry.field.path).inserted {
-            note(entry.value, "this field is asked for twice on one way through \"$or\"; ask for it in one place")
+            note(entry.value, "one alternative of \"$or\" has this field twice; write it in one place")
             return false
         }
         return true
@@ -155,10 +155,10 @@ struct PatternReader {
         guard !draft.isTooLarge else { return [[]] }
         if value.isObject, !value.isEmptyContainer { return alternatives(of: value, at: path, inOr: inOr, &draft) }
         guard value.isArray, !value.isEmptyContainer else {
-            let hint = Pattern.comparisons.contains(name) ? "; a comparison stands in an array: [{\"\(name)\": …}]" : ""
+            let hint = Pattern.comparisons.contains(name) ? "; write a comparison in an array: [{\"\(name)\": …}]" : ""
             note(
                 value,
-                "a field of a pattern must be an array of what it may be, or an object; neither may be empty" + hint)
+                "a field of a pattern must be an array of values and comparisons, or an object; neither may be empty" + hint)
             return [[]]
         }
         var conditions: [Pattern.Condition] = []

@@ -116,7 +116,7 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
         case .unknownRoute: "the config no longer has this transformation"
         case .tooLarge: "the template makes more than \(EventTemplate.outputLimit / 1024 / 1024) MiB"
         case .notJSON(let position):
-            "the template makes what is no JSON"
+            "the template output is not valid JSON"
                 + (position.map { " from line \($0.line), column \($0.column) of the output on" } ?? "")
         }
     }

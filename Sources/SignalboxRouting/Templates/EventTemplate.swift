@@ -36,7 +36,7 @@ package struct EventTemplate: Sendable, Equatable {
         } catch {
             throw InvalidTemplate(error)
         }
-        let names = ["an event that has everything", "an event that has only what every event has"]
+        let names = ["an event that has everything", "an event that has only the required members"]
         for (sample, name) in zip(Self.samples, names) { try render(sample: sample, called: name) }
     }
 
