@@ -29,7 +29,7 @@ struct Option<Root: Sendable>: Sendable {
     let missing: String?
     /// Reads a value and sets the property; records errors.
     private(set) var read: Reading
-    private let defaultValue: @Sendable (Root) -> JSONNode?
+    private var defaultValue: @Sendable (Root) -> JSONNode? = { _ in nil }
 
     /// `required`: the error if the option is missing. `adding`: combines the values of several files; without it, only
     /// the config's own file may have the option.
@@ -38,53 +38,40 @@ struct Option<Root: Sendable>: Sendable {
         required missing: String? = nil, adding: (@Sendable (inout Value, Value) -> Void)? = nil,
         _ documentation: String
     ) {
-        self.init(key, type, missing, documentation) {
-            type.write($0[keyPath: path])
-        } read: { value, root, reader in
+        self.init(key, type, missing, documentation) { value, root, reader in
             guard let value = type.read(value, &reader) else { return }
             if let adding { adding(&root[keyPath: path], value) } else { root[keyPath: path] = value }
         }
         info.isInParts = adding != nil
+        defaultValue = { type.write($0[keyPath: path]) }
     }
 
     /// An option without a default.
     init<Value>(
         _ key: String, _ path: any WritableKeyPath<Root, Value?> & Sendable, _ type: OptionType<Value>,
-        required missing: String? = nil,
-        _ documentation: String
+        required missing: String? = nil, _ documentation: String
     ) {
-        self.init(key, type, missing, documentation) { _ in
-            nil
-        } read: { value, root, reader in
+        self.init(key, type, missing, documentation) { value, root, reader in
             root[keyPath: path] = type.read(value, &reader)
         }
     }
 
     /// An object whose options are properties of the same root.
     init(_ key: String, group section: Section<Root>, _ documentation: String) {
-        self.init(key, .section(section), nil, documentation) { _ in
-            nil
-        } read: {
-            section.read($0, into: &$1, &$2)
-        }
+        self.init(key, .section(section), nil, documentation) { section.read($0, into: &$1, &$2) }
     }
 
     /// An option that is accepted and has no effect.
     init(ignoring key: String, inParts: Bool = false, _ documentation: String) {
-        self.init(key, OptionType<Bool>(TypeInfo("any", [:])) { _, _ in nil }, nil, documentation) { _ in
-            nil
-        } read: { _, _, _ in
-        }
+        self.init(key, OptionType<Bool>(TypeInfo("any", [:])) { _, _ in nil }, nil, documentation) { _, _, _ in }
         info.isInParts = inParts
     }
 
     private init<Value>(
-        _ key: String, _ type: OptionType<Value>, _ missing: String?, _ documentation: String,
-        defaultValue: @escaping @Sendable (Root) -> JSONNode?, read: @escaping Reading
+        _ key: String, _ type: OptionType<Value>, _ missing: String?, _ documentation: String, read: @escaping Reading
     ) {
         info = OptionInfo(key: key, type: type.info, isRequired: missing != nil, documentation: documentation)
         self.missing = missing
-        self.defaultValue = defaultValue
         self.read = read
     }
 

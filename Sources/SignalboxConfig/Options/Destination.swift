@@ -96,16 +96,17 @@ extension Destination {
         let schema: JSONNode = [
             "if": ["required": ["builtin"]], "then": builtin.info.schema, "else": webhook.info.schema,
         ]
-        let either = OptionType<(draft: Draft, file: Int)>(
+        let either = OptionType<(draft: Draft?, file: Int)>(
             TypeInfo("object", schema, members: webhook.info.members + builtin.info.members)
         ) { value, reader in
-            guard value["builtin"] == nil else { return builtin.read(value, &reader).map { _ in (Draft(), 0) } }
+            guard value["builtin"] == nil else { return builtin.read(value, &reader).map { _ in (nil, 0) } }
             return webhook.read(value, &reader).map { ($0, reader.file(of: value)) }
         }
         return either.keyed(by: .names("destinations", upTo: ConfigBounds.destinations)).map { entries in
             entries.map { name, entry in
                 let location = ConfigLocation(file: entry.file, pointer: "/destinations").appending(name)
-                return entry.draft.destination(named: name, at: location)
+                return entry.draft?.destination(named: name, at: location)
+                    ?? Destination(name: DestinationName(name), endpoint: .inbox)
             }
         }
     }
@@ -129,7 +130,6 @@ extension Destination {
         func destination(named name: String, at location: ConfigLocation) -> Destination {
             var (destination, webhook) = (settings, webhook)
             destination.name = DestinationName(name)
-            guard !webhook.url.isEmpty else { return destination }
             let template = template?.located(at: location.appending("template"))
             webhook.format = Format(format, template: template, batch: batch)
             if webhook.handshake?.perMinute == nil {
