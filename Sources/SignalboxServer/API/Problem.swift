@@ -14,13 +14,11 @@ struct Problem: Error, Equatable {
     let detail: String
     let headers: HTTPFields
 
-    /// `status`: nil for the status that ``ProblemDescription`` declares for the code.
     init(
-        _ code: String, title: String = "The request was not accepted", _ detail: String, headers: HTTPFields = [:],
-        status: HTTPResponse.Status? = nil
+        _ status: HTTPResponse.Status, _ code: String, title: String = "The request was not accepted",
+        _ detail: String, headers: HTTPFields = [:]
     ) {
-        // A code that no HTTP request causes has no description.
-        self.status = status ?? HTTPResponse.Status(code: ProblemDescription.statuses[code] ?? 400)
+        self.status = status
         self.code = code
         self.title = title
         self.detail = detail
@@ -49,42 +47,45 @@ extension Reply {
 // MARK: Connections
 
 extension Problem {
-    static let hostMissing = Problem("host-invalid", "The request has no Host field: HTTP/1.1 requires exactly one.")
-    static let hostRepeated = Problem("host-invalid", "The request has several Host fields: send exactly one.")
+    static let hostMissing = Problem(
+        .badRequest, "host-invalid", "The request has no Host field: HTTP/1.1 requires exactly one.")
+    static let hostRepeated = Problem(
+        .badRequest, "host-invalid", "The request has several Host fields: send exactly one.")
     static let hostInvalid = Problem(
-        "host-invalid", "The Host field is not a host name or address with an optional port.")
+        .badRequest, "host-invalid", "The Host field is not a host name or address with an optional port.")
     static let targetInvalid = Problem(
-        "target-invalid", "The request target is neither a path nor an http or https URL.")
+        .badRequest, "target-invalid", "The request target is neither a path nor an http or https URL.")
     static let framingAmbiguous = Problem(
-        "framing-ambiguous",
+        .badRequest, "framing-ambiguous",
         "Transfer-Encoding requires HTTP/1.1 and excludes Content-Length: send only one of them.")
     static let transferCodingUnsupported = Problem(
-        "transfer-coding-unsupported",
+        .notImplemented, "transfer-coding-unsupported",
         "The only supported Transfer-Encoding is chunked: send the body without other codings.")
     static let expectationUnsupported = Problem(
-        "expectation-unsupported", "The only supported Expect is 100-continue: leave the field out."
+        .expectationFailed, "expectation-unsupported", "The only supported Expect is 100-continue: leave the field out."
     )
     static let unreadableBody = Problem(
-        "body-incomplete", "The connection ended before the whole body arrived: send the request again.")
-    static let slowBody = Problem("body-too-slow", "The body arrived too slowly: send it faster or in parts.")
+        .badRequest, "body-incomplete", "The connection ended before the whole body arrived: send the request again.")
+    static let slowBody = Problem(
+        .requestTimeout, "body-too-slow", "The body arrived too slowly: send it faster or in parts.")
     static let encodedBody = Problem(
-        "content-encoding-unsupported",
+        .unsupportedMediaType, "content-encoding-unsupported",
         "Compressed request bodies are not supported: leave content-encoding out.")
     static let unexpectedBody = Problem(
-        "body-unexpected", "This request has no body: use query parameters. No change was made.")
+        .badRequest, "body-unexpected", "This request has no body: use query parameters. No change was made.")
     static let busy = Problem(
-        "gateway-busy", title: noEvent,
+        .serviceUnavailable, "gateway-busy", title: noEvent,
         "All memory for request bodies is in use: send the request again in a moment.", headers: [.retryAfter: "1"])
 
     static func bodyTooLarge(limit: Int) -> Problem {
         Problem(
-            "body-too-large",
+            .contentTooLarge, "body-too-large",
             "A request body has at most \(limit) bytes: send it in parts. None of it was accepted.")
     }
 
     /// A request that the HTTP layer rejects.
     static func refused(_ status: HTTPResponse.Status) -> Problem {
-        Problem("request-refused", "\(status.reasonPhrase): check the path, the headers and the body.", status: status)
+        Problem(status, "request-refused", "\(status.reasonPhrase): check the path, the headers and the body.")
     }
 }
 
@@ -92,31 +93,33 @@ extension Problem {
 
 extension Problem {
     static let unexpected = Problem(
-        "internal-error", title: "The gateway failed",
+        .internalServerError, "internal-error", title: "The gateway failed",
         "This is a bug of the gateway; see its log. No event was accepted.")
     static let unauthorized = Problem(
-        "unauthorized", "Send the token of the source: authorization: Bearer TOKEN.",
+        .unauthorized, "unauthorized", "Send the token of the source: authorization: Bearer TOKEN.",
         headers: [.wwwAuthenticate: "Bearer"])
     static let adminUnauthorized = Problem(
-        "unauthorized",
+        .unauthorized, "unauthorized",
         "An admin token is required, one of admin.auth.bearer; source tokens are not accepted here. "
             + "Send it as authorization: Bearer TOKEN.", headers: [.wwwAuthenticate: "Bearer"])
     static let adminClosed = Problem(
-        "admin-closed",
+        .forbidden, "admin-closed",
         "The config has no admin token, and the gateway is open to other machines or requires source tokens. Add "
             + "\"admin\": {\"auth\": {\"bearer\": [\"env:ADMIN_TOKEN\"]}} to the config.")
     static let foreignPage = Problem(
-        "not-from-this-machine",
+        .forbidden, "not-from-this-machine",
         "Without sources in its config, the gateway accepts only requests that name localhost or a loopback address, "
             + "and none from pages of other sites. Configure sources with tokens, or use http://127.0.0.1.")
 
     static func notFound(_ path: String) -> Problem {
-        Problem("not-found", title: "Not found", "No such endpoint: \(path). Send payloads to POST /v1/notifications.")
+        Problem(
+            .notFound, "not-found", title: "Not found",
+            "No such endpoint: \(path). Send payloads to POST /v1/notifications.")
     }
 
     static func methodNotAllowed(_ request: Request, allow: String) -> Problem {
         Problem(
-            "method-not-allowed",
+            .methodNotAllowed, "method-not-allowed",
             "\(request.method) is not supported on \(request.uri.path); use \(allow).", headers: [.allow: allow])
     }
 
@@ -126,17 +129,18 @@ extension Problem {
             if let near = Spelling.nearest(to: name, among: known) { "did you mean \(near)?" } else {
                 known.isEmpty ? "this endpoint has none." : "known: \(known.joined(separator: ", "))."
             }
-        return Problem("parameter-unknown", "Unknown query parameter \"\(name)\"; \(hint) No change was made.")
+        return Problem(
+            .badRequest, "parameter-unknown", "Unknown query parameter \"\(name)\"; \(hint) No change was made.")
     }
 
     static func repeatedParameter(_ name: String) -> Problem {
         Problem(
-            "parameter-repeated",
+            .badRequest, "parameter-repeated",
             "The query parameter \(name) occurs more than once: send it once. No change was made.")
     }
 
     static func badQuery(_ detail: String) -> Problem {
-        Problem("query-malformed", title: "The request was not understood", detail)
+        Problem(.badRequest, "query-malformed", title: "The request was not understood", detail)
     }
 }
 
@@ -147,14 +151,20 @@ extension Problem {
     private static let noEvent = "No event was accepted"
 
     static let empty = Problem(
-        Rejection.Code.empty.rawValue, title: noPayload,
+        .badRequest, Rejection.Code.empty.rawValue, title: noPayload,
         "The request has no body: send one payload, a JSON array of payloads, or NDJSON.")
     static let badIdempotencyKey = Problem(
-        "idempotency-key-malformed",
+        .badRequest, "idempotency-key-malformed",
         "An idempotency-key has 1 to 255 printable ASCII characters and no spaces, for example a UUID.")
 
     init(_ rejection: Rejection, title: String = noPayload) {
-        self.init(rejection.code.rawValue, title: title, rejection.message)
+        let status: HTTPResponse.Status =
+            switch rejection.code {
+            case .tooLarge: .contentTooLarge
+            case .tooCostly: .unprocessableContent
+            default: .badRequest
+            }
+        self.init(status, rejection.code.rawValue, title: title, rejection.message)
     }
 
     init(_ failure: Intake.Failure) {
@@ -168,7 +178,7 @@ extension Problem {
             )
         case .keyReused:
             self.init(
-                "idempotency-key-reused",
+                .unprocessableContent, "idempotency-key-reused",
                 "An earlier request used this idempotency-key with another body: use a new key for a new request.")
         // The request's events may be in the queue, or may still be written to it.
         case .store(.undecided(let time)):
@@ -200,12 +210,12 @@ extension Problem {
 
     private static func batchTooLarge(_ limit: String) -> Problem {
         Problem(
-            "batch-too-large", title: "The batch was not accepted",
+            .contentTooLarge, "batch-too-large", title: "The batch was not accepted",
             "\(limit): send it in parts. None of it was accepted.")
     }
 
     private static func queue(_ code: String, title: String, _ detail: String) -> Problem {
-        Problem(code, title: title, detail, headers: [.retryAfter: "5"])
+        Problem(.serviceUnavailable, code, title: title, detail, headers: [.retryAfter: "5"])
     }
 }
 
@@ -213,31 +223,31 @@ extension Problem {
 
 extension Problem {
     static let noMedia = Problem(
-        "media-not-found", title: "No such file",
+        .notFound, "media-not-found", title: "No such file",
         "The name of a file is the SHA-256 of its content, 64 lower-case hexadecimal digits. Events link to files.")
     static let otherMedia = Problem(
-        "media-not-matched", title: "The file does not match",
+        .preconditionFailed, "media-not-matched", title: "The file does not match",
         "The etag of the file is its quoted name, and if-match does not list it.")
     static let unsignedLink = Problem(
-        "media-link-unsigned", title: "The link is not signed",
+        .forbidden, "media-link-unsigned", title: "The link is not signed",
         "Files are served by signed links only: use the href of an event with its whole query.")
     static let wrongLink = Problem(
-        "media-link-wrong", title: "The signature is not valid",
+        .forbidden, "media-link-wrong", title: "The signature is not valid",
         "The signature does not match this file and this time: use the href of an event unchanged.")
     static let expiredLink = Problem(
-        "media-link-expired", title: "The link has expired",
+        .forbidden, "media-link-expired", title: "The link has expired",
         "The link was valid: replay the event to get a new one.")
 
     static func noSuchRange(of bytes: Int) -> Problem {
         Problem(
-            "range-not-satisfiable", title: "No such range",
+            .rangeNotSatisfiable, "range-not-satisfiable", title: "No such range",
             "The file has \(bytes) bytes: request some of them, or leave range out.",
             headers: [.contentRange: "bytes */\(bytes)"])
     }
 
     static func notRetried(_ id: Int64) -> Problem {
         Problem(
-            "delivery-ended", title: "No change was made",
+            .conflict, "delivery-ended", title: "No change was made",
             "Delivery \(id) was delivered or has expired: only dead and waiting deliveries can be retried.")
     }
 
@@ -252,6 +262,7 @@ extension Problem {
     }
 
     private static func unknown(_ code: String, _ kind: String, _ name: String, in list: String) -> Problem {
-        Problem(code, title: "No such \(kind)", "No such \(kind): \(name). GET /v1/\(list) lists the \(list).")
+        Problem(
+            .notFound, code, title: "No such \(kind)", "No such \(kind): \(name). GET /v1/\(list) lists the \(list).")
     }
 }

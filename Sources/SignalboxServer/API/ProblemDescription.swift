@@ -10,9 +10,6 @@ package struct ProblemDescription: Sendable {
         (self.code, self.status, self.meaning, self.remedy) = (code, status, meaning, remedy)
     }
 
-    /// The status of each code.
-    static let statuses = Dictionary(uniqueKeysWithValues: (payloads + requests).map { ($0.code, $0.status) })
-
     /// Codes of a payload. `normalize` and `replay` report these too.
     package static let payloads = [
         Self("payload-empty", 400, "The body is empty.", "Send a JSON object."),

@@ -45,7 +45,7 @@ extension Problem {
     private static let noInteraction = "The interaction was not accepted"
 
     fileprivate static let emptyInteraction = Problem(
-        Rejection.Code.empty.rawValue, title: noInteraction,
+        .badRequest, Rejection.Code.empty.rawValue, title: noInteraction,
         "The request has no body: send one interaction, a JSON array of interactions, or NDJSON.")
 
     fileprivate init(_ failure: InteractionIntake.Failure) {
@@ -53,28 +53,28 @@ extension Problem {
         switch failure {
         case .unreadable(let rejection): self.init(rejection, title: title)
         case .mistaken(.malformed(let detail), _):
-            self.init("interaction-malformed", title: title, detail)
+            self.init(.unprocessableContent, "interaction-malformed", title: title, detail)
         case .mistaken(.unknownEvent(let id), _):
             self.init(
-                "event-not-found", title: title,
+                .notFound, "event-not-found", title: title,
                 "No stored event has the id \(id); `retention` in the config limits how long events are stored.")
         case .mistaken(.notANotification(let id), _):
             self.init(
-                "event-not-a-notification", title: title,
+                .unprocessableContent, "event-not-a-notification", title: title,
                 "Event \(id) is not a notification: report the id of the notification's event.")
         case .mistaken(.tooLarge, _):
             self.init(
-                Rejection.Code.tooLarge.rawValue, title: title,
+                .contentTooLarge, Rejection.Code.tooLarge.rawValue, title: title,
                 "The event about this interaction exceeds the size limit of events.")
         case .mistaken(.tooCostly, _):
             self.init(
-                Rejection.Code.tooCostly.rawValue, title: title,
+                .unprocessableContent, Rejection.Code.tooCostly.rawValue, title: title,
                 "Evaluating the routes for its event exceeds the work limit: shorten its texts.")
         case .mistaken(.unknownAction(let identifier, let known), _):
             let buttons =
                 known.isEmpty ? "It has no buttons" : "Its buttons are " + known.joined(separator: ", ").prefix(2000)
             self.init(
-                "action-not-found", title: title,
+                .unprocessableContent, "action-not-found", title: title,
                 "The event has no action \(identifier.prefix(200)). \(buttons); default and dismiss always work.")
         }
     }
