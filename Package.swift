@@ -118,7 +118,7 @@ let package = Package(
         .target(
             name: "SignalboxMeasures",
             dependencies: [
-                "SignalboxEgress", "SignalboxJSON", "SignalboxGateway", "SignalboxNotification",
+                "SignalboxConfig", "SignalboxEgress", "SignalboxJSON", "SignalboxGateway", "SignalboxNotification",
                 "SignalboxRouting", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
