@@ -158,7 +158,8 @@ struct PatternReader {
             let hint = Pattern.comparisons.contains(name) ? "; write a comparison in an array: [{\"\(name)\": …}]" : ""
             note(
                 value,
-                "a field of a pattern must be an array of values and comparisons, or an object; neither may be empty" + hint)
+                "a field of a pattern must be an array of values and comparisons, or an object; neither may be empty"
+                    + hint)
             return [[]]
         }
         var conditions: [Pattern.Condition] = []
