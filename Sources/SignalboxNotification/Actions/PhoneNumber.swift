@@ -56,9 +56,30 @@ enum PhoneNumber {
         return digits
     }
 
-    /// `;name=value` or `;name`, any number of times; names and values as `pname` and `pvalue` of RFC 3966.
+    /// `;name=value` or `;name`, any number of times; names and values as `pname` and `pvalue` of RFC 3966. Linear in
+    /// the length of the text.
     private static func checkParameters(_ text: Substring) throws(Mistake) {
-        let parameters = /(;[A-Za-z0-9\-]+(=([A-Za-z0-9\[\]\/:&+$\-_.!~*'()]|%[0-9A-Fa-f]{2})+)?)*/
-        if text.wholeMatch(of: parameters.matchingSemantics(.unicodeScalar)) == nil { throw .parameters }
+        for parameter in text.split(separator: ";", omittingEmptySubsequences: false).dropFirst() {
+            let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = parts.first, !name.isEmpty,
+                name.utf8.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }),
+                parts.count == 1 || isValue(parts[1].utf8)
+            else { throw .parameters }
+        }
+    }
+
+    /// `pvalue` of RFC 3966.
+    private static func isValue(_ text: Substring.UTF8View) -> Bool {
+        var rest = text
+        guard !rest.isEmpty else { return false }
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard let first = rest.popFirst(), let second = rest.popFirst(), first.isHexDigit, second.isHexDigit
+                else { return false }
+            } else if !byte.isLetterOrDigit, !"[]/:&+$-_.!~*'()".utf8.contains(byte) {
+                return false
+            }
+        }
+        return true
     }
 }
