@@ -26,6 +26,7 @@ package struct ActionProblem: Error, Sendable, Equatable {
     /// One sentence for people.
     package let message: String
 
+    /// `path`: from the action; empty for the action itself.
     package init(_ code: Code, at path: String = "", _ message: String) {
         self.code = code
         self.path = path

@@ -61,8 +61,11 @@ package struct TappedNotification: Sendable, Equatable {
 
     /// The id of its event; for a snoozed notification, that of the first event.
     package let firstID: String
+    /// The `vendor` of the event's data.
     package let vendor: String
+    /// The `kind` of the event's data, as text: another version may have written it.
     package let kind: String
+    /// The `platform` of the event's data.
     package let platform: String
     /// `vendor/kind`.
     package let subject: String

@@ -6,6 +6,7 @@ import Synchronization
 package final class Outage: Sendable {
     private let isUnderWay = Mutex(false)
 
+    /// The operation counts as working until the first failure.
     package init() {}
 
     /// Records a failure; true when it is the first one in a row.

@@ -5,6 +5,7 @@ package struct Place: Sendable, Equatable {
     /// In bytes, from 0.
     package var offset: Int
 
+    /// Without arguments: the beginning of the input.
     package init(line: Int = 1, offset: Int = 0) {
         self.line = line
         self.offset = offset
@@ -36,6 +37,7 @@ package struct Rejection: Error, Sendable, Equatable {
         case envelope = "envelope-malformed"
     }
 
+    /// `place`: the payload's first byte in the input.
     package init(_ code: Code, at place: Place, _ message: String) {
         self.code = code
         self.place = place

@@ -7,6 +7,7 @@ package struct Warning: Sendable, Equatable {
     /// One sentence for people; its wording may change.
     package let message: String
 
+    /// `path`: a JSON Pointer; empty for the whole payload.
     package init(_ code: String, at path: String, _ message: String) {
         self.code = code
         self.path = path

@@ -110,7 +110,8 @@ package struct VendorChain: Sendable {
         return tokens
     }
 
-    /// The vendors that could have produced a payload.
+    /// The vendors that could have produced a payload. Asks every link, also after a proof, so that
+    /// ``VendorMatches/all`` and the device tokens are complete.
     package func matches(for payload: borrowing PlatformPayload) -> VendorMatches {
         var matches = VendorMatches()
         for position in links.indices {

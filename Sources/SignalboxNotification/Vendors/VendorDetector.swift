@@ -36,7 +36,8 @@ package struct VendorProfile: Sendable, Equatable {
     var confidence: String?
 }
 
-/// A link with code of its own for one vendor. It has the vendor's name in the chain.
+/// A link with code of its own for one vendor. It has the vendor's name in the chain. The chain calls
+/// ``detect(_:)`` for every payload, so it must be cheap for the payloads of other vendors.
 package protocol VendorDetector: ChainLink {
     var vendor: VendorID { get }
 
