@@ -81,6 +81,7 @@ struct CalendarEvent: Equatable {
         return .gmt
     }
 
+    /// The mistake that prevents making a file.
     private static func invalid(at path: String, _ message: String) -> ActionProblem {
         ActionProblem(.calendarInvalid, at: path, message)
     }

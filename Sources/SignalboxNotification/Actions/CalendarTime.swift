@@ -9,6 +9,7 @@ struct CalendarTime: Equatable {
     /// The years 1900 to 8999, which leave space for offsets and a year before.
     private static let years: Range<Int64> = -2_208_988_800..<221_845_392_000
 
+    /// Takes an instant that is within the years.
     private init(seconds: Int64, in zone: TimeZone) {
         self.seconds = seconds
         self.zone = zone
@@ -81,6 +82,7 @@ struct CalendarZone {
     private let zone: TimeZone
     private var onsets: Set<Onset> = []
 
+    /// A definition without observances. Call ``cover(_:)`` before ``write(to:)``.
     init(_ zone: TimeZone) { self.zone = zone }
 
     /// Adds the observances that an instant needs. Call it for instants in ascending order.

@@ -9,6 +9,7 @@ import SignalboxJSON
 struct CategoryDefinition {
     let bytes: [UInt8]
 
+    /// Writes the buttons once. Linear in their size, except for the sorting of keys.
     init(_ category: Category) {
         var writer = JSONWriter(reservingCapacity: 512)
         writer.beginArray()
@@ -19,6 +20,7 @@ struct CategoryDefinition {
 }
 
 extension JSONWriter {
+    /// Writes one button. The form determines the names that apps register: a change renames every category.
     fileprivate mutating func definition(_ button: Category.Button) {
         beginArray()
         string(button.identifier)
@@ -41,6 +43,7 @@ extension JSONWriter {
         endArray()
     }
 
+    /// Null instead of a missing member, so that positions keep their meaning.
     private mutating func stringOrNull(_ text: String?) {
         if let text { string(text) } else { null() }
     }

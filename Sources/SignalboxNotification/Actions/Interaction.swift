@@ -1,7 +1,8 @@
 import Foundation
 package import SignalboxJSON
 
-/// An app's report of a tap: on a notification, on one of its buttons, or to dismiss it.
+/// An app's report of a tap: on a notification, on one of its buttons, or to dismiss it. Apps may send a report again:
+/// ``identity`` recognises repeats.
 package struct Interaction: Sendable, Equatable {
     /// The part of the notification that the user tapped.
     package enum Choice: Sendable, Equatable {
@@ -30,8 +31,8 @@ package struct Interaction: Sendable, Equatable {
     private static let identifierLimit = 4 * 1024
     private static let members = ["eventId", "actionIdentifier", "text", "deviceTime", "activity"]
 
-    /// Reads `{"eventId", "actionIdentifier", "text"?, "deviceTime", "activity"?}`. Accepts Apple's identifiers for the
-    /// default action and the dismissal. Throws ``InteractionMistake/malformed(_:)``.
+    /// Reads `{"eventId", "actionIdentifier", "text"?, "deviceTime", "activity"?}`. Accepts Apple's identifiers for
+    /// the default action and the dismissal. Throws ``InteractionMistake/malformed(_:)``.
     package init(_ value: JSONValue) throws(InteractionMistake) {
         guard value.isObject else {
             throw .malformed("An interaction is a JSON object with eventId, actionIdentifier and deviceTime.")

@@ -29,7 +29,8 @@ struct LinkSyntax {
         }
     }
 
-    /// Reads each byte once and does not allocate: the gateway checks every link.
+    /// Reads each byte once and does not allocate: the gateway checks every link. Throws the first mistake. Requires a
+    /// host of http and https only.
     init(_ text: UnsafeBufferPointer<UInt8>) throws(Mistake) {
         guard let colon = Self.endOfScheme(text) else { throw .noScheme }
         schemeLength = colon

@@ -22,6 +22,8 @@ package struct Tap: Sendable, Equatable {
         self = try event.withRoot { (root, _) throws(InteractionMistake) in try Tap(interaction, in: root) }
     }
 
+    /// Throws for an event that is not a notification, and for a button that it does not have. Names at most 20
+    /// buttons.
     private init(_ interaction: Interaction, in event: JSONValue) throws(InteractionMistake) {
         guard event["type"]?.string == TappedNotification.type, let data = event["data"],
             let notification = TappedNotification(event)

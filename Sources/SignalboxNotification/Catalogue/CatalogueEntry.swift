@@ -1,5 +1,6 @@
 /// A vendor defined by data alone: its evidence, and the paths of its values.
 struct CatalogueEntry: Sendable {
+    /// The name in events. Unique in a catalogue.
     let vendor: VendorID
     /// The vendor's own spelling.
     let name: String
@@ -15,9 +16,11 @@ struct CatalogueEntry: Sendable {
 
 /// The effect of a tap: its link, or the vendor's word for it.
 struct CatalogueTap: Sendable {
+    /// A link of any scheme.
     var link: CataloguePaths = []
     /// A link that opens inside the app. It has precedence over the other link.
     var webView: CataloguePaths = []
+    /// The vendor's word for the effect.
     var word: CataloguePaths = []
     /// The meanings of the vendor's words.
     var types: [String: Action.ActionType] = [:]

@@ -1,4 +1,5 @@
-/// Finds the markers for a key in a time that depends on the key alone: a trie in flat arrays.
+/// Finds the markers for a key in a time that depends on the key alone: a trie in flat arrays. Built once for each
+/// catalogue.
 struct CatalogueIndex: Sendable {
     /// One byte of a key. Nodes of one level are linked as siblings.
     private struct Node {
@@ -35,6 +36,7 @@ struct CatalogueIndex: Sendable {
         }
     }
 
+    /// True without an entry.
     var isEmpty: Bool { nodes.isEmpty }
 
     /// Calls `body` with every marker of a key.
@@ -84,11 +86,13 @@ struct CatalogueIndex: Sendable {
         return Int(node)
     }
 
+    /// Adds a node without relatives and returns its position.
     private mutating func append(_ byte: UInt8) -> Int32 {
         nodes.append(Node(byte: byte))
         return Int32(nodes.count - 1)
     }
 
+    /// Adds the markers of some entries and returns their range in ``markers``.
     private mutating func list(_ entries: [Entry]) -> Range<Int> {
         let start = markers.count
         markers += entries.map(\.marker)

@@ -14,6 +14,7 @@ package struct Media: Sendable, Equatable {
 
     /// The state of the download. Raw values are those of events.
     package enum Status: String, Sendable, CaseIterable {
+        /// `skipped`: not downloaded, or not in time. `failed`: permanently, with a ``MediaFailure``.
         case pending, stored, skipped, failed
     }
 
@@ -21,7 +22,8 @@ package struct Media: Sendable, Equatable {
     package var url: String
     /// The use of the file in the notification.
     package var role: Role
-    /// Always `pending` in a new notification; ``EventMedia`` writes the result of the download.
+    /// `pending`, or `skipped` without a download, in a new notification; ``EventMedia`` writes the result of the
+    /// download.
     package var status: Status = .pending
     /// MIME type, if the payload specifies one.
     package var contentType: String?

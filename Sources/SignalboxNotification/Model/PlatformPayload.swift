@@ -2,6 +2,7 @@ package import SignalboxJSON
 
 /// The push service that a payload is written for.
 package enum Platform: String, Sendable, CaseIterable {
+    /// The values of `platform` in events; `unknown` also for ADM and web push.
     case apns, fcm, unknown
 }
 
@@ -31,7 +32,8 @@ package enum Envelope: String, Sendable, CaseIterable {
 
 /// A payload whose push service and envelope are known, with the locations of the vendors' keys.
 ///
-/// Its values are views into ``parser``'s buffers, so a payload is valid only until the parser parses the next text.
+/// Its values are views into ``parser``'s buffers, so a payload is valid only until that parser is reset. Not
+/// copyable, so that no copy outlives the function that opened it.
 package struct PlatformPayload: ~Copyable {
     /// `unknown` for ADM, in-app messages and objects without a push service.
     package let platform: Platform
@@ -74,8 +76,8 @@ package struct PlatformPayload: ~Copyable {
     }
 }
 
-/// The objects that contain a vendor's keys, searched from the most specific to the most general: `android.data` before
-/// `data` before the keys next to `aps`.
+/// The objects that contain a vendor's keys, searched from the most specific to the most general: `android.data`
+/// before `data` before the keys next to `aps`.
 struct VendorFields {
     /// The platform whose own keys are mixed with the vendor's keys in one object.
     enum Reserved: Sendable {
@@ -93,6 +95,7 @@ struct VendorFields {
     let layers: [Layer]
     private let keys: JSONKeyFilter
 
+    /// `layers`: the most specific first. Unites the key filters of all layers, so that most lookups read no layer.
     init(layers: [Layer]) {
         self.layers = layers
         keys = layers.reduce(into: JSONKeyFilter()) { $0.formUnion($1.contents.keys) }
@@ -103,6 +106,7 @@ struct VendorFields {
         @inline(__always) get { keys.mayContain(JSONKey(key)) ? find(JSONKey(key)) : nil }
     }
 
+    /// The slow path of a lookup: asks each layer in turn.
     private func find(_ key: JSONKey) -> JSONValue? {
         for layer in layers {
             if let value = layer.contents.member(key) { return value }
@@ -151,6 +155,7 @@ extension VendorFields.Reserved {
         }
     }
 
+    /// True for a key with a prefix that Firebase's SDKs reserve.
     private static func isFirebase(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         key.hasPrefix("google.") || key.hasPrefix("gcm.")
     }

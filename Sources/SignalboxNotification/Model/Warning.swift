@@ -1,4 +1,5 @@
-/// A mistake of a payload that did not prevent reading it.
+/// A mistake of a payload that did not prevent reading it. Events contain warnings in the order in which readers found
+/// them. ``WarningDescription`` lists the codes.
 package struct Warning: Sendable, Equatable {
     /// Stable: `component.mistake`.
     package let code: String

@@ -3,6 +3,7 @@ package import SignalboxJSON
 /// The registry of envelopes. The first one that recognises a payload opens it, so envelopes with keys of their own
 /// precede those that are recognised by their structure alone.
 package enum Platforms {
+    /// The envelopes, in the order of recognition. The last one recognises every object.
     static let formats = [
         EnvelopeFormat(envelope: .apnsThroughFCM, recognises: \.isAPNsThroughFCM) { $0.apns(.apnsThroughFCM) },
         EnvelopeFormat(envelope: .apns, recognises: \.isAPNs) { $0.apns(.apns) },
@@ -33,6 +34,7 @@ package enum Platforms {
 
 /// Why a JSON text is not a payload.
 package enum PlatformError: Error, Equatable, Sendable {
+    /// The text is a list, a string, a number, a boolean or null.
     case notAnObject
 }
 

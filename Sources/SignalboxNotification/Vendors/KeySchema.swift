@@ -1,7 +1,7 @@
 import SignalboxJSON
 
-/// The keys of an object that a reader consumes, with the expected type of each value. Two things follow from a schema:
-/// a warning for each value of another type, and the rest of the object, which the event keeps for the app.
+/// The keys of an object that a reader consumes, with the expected type of each value. Two things follow from a
+/// schema: a warning for each value of another type, and the rest of the object, which the event keeps for the app.
 ///
 /// Sendable: schemas are constants. Their memory is never changed and never freed. Every payload is compared with
 /// several schemas, and reference counting took longer than the comparison.
@@ -26,6 +26,7 @@ struct KeySchema: @unchecked Sendable {
         let head, tail: UInt64
         let value: UnsafePointer<Value>
 
+        /// Copies the value to memory that is never freed.
         init(_ key: StaticString, _ value: Value) {
             let bytes = UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
             self.key = key
@@ -85,7 +86,9 @@ struct KeySchema: @unchecked Sendable {
     /// An object that the event contains unchanged.
     static let whole = KeySchema([:], isWhole: true)
 
+    /// True when the event contains the object unchanged, so that it has no rest.
     var isWhole: Bool { node.pointee.isWhole }
+    /// True when comparing an object with the schema is unnecessary.
     var acceptsAnything: Bool { node.pointee.acceptsAnything }
 
     /// The expected value of a key of a parsed object; nil if the reader does not consume the key.
@@ -130,11 +133,13 @@ struct KeySchema: @unchecked Sendable {
 extension KeySchema {
     /// The expected type of a value.
     struct Value: Sendable {
+        /// The types; the constants of ``KeySchema/Value`` explain them.
         enum Kind: Sendable {
             case any, unread, unreadObject, text, scalar, number, integer, strings, link, date
             case object, objectOrText, objectOrString, list, map
         }
 
+        /// Decides how the value is read, compared and written.
         let kind: Kind
         /// Schema of the object, or of each object in the list or map.
         let schema: KeySchema
@@ -145,6 +150,7 @@ extension KeySchema {
 
 extension KeySchema.Value {
     private static let nothing = KeySchema([:])
+    /// A type without members.
     private init(_ kind: Kind) { self.init(kind: kind, schema: Self.nothing) }
 
     /// Consumed, of every type.
@@ -153,6 +159,7 @@ extension KeySchema.Value {
     static let unread = Self(.unread)
     /// An object that is known and not consumed.
     static let unreadObject = Self(.unreadObject)
+    /// A string; an empty one counts as consumed.
     static let text = Self(.text)
     /// A string, number or boolean; see ``SignalboxJSON/JSONValue/scalarText``.
     static let scalar = Self(.scalar)
@@ -160,12 +167,14 @@ extension KeySchema.Value {
     static let number = Self(.number)
     /// A whole number, or a string with the text of one.
     static let integer = Self(.integer)
+    /// A list, or one string instead of it. The types of the elements do not count.
     static let strings = Self(.strings)
     /// A web address; other strings are not consumed.
     static let link = Self(.link)
     /// An ISO 8601 date; other strings are not consumed.
     static let date = Self(.date)
 
+    /// An object whose members have the types of a schema.
     static func object(_ schema: KeySchema) -> Self { Self(kind: .object, schema: schema) }
     /// An object, or a string with the JSON text of one, as in FCM's data.
     static func objectOrText(_ schema: KeySchema) -> Self { Self(kind: .objectOrText, schema: schema) }

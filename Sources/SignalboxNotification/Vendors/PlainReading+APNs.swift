@@ -4,6 +4,7 @@ import SignalboxJSON
 // with ActivityKit push notifications").
 
 extension PlainReading {
+    /// The texts of an alert, literal or by the keys of the app's strings.
     static let alert = KeySchema([
         "title": .text, "subtitle": .text, "body": .text, "title-loc-key": .text, "title-loc-args": .strings,
         "subtitle-loc-key": .text, "subtitle-loc-args": .strings, "loc-key": .text, "loc-args": .strings,
@@ -36,6 +37,7 @@ extension PlainReading {
     static let userInfo = userInfo(aps: aps)
     static let userInfoLive = userInfo(aps: liveActivity)
 
+    /// The same keys around one of the two forms of `aps`.
     private static func userInfo(aps: KeySchema) -> KeySchema {
         KeySchema(
             ["aps": .object(aps), "fcm_options": .object(KeySchema(["image": .text]))], others: .any, reserved: .apns)

@@ -82,8 +82,8 @@ extension PushNotification {
         if action == nil, let link = message["webpush"]?["fcm_options"]?["link"] { action = .opening(link) }
     }
 
-    /// Reads display blocks; each fills the values that the previous ones lack. Without a block the push is silent: FCM
-    /// passes it to the app and shows nothing.
+    /// Reads display blocks; each fills the values that the previous ones lack. Without a block the push is silent:
+    /// FCM passes it to the app and shows nothing.
     mutating func readBlocks(_ blocks: [JSONValue], in parser: JSONParser) {
         kind = .silent
         for block in blocks {
@@ -111,6 +111,7 @@ extension PushNotification {
         if action == nil, let click = block["click_action"] { action = .clicking(click) }
     }
 
+    /// True if an earlier block has a file in this role.
     private func hasMedia(_ role: Media.Role) -> Bool { media.contains { $0.role == role } }
 
     /// The service worker defines the effect of a button (Notifications API, `NotificationAction`).

@@ -133,6 +133,7 @@ private struct BrazeSlots {
     private(set) var shownButtons: ArraySlice<Button> = []
     private(set) var shownPages: ArraySlice<Page> = []
 
+    /// Reads the numbered keys in one pass over the payload's keys.
     init(_ payload: borrowing PlatformPayload) {
         payload.fields.forEach { key, value in
             guard key.hasPrefix("ab_a") || key.hasPrefix("ab_c"), let (index, name) = Self.split(key) else { return }
@@ -145,6 +146,7 @@ private struct BrazeSlots {
     private static let buttonNames: [StaticString] = ["_id", "_t", "_a", "_uri", "_use_webview"]
     private static let pageNames: [StaticString] = ["_i", "_t", "_st", "_uri"]
 
+    /// Stores one value of the button with a number. `name`: the rest of the key behind the number.
     private mutating func readButton(_ index: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
         while buttons.count <= index { buttons.append(Button()) }
         if name.equals("_id") { buttons[index].identifier = value }
@@ -154,6 +156,7 @@ private struct BrazeSlots {
         if name.equals("_use_webview") { buttons[index].usesWebView = value }
     }
 
+    /// Stores one value of the story page with a number. `name`: the rest of the key behind the number.
     private mutating func readPage(_ index: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
         while pages.count <= index { pages.append(Page()) }
         if name.equals("_i") { pages[index].image = value }

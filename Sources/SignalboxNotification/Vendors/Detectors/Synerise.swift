@@ -30,6 +30,7 @@ struct Synerise: VendorDetector {
         case inAppTest = "in-app-test"
         case unknown
 
+        /// `unknown` for a missing type and for one that Synerise does not document.
         init(_ type: JSONValue?) { self = type?.string.flatMap { Self(rawValue: $0) } ?? .unknown }
 
         /// The kind of a push with unreadable content; nil for an unknown type.
