@@ -14,9 +14,11 @@ struct BracketScan {
 
     /// Index of the next byte to read. An escape at the end of a chunk moves it behind the buffer.
     var position: Int
+    /// Index of the text's first byte.
     private var first: Int
     /// Bytes before the text on its line, at most 256.
     let indentation: Int
+    /// Open brackets.
     private var depth = 0
     /// A bit for each open bracket, the innermost in the lowest place, set for `[`.
     private var kinds: UInt128 = 0

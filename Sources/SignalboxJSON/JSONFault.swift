@@ -13,11 +13,17 @@ package struct JSONFault: Sendable, Equatable {
         case comment
         /// A comma before a closing bracket.
         case trailingComma
+        /// A comma behind a comma, or before the first key.
         case additionalComma
+        /// Two values of a container without a comma between them.
         case missingComma
+        /// A key without a colon behind it.
         case missingColon
+        /// No value where one is required, such as behind a colon.
         case missingValue
+        /// A bracket or colon instead of a key.
         case missingKey
+        /// A `'` or a backtick as the quotation mark.
         case singleQuotes
         /// Quotation marks of a word processor.
         case typographicQuotes
@@ -27,6 +33,7 @@ package struct JSONFault: Sendable, Equatable {
         case bareWord(String)
         /// A malformed number.
         case number(String)
+        /// A string without a closing quote on its line.
         case unclosedString
         /// A control character in a string.
         case control
@@ -40,6 +47,7 @@ package struct JSONFault: Sendable, Equatable {
         case furtherText
         /// A bracket one level deeper than ``JSONParser/Limits`` allow by default.
         case tooDeep
+        /// Any other character.
         case unexpected(String)
     }
 

@@ -133,6 +133,7 @@ package struct JSONKeyFilter: Sendable {
 package struct JSONKeySet {
     /// Up to this many keys, a search is faster than a hash table.
     static let few = 64
+    /// The first keys, in the order of their insertion.
     private var list: [JSONKeyBytes] = []
     /// All keys, once there are more than ``few``.
     private var table: Set<JSONKeyBytes> = []

@@ -43,8 +43,10 @@ package struct JSONSplitter {
     /// The meaning of the bytes from `start` on: `text` begins with a bracket, `other` does not.
     private enum Stretch { case between, text, other }
 
+    /// The longest text in bytes; bounds the memory.
     private let limit: Int
     private let takesLines: Bool
+    /// Bytes of the input that are not part of a finished piece, and those of the last pieces.
     private var buffer: [UInt8] = []
     /// Position of `buffer[0]` in the input, or in the larger one that it is part of.
     private var base: Int

@@ -50,8 +50,11 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     /// Begins an object; write keys and values in turn, then ``endObject()``.
     @inlinable package mutating func beginObject() { open(UInt8(ascii: "{")) }
+    /// Ends the innermost object.
     @inlinable package mutating func endObject() { close(UInt8(ascii: "}")) }
+    /// Begins an array; write its elements, then ``endArray()``.
     @inlinable package mutating func beginArray() { open(UInt8(ascii: "[")) }
+    /// Ends the innermost array.
     @inlinable package mutating func endArray() { close(UInt8(ascii: "]")) }
 
     /// A key without characters to escape.
