@@ -3,7 +3,7 @@ import SignalboxJSON
 /// The path of a value among the vendor's keys: a JSON Pointer with three extensions.
 ///
 /// - A scope may precede it: `apns:/title` searches only next to `aps`, `fcm:/title` only FCM's data, `payload:/to`
-/// the   whole payload.
+///   the whole payload.
 /// - A token `*` matches every member or element; `{i}` in a token counts up.
 /// - A string on the path that contains JSON text is parsed, one for each path.
 struct CataloguePath: Sendable, Equatable {

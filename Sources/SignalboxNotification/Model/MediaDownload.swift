@@ -98,6 +98,7 @@ package struct MediaFailure: Error, Sendable, Equatable {
         case url, scheme
         /// The egress policy forbids the address, possibly that of a redirect.
         case denied
+        /// The connection failed: no address, no listener, no trusted certificate, or no answer in time.
         case dns, refused, tls, timeout
         /// Interrupted, not HTTP, or shorter than announced.
         case reset
@@ -109,6 +110,7 @@ package struct MediaFailure: Error, Sendable, Equatable {
         case redirects
         /// Larger than the limit of its kind.
         case tooLarge = "too-large"
+        /// The body has no byte.
         case empty
         /// Compressed although the request asked for the identity encoding.
         case encoding
@@ -140,6 +142,7 @@ package enum MediaState: Sendable, Equatable {
     case pending
     /// Stored; also while the gateway revalidates it.
     case stored(MediaFile, remarks: [MediaRemark])
+    /// The download failed permanently, or its retries ended.
     case failed(MediaFailure)
 }
 

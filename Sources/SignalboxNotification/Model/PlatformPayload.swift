@@ -69,7 +69,9 @@ package struct PlatformPayload: ~Copyable {
     package struct Addressing {
         /// The device token of a request to one device; secret.
         package var token: JSONValue?
+        /// The topic of a request, with the prefix `/topics/` in the legacy API.
         var topic: JSONValue?
+        /// The condition over topics, as the request spells it.
         var condition: JSONValue?
         /// The parsed condition; nil if there is none or if Google would reject it.
         var topics: TopicCondition?
@@ -81,17 +83,21 @@ package struct PlatformPayload: ~Copyable {
 struct VendorFields {
     /// The platform whose own keys are mixed with the vendor's keys in one object.
     enum Reserved: Sendable {
+        /// `none`: every key is a vendor's or the app's.
         case none, apns, fcm
     }
 
     /// One object, and the platform that owns some of its keys.
     struct Layer {
+        /// The object, prepared for lookups.
         let contents: JSONObject
+        /// The platform whose keys are not a vendor's.
         let reserved: Reserved
 
         var object: JSONValue { contents.value }
     }
 
+    /// From the most specific to the most general.
     let layers: [Layer]
     private let keys: JSONKeyFilter
 

@@ -58,11 +58,17 @@ package struct PushNotification: Sendable, Equatable {
 
     /// The purpose of a push. Raw values are those of events.
     package enum Kind: String, Sendable, CaseIterable {
+        /// `alert` shows a text, plays a sound or sets a badge. A banner covers the screen of the app.
         case alert, silent, banner
+        /// A banner that the user cannot close.
         case mandatoryUpgrade = "mandatory-upgrade"
+        /// Pages to leaf through before the user uses the app.
         case walkthrough
+        /// A message that the vendor's SDK shows inside the app.
         case inAppMessage = "in-app-message"
+        /// The label of a view inside a page of the app.
         case inline
+        /// A change of a Live Activity, or of a live update on Android.
         case liveActivity = "live-activity"
         /// A vendor's own housekeeping: uninstall tracking, geofence or feature-flag sync.
         case control

@@ -13,6 +13,7 @@ package struct TransportOptions: Sendable, Hashable {
 
     /// The way to the server.
     package enum Proxy: Sendable, Hashable {
+        /// Direct connections, regardless of the environment.
         case none
         /// The proxy that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` specify.
         case environment

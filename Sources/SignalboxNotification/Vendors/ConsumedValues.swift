@@ -3,6 +3,7 @@ import SignalboxJSON
 /// The values of a payload that a reading by paths consumed, so that the event keeps the rest. Readers insert values
 /// in any order; call ``sorted(with:)`` before the first lookup, which takes logarithmic time.
 struct ConsumedValues {
+    /// Consumed values; sorted by position after ``sorted(with:)``.
     private var values: [JSONValue] = []
     /// Texts of the push service's block that the vendor's texts replace.
     private var replaced: [JSONValue] = []

@@ -89,8 +89,10 @@ struct CustomFields: ~Copyable {
         case members(JSONValue?, of: StaticString, except: Predicate = { _ in false })
     }
 
+    /// The prefix of a key whose own name is taken.
     fileprivate static let payloadPrefix = Array("payload.".utf8)
 
+    /// The object so far, without its closing brace; empty before the first member.
     fileprivate var writer = JSONWriter()
     /// The names written so far; nil if no name can repeat.
     private var names: JSONKeySet?

@@ -12,7 +12,9 @@ struct KeySchema: @unchecked Sendable {
         let entries: UnsafePointer<Entry>
         /// The index of the first key of each length.
         let starts: UnsafePointer<Int>
+        /// The value of unnamed keys; nil if the app keeps them.
         let others: UnsafePointer<Value>?
+        /// Unnamed keys that ``others`` does not cover.
         let reserved: VendorFields.Reserved
         let isWhole: Bool
         /// True when an object of this schema never has a rest or a wrong type.
@@ -43,7 +45,9 @@ struct KeySchema: @unchecked Sendable {
         }
     }
 
+    /// Bytes of the longest key of a schema. A longer key of a payload is unnamed without a comparison.
     private static let longestKey = 40
+    /// Memory that is written once and never freed.
     private let node: UnsafePointer<Node>
 
     /// `keys`: of at most 40 bytes each. `others`: the value of every key that is not named; nil to keep such keys
@@ -70,6 +74,7 @@ struct KeySchema: @unchecked Sendable {
         ])
     }
 
+    /// The keys of this schema, for a schema that extends it.
     private var entries: [Entry] {
         Array(UnsafeBufferPointer(start: node.pointee.entries, count: node.pointee.starts[Self.longestKey + 1]))
     }

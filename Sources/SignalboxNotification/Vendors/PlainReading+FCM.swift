@@ -4,6 +4,7 @@ import SignalboxJSON
 // HTTP server protocol"; developer.mozilla.org, Notifications API).
 
 extension PlainReading {
+    /// The buttons of a display block; ``PushNotification`` reads their titles and identifiers.
     private static let buttons = KeySchema.Value.unchecked(.list(KeySchema(["action": .scalar, "title": .text])))
 
     /// The display block of a message.
@@ -20,11 +21,13 @@ extension PlainReading {
         "badge": .unread, "actions": buttons,
     ])
 
+    /// A request to the legacy API, and a received message. Addressees are consumed so that no event contains a token.
     static let legacy = KeySchema([
         "to": .any, "token": .any, "registration_ids": .any, "condition": .any, "data": .object(.anything),
         "notification": .object(block),
     ])
 
+    /// A request to ADM.
     static let adm = KeySchema(["data": .object(.anything), "notification": .object(block)])
 
     /// ``DeviceBlock`` determines the consumed keys of the display block.
@@ -39,10 +42,15 @@ extension PlainReading {
         return webMessage
     }
 
+    /// A message without a display block: the variants of ``message(_:isLive:)`` are made once.
     private static let silentMessage = message(aps: .object(aps))
+    /// A Live Activity's message, without a display block.
     private static let liveMessage = message(aps: .object(liveActivity))
+    /// A message whose common block the device shows.
     private static let commonMessage = message(common: .object(block))
+    /// A message whose block for Android the device shows.
     private static let androidMessage = message(android: .object(block))
+    /// A message with a block for the web only.
     private static let webMessage = message(web: .object(webBlock))
 
     /// Tokens and credentials are consumed so that no event contains them. `ttl` is not: it counts from the time at

@@ -42,7 +42,9 @@ enum PlainReading {
 extension PlainReading {
     /// The object with the push service's keys, of which readers consumed a part.
     struct Leftover {
+        /// The object with the push service's keys.
         let object: JSONValue
+        /// The keys of the object that readers consume.
         let schema: KeySchema
         /// The request around a message, whose other keys the event keeps too; nil if there are none.
         let request: JSONValue?

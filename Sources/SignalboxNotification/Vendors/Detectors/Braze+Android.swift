@@ -128,6 +128,7 @@ private struct BrazeSlots {
     }
 
     private(set) var buttons: [Button] = []
+    /// The story's pages by number, with gaps as empty pages.
     private var pages: [Page] = []
     /// The SDK stops at the first button without a type and at the first page without a picture.
     private(set) var shownButtons: ArraySlice<Button> = []
@@ -143,7 +144,9 @@ private struct BrazeSlots {
         shownPages = pages.prefix { $0.image?.hasText == true }
     }
 
+    /// The ends of a button's keys.
     private static let buttonNames: [StaticString] = ["_id", "_t", "_a", "_uri", "_use_webview"]
+    /// The ends of a page's keys.
     private static let pageNames: [StaticString] = ["_i", "_t", "_st", "_uri"]
 
     /// Stores one value of the button with a number. `name`: the rest of the key behind the number.
