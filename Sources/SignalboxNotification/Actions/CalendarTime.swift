@@ -4,6 +4,7 @@ import Foundation
 struct CalendarTime: Equatable {
     /// Since 1970, UTC.
     let seconds: Int64
+    /// The zone that the action names; UTC if it names none.
     let zone: TimeZone
 
     /// The years 1900 to 8999, which leave space for offsets and a year before.
@@ -73,13 +74,18 @@ extension TimeZone {
 struct CalendarZone {
     /// The beginning of an observance.
     private struct Onset: Hashable {
+        /// Since 1970, UTC.
         let seconds: Int64
+        /// Seconds ahead of UTC before the onset.
         let from: Int64
+        /// Seconds ahead of UTC from the onset on.
         let to: Int64
+        /// True for daylight saving time, which has a component of its own.
         let isDaylight: Bool
     }
 
     private let zone: TimeZone
+    /// Each onset once, also if it serves the start and the end.
     private var onsets: Set<Onset> = []
 
     /// A definition without observances. Call ``cover(_:)`` before ``write(to:)``.

@@ -7,6 +7,7 @@ import SignalboxJSON
 /// of options are sorted; a missing value is null. The vendor's word for a built-in type is left out, so that equal
 /// buttons of different vendors are equal.
 struct CategoryDefinition {
+    /// JSON, UTF-8.
     let bytes: [UInt8]
 
     /// Writes the buttons once. Linear in their size, except for the sorting of keys.

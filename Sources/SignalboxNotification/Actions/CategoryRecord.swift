@@ -39,6 +39,7 @@ package struct DefinedCategory: Sendable {
     package let identifier: String
     /// True when the identifier is derived from the definition, so that an equal identifier means an equal definition.
     package let isNamedByDefinition: Bool
+    /// Writes the record when the registry needs it.
     private let make: @Sendable () -> CategoryRecord?
 
     /// `make`: returns nil for a definition that the registry must not store.

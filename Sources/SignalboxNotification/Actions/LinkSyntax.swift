@@ -3,12 +3,15 @@
 struct LinkSyntax {
     /// The schemes that the rules of actions distinguish.
     enum Scheme {
+        /// Schemes that require a host.
         case http, https
         /// Runs its own text, or shows it or a file of the device as a page: `javascript`, `vbscript`, `data`, `file`.
         case unsafe
+        /// Any other scheme, such as an app's own.
         case other
     }
 
+    /// The scheme, regardless of its case.
     let scheme: Scheme
     /// Length before the colon, in bytes.
     private let schemeLength: Int

@@ -14,7 +14,9 @@ package struct Catalogue: ChainLink {
     private let innerKeys: [[[UInt8]]]
     /// The heads of the first of them; nil for a marker without inner keys.
     private let innerHeads: [JSONKeyHead?]
+    /// Markers that search the vendors' keys.
     private let fieldIndex: CatalogueIndex
+    /// Markers that search the whole payload.
     private let payloadIndex: CatalogueIndex
 
     /// Builds the indexes of the entries' markers.

@@ -30,10 +30,15 @@ struct CatalogueTap: Sendable {
 
 /// The paths of a vendor's values.
 struct CatalogueFields: Sendable {
+    /// The title of the notification, or of FCM's data.
     var title: CataloguePaths = []
+    /// The subtitle, or a summary.
     var subtitle: CataloguePaths = []
+    /// The text.
     var body: CataloguePaths = []
+    /// The name of a sound.
     var sound: CataloguePaths = []
+    /// A number of 0 or more; relative badges are not read.
     var badge: CataloguePaths = []
     /// Android's notification channel.
     var channel: CataloguePaths = []
@@ -41,6 +46,7 @@ struct CatalogueFields: Sendable {
     var category: CataloguePaths = []
     /// The tag by which a notification replaces an earlier one on the device.
     var tag: CataloguePaths = []
+    /// The vendor's word for the kind of push.
     var vendorKind: CataloguePaths = []
     var tap = CatalogueTap()
     /// Every field is read; each consists of alternatives.
@@ -52,6 +58,7 @@ struct CatalogueFields: Sendable {
     var campaign = CampaignField()
     /// Instants as ``JSONValue/instant`` reads them.
     var notBefore: CataloguePaths = []
+    /// The end of the period, as ``notBefore``.
     var notAfter: CataloguePaths = []
     /// If any of these holds, the push is silent, even with a text.
     var silent: [CatalogueCondition] = []
@@ -70,6 +77,7 @@ struct CatalogueFields: Sendable {
 
     /// Pictures, sounds or films with one role.
     struct MediaField: Sendable {
+        /// A URL, or a list of URLs.
         var url: CataloguePaths = []
         /// A MIME type, or the extension of a file's name.
         var type: CataloguePaths = []
@@ -80,6 +88,7 @@ struct CatalogueFields: Sendable {
 
     /// Buttons: the elements of a list or object, or parts whose keys count up. Paths lead from the element.
     struct ButtonsField: Sendable {
+        /// The list or object; empty for parts whose keys count up.
         var list: CataloguePaths = []
         var first = 0
         /// The most buttons that the vendor's SDK shows.
@@ -88,7 +97,9 @@ struct CatalogueFields: Sendable {
         var needs: CataloguePaths = []
         /// The SDK does not show a button if all conditions of one of these lists hold for it.
         var drops: [[CatalogueCondition]] = []
+        /// The button's identifier. Without one, its key in an object, or its action identifies it.
         var identifier: CataloguePaths = []
+        /// The button's title.
         var title: CataloguePaths = []
         var tap = CatalogueTap()
         var options: [(Category.Options, CatalogueCondition)] = []

@@ -9,6 +9,7 @@ import SignalboxJSON
 struct CataloguePath: Sendable, Equatable {
     /// The objects of a payload that a path searches.
     enum Scope: String, Sendable {
+        /// The raw values are the prefixes of paths; `anywhere` has none.
         case anywhere, apns, fcm, payload
 
         /// True when a path of this scope searches an object with the keys of a platform. Objects of no platform may
@@ -23,7 +24,9 @@ struct CataloguePath: Sendable, Equatable {
 
     /// One step of a path.
     enum Token: Sendable, Equatable {
+        /// A key of an object, or the number of a list's element.
         case key([UInt8])
+        /// `*`: every element of a list, or every member of an object.
         case each
         /// The parts before and after the number.
         case counted([UInt8], [UInt8])

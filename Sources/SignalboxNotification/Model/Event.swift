@@ -15,6 +15,7 @@ package struct Event: Sendable {
     package let kind: PushNotification.Kind
     /// The codes of its warnings.
     package let warnings: [String]
+    /// Set for events that are not about a notification.
     private let ownSubject: String?
     /// Structured CloudEvents JSON, UTF-8.
     package let body: [UInt8]

@@ -2,7 +2,9 @@ package import SignalboxJSON
 
 /// Writes an event with its media as one destination receives them. Makes the link to each stored file once.
 package struct EventMedia {
+    /// The downloads by URL, as the store read them.
     private let states: [String: MediaState]
+    /// Makes the link to a stored file.
     private let href: (MediaFile) -> String
     /// The links to stored files by the URLs of their origin.
     private let links: [String: String]

@@ -40,6 +40,7 @@ package enum PlatformError: Error, Equatable, Sendable {
 
 /// One envelope: how it is recognised, and where its parts are.
 struct EnvelopeFormat: Sendable {
+    /// The envelope of the payloads that this format opens.
     let envelope: Envelope
     /// True for a payload in this envelope. Must not allocate: the registry calls it for every payload.
     let recognises: @Sendable (Arrival) -> Bool
@@ -49,9 +50,11 @@ struct EnvelopeFormat: Sendable {
 
 /// A payload before its envelope is known. Borrowed like ``JSONValue``.
 struct Arrival {
+    /// The whole payload, always an object.
     let root: JSONObject
     /// Length of the text, in bytes.
     let size: Int
+    /// The owner of the payload's buffers.
     let parser: JSONParser
 
     /// The payload itself as the object that contains the vendors' keys.

@@ -29,6 +29,7 @@ struct InvalidCondition: Error, Equatable, Sendable {
         case nameInvalid, inTopicsMissing
     }
 
+    /// The kind of mistake.
     let reason: Reason
     /// In bytes, from 0; messages count from 1.
     let offset: Int
