@@ -113,6 +113,7 @@ extension CataloguePath.Scope {
 }
 
 extension Catalogue {
+    /// The most lines of an explanation; further ones are dropped.
     private static let mostLines = 40
 
     package func explain(_ payload: borrowing PlatformPayload) -> [String] {

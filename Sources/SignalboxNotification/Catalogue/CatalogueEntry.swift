@@ -48,6 +48,7 @@ struct CatalogueFields: Sendable {
     var tag: CataloguePaths = []
     /// The vendor's word for the kind of push.
     var vendorKind: CataloguePaths = []
+    /// The effect of a tap on the notification itself.
     var tap = CatalogueTap()
     /// Every field is read; each consists of alternatives.
     var media: [MediaField] = []
@@ -90,6 +91,7 @@ struct CatalogueFields: Sendable {
     struct ButtonsField: Sendable {
         /// The list or object; empty for parts whose keys count up.
         var list: CataloguePaths = []
+        /// The first number for `{i}`.
         var first = 0
         /// The most buttons that the vendor's SDK shows.
         var most = longestList
@@ -101,10 +103,15 @@ struct CatalogueFields: Sendable {
         var identifier: CataloguePaths = []
         /// The button's title.
         var title: CataloguePaths = []
+        /// The effect of a tap on the button; without one, it opens the app.
         var tap = CatalogueTap()
+        /// The options, each with the condition under which the button has it.
         var options: [(Category.Options, CatalogueCondition)] = []
+        /// The condition under which the button asks for text.
         var textInput: CatalogueCondition?
+        /// The hint in the empty field.
         var placeholder: CataloguePaths = []
+        /// The title of the button that sends the text.
         var inputButton: CataloguePaths = []
 
         /// True with a list, or with parts whose keys count up.
@@ -113,7 +120,9 @@ struct CatalogueFields: Sendable {
 
     /// A path that is not read while a condition holds.
     struct IgnoredField: Sendable {
+        /// The path that is not read, with every path that leads through it.
         let under: CataloguePath
+        /// The condition, tested once before the payload is read.
         let condition: CatalogueCondition
     }
 
@@ -121,11 +130,17 @@ struct CatalogueFields: Sendable {
     struct CarouselField: Sendable {
         /// `portrait` or `landscape`.
         var orientation: CataloguePaths = []
+        /// The list or object; empty for pictures whose keys count up.
         var list: CataloguePaths = []
+        /// The first number for `{i}`.
         var first = 0
+        /// The picture of an element.
         var url: CataloguePaths = []
+        /// The text below a picture.
         var caption: CataloguePaths = []
+        /// A second text below a picture.
         var subcaption: CataloguePaths = []
+        /// The link that a tap on a picture opens.
         var link: CataloguePaths = []
 
         /// True with a list, or with pictures whose keys count up.
@@ -134,10 +149,13 @@ struct CatalogueFields: Sendable {
 
     /// The vendor's identification of the mailing.
     struct CampaignField: Sendable {
+        /// The vendor's identifier of the mailing.
         var id: CataloguePaths = []
         var name: CataloguePaths = []
         var type: CataloguePaths = []
+        /// The variant of an A/B test.
         var variant: CataloguePaths = []
+        /// The identifier of one push to one device.
         var messageId: CataloguePaths = []
         /// The identifier is a number, in several spellings.
         var isNumeric = false
@@ -145,7 +163,8 @@ struct CatalogueFields: Sendable {
 }
 
 extension CatalogueFields {
-    /// Removes every path that leads through another one.
+    /// Removes the paths of values, media, and lists of buttons and pictures that lead through another path. Keeps
+    /// counted paths of buttons and pictures, and conditions.
     mutating func ignore(_ path: CataloguePath) {
         for field in [
             \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.tag, \.vendorKind,

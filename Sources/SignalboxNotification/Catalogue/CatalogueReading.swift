@@ -12,7 +12,8 @@ struct CatalogueReading {
     /// A reading serves one payload.
     init(of entry: CatalogueEntry) { self.entry = entry }
 
-    /// Fills a notification, which already contains the values of the platform's keys.
+    /// Fills a notification, which already contains the values of the platform's keys. Removes the ignored paths
+    /// first. Fills `custom` last, because it contains the values that no step before it consumed.
     mutating func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         for rule in fields.ignored where rule.condition.holds(in: payload) { entry.fields.ignore(rule.under) }
         let showsText = readContent(payload, &notification)

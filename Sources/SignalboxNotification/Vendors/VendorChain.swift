@@ -39,7 +39,7 @@ package struct UnknownDetector: Error, Equatable, Sendable {
     package var known: [String] { Vendors.names }
 }
 
-/// The links that recognise and read payloads, in order.
+/// The links that recognise and read payloads, in order. Immutable: tasks share it. One link reads a payload.
 package struct VendorChain: Sendable {
     /// In the order in which they recognise a payload.
     package let links: [any ChainLink]
