@@ -118,7 +118,8 @@ package final class Lanes: Sendable {
         if table.withLock({ $0.withheld.remove(destination) }) != nil { wake([destination]) }
     }
 
-    /// Adopts what the store says, and wakes the lanes for which it says something new.
+    /// Replaces both sets by those of the store, and wakes the lanes whose state changed. A new missing permission
+    /// wakes no lane.
     package func adopt(inactive: Set<DestinationName>, withheld: Set<DestinationName>) {
         let changed = table.withLock { table in
             let changed = table.inactive.symmetricDifference(inactive)

@@ -11,11 +11,11 @@ package struct MediaSettlement: Sendable, Equatable {
     /// The results of a download. Deliveries continue to wait after `retry`, and after `unchanged` without a file.
     package enum End: Sendable, Equatable {
         case stored(MediaFile, MediaFreshness, remarks: [MediaRemark])
-        /// The stored file is still what the server has. If it was removed meanwhile, it is downloaded from scratch.
+        /// The server still has the stored file. If the store removed it meanwhile, the URL is downloaded again.
         case unchanged(MediaFreshness)
-        /// The server did not answer, and a file from before counts for this time; as `failed` when there is none.
+        /// The download failed, and the stored file stays valid for this time. Without a stored file: as `failed`.
         case keptStale(MediaFailure, for: Duration)
-        /// A file from before no longer counts.
+        /// The download failed permanently. An earlier file is no longer used.
         case failed(MediaFailure)
         /// The next download is due after this time.
         case retry(after: Duration, MediaFailure)
