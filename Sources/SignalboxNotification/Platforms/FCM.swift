@@ -38,7 +38,8 @@ extension Arrival {
         let target = PlatformPayload.Addressing(
             token: message["token"], topic: message["topic"], condition: condition,
             topics: checks.checkCondition(condition))
-        // `android.data` overrides `data` (REST reference of `projects.messages`); the other platforms' keys come last.
+        // `android.data` overrides `data` (REST reference of `projects.messages`). The other platforms' keys come
+        // last.
         let layers: [VendorFields.Layer] =
             .of(message["android"]?["data"], .fcm) + .of(message["data"], .fcm)
             + .of(message["apns"]?["payload"], .apns) + .of(message["webpush"]?["data"], .fcm)
