@@ -1,5 +1,8 @@
-/// Follows brackets and strings from the first byte of a text to its end.
+/// Follows brackets and strings from the first byte of a text to its end. Keeps its state between chunks and does not
+/// allocate. A wrong closing bracket closes all levels up to the innermost of its kind, so that one missing bracket
+/// does not join the texts that follow.
 struct BracketScan {
+    /// The end of a text.
     enum Stop {
         /// The text ends before this index.
         case complete(Int)
@@ -9,10 +12,13 @@ struct BracketScan {
         case damaged(Int)
     }
 
+    /// Index of the next byte to read. An escape at the end of a chunk moves it behind the buffer.
     var position: Int
+    /// Index of the text's first byte.
     private var first: Int
     /// Bytes before the text on its line, at most 256.
     let indentation: Int
+    /// Open brackets.
     private var depth = 0
     /// A bit for each open bracket, the innermost in the lowest place, set for `[`.
     private var kinds: UInt128 = 0
@@ -22,6 +28,7 @@ struct BracketScan {
     /// A line that may begin another text is where a value of this one may be.
     private var hasOpeningLine = false
 
+    /// `first`: index of the text's first byte, an opening bracket for ``run(over:until:inArray:strictUntil:)``.
     init(at first: Int, indentation: Int) {
         self.first = first
         self.indentation = min(indentation, 256)
@@ -84,6 +91,7 @@ struct BracketScan {
         return nil
     }
 
+    /// Counts a level. Beyond 128 levels only the number is known, not the kind.
     private mutating func open(_ bracket: UInt8) {
         isDeep = isDeep || depth == UInt128.bitWidth
         kinds = kinds << 1 | (bracket == UInt8(ascii: "[") ? 1 : 0)
@@ -115,5 +123,6 @@ struct BracketScan {
         }
     }
 
+    /// True for the white space of JSON (RFC 8259, 2).
     static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
 }

@@ -1,5 +1,7 @@
-/// The first fault that keeps a text from being JSON (RFC 8259), for messages to its author.
+/// The first fault that keeps a text from being JSON (RFC 8259), for messages to its author. Slower than the parser:
+/// it reads texts only after they were rejected.
 package struct JSONFault: Sendable, Equatable {
+    /// The fault, in the terms of the author's text.
     package let kind: Kind
     /// The faulty bytes; empty where something is missing.
     package let range: Range<Int>
@@ -11,11 +13,17 @@ package struct JSONFault: Sendable, Equatable {
         case comment
         /// A comma before a closing bracket.
         case trailingComma
+        /// A comma behind a comma, or before the first key.
         case additionalComma
+        /// Two values of a container without a comma between them.
         case missingComma
+        /// A key without a colon behind it.
         case missingColon
+        /// No value where one is required, such as behind a colon.
         case missingValue
+        /// A bracket or colon instead of a key.
         case missingKey
+        /// A `'` or a backtick as the quotation mark.
         case singleQuotes
         /// Quotation marks of a word processor.
         case typographicQuotes
@@ -25,6 +33,7 @@ package struct JSONFault: Sendable, Equatable {
         case bareWord(String)
         /// A malformed number.
         case number(String)
+        /// A string without a closing quote on its line.
         case unclosedString
         /// A control character in a string.
         case control
@@ -38,6 +47,7 @@ package struct JSONFault: Sendable, Equatable {
         case furtherText
         /// A bracket one level deeper than ``JSONParser/Limits`` allow by default.
         case tooDeep
+        /// Any other character.
         case unexpected(String)
     }
 
@@ -55,7 +65,8 @@ package struct JSONFault: Sendable, Equatable {
     }
 }
 
-/// Reads a text as a JSON parser does and stops at the first fault.
+/// Reads a text as a JSON parser does and stops at the first fault. Keeps a stack of brackets instead of recursing, so
+/// that nesting cannot exhaust the call stack. Does not validate UTF-8.
 private struct JSONFaultFinder {
     private let text: [UInt8]
     private var position = 0
@@ -67,6 +78,7 @@ private struct JSONFaultFinder {
     /// End of the last token.
     private var readEnd = 0
 
+    /// The tokens that may come next. `firstElement` and `firstKey` also allow the closing bracket.
     private enum Expected {
         case value, firstElement, element, firstKey, key, colon, end
     }
@@ -78,6 +90,7 @@ private struct JSONFaultFinder {
         if text.starts(with: [0xEF, 0xBB, 0xBF]) { position = 3 }
     }
 
+    /// Reads tokens up to the first fault; nil at the end of a valid text.
     mutating func find() -> JSONFault? {
         while true {
             while position < text.count, [0x20, 0x09, 0x0A, 0x0D].contains(text[position]) { position += 1 }
@@ -93,12 +106,15 @@ private struct JSONFaultFinder {
         return rest.starts(with: "//".utf8) || rest.starts(with: "/*".utf8)
     }
 
+    /// A bracket that is open at the end takes precedence over a missing value.
     private func faultAtEnd() -> JSONFault? {
         if let opening = open.last { return JSONFault(.unclosed, text.count..<text.count, opening: opening) }
         return expected == .end ? nil : JSONFault(.missingValue, text.count..<text.count)
     }
 
+    /// A fault of the byte at the position.
     private func here(_ kind: JSONFault.Kind) -> JSONFault { JSONFault(kind, position..<position + 1) }
+    /// A fault of a token that is missing behind the last one.
     private func missing(_ kind: JSONFault.Kind) -> JSONFault { JSONFault(kind, readEnd..<readEnd) }
 
     /// Takes a token. Returns nil, for no fault.
@@ -109,6 +125,7 @@ private struct JSONFaultFinder {
         return nil
     }
 
+    /// Reads one token. Returns nil unless it is faulty.
     private mutating func step() -> JSONFault? {
         switch expected {
         case .value, .firstElement, .element: value()
@@ -120,6 +137,7 @@ private struct JSONFaultFinder {
 
     // MARK: Values
 
+    /// Reads a scalar or an opening bracket. A closing bracket is valid only in an empty array.
     private mutating func value() -> JSONFault? {
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
@@ -150,6 +168,7 @@ private struct JSONFaultFinder {
         return take(to: range.upperBound, then: .end)
     }
 
+    /// Reads a comma or a closing bracket. Any byte behind the outermost value is a fault.
     private mutating func afterValue() -> JSONFault? {
         guard let opening = open.last else { return JSONFault(.furtherText, scalar) }
         switch byte {
@@ -162,6 +181,7 @@ private struct JSONFaultFinder {
         }
     }
 
+    /// Closes the innermost bracket, which must be of the same kind.
     private mutating func close() -> JSONFault? {
         let opening = byte == UInt8(ascii: "}") ? UInt8(ascii: "{") : UInt8(ascii: "[")
         guard let last = open.last, text[last] == opening else {
@@ -173,6 +193,7 @@ private struct JSONFaultFinder {
 
     // MARK: Keys and strings
 
+    /// Reads a key, or the closing bracket of an empty object.
     private mutating func key() -> JSONFault? {
         switch byte {
         case UInt8(ascii: "\""): return string(then: .colon)
@@ -186,6 +207,7 @@ private struct JSONFaultFinder {
         }
     }
 
+    /// Reads a string to its closing quote. A line end counts as a missing quote.
     private mutating func string(then next: Expected) -> JSONFault? {
         let start = position
         position += 1
@@ -213,6 +235,7 @@ private struct JSONFaultFinder {
         return 12
     }
 
+    /// The number in `\u` and four hexadecimal digits; nil for anything else.
     private func codeUnit(at start: Int) -> UInt16? {
         guard start + 6 <= text.count, text[start...].starts(with: "\\u".utf8) else { return nil }
         let digits = text[start + 2..<start + 6]
@@ -221,6 +244,7 @@ private struct JSONFaultFinder {
 
     // MARK: Tokens
 
+    /// A quotation mark that JSON does not have: `'`, a backtick, or U+2018 to U+201F.
     private func foreignQuote() -> JSONFault? {
         if byte == UInt8(ascii: "'") || byte == UInt8(ascii: "`") { return here(.singleQuotes) }
         guard position + 3 <= text.count, byte == 0xE2, text[position + 1] == 0x80,
@@ -229,6 +253,7 @@ private struct JSONFaultFinder {
         return JSONFault(.typographicQuotes, position..<position + 3)
     }
 
+    /// A `#` counts as a comment; any other character is reported as it stands.
     private func unexpected() -> JSONFault {
         byte == UInt8(ascii: "#") ? here(.comment) : JSONFault(.unexpected(spelled(scalar)), scalar)
     }

@@ -32,6 +32,7 @@ package struct JSONKeyHead: Sendable, Equatable, BitwiseCopyable {
     /// Up to this length the head is the whole key.
     @inlinable package static var reach: Int { 8 }
 
+    /// Reads the head from the parser's string buffer, where the key begins with its length.
     @inlinable
     init(at string: UnsafePointer<UInt8>) {
         let raw = UnsafeRawPointer(string)
@@ -76,14 +77,16 @@ package struct JSONKeyHead: Sendable, Equatable, BitwiseCopyable {
         }
     }
 
+    /// True when the length and the first four bytes of a string are those of this key. `string`: an address in the
+    /// parser's string buffer.
     @inline(__always)
     func isHead(of string: UnsafePointer<UInt8>) -> Bool {
         let other = UInt64(littleEndian: UnsafeRawPointer(string).loadUnaligned(as: UInt64.self))
         return other & Self.mask(forLength: word & 0xFFFF_FFFF) == word
     }
 
-    /// Equal for equal heads. The upper bits differ for most others: this pair of factors gave the fewest collisions in
-    /// the objects of the fixtures.
+    /// Equal for equal heads. The upper bits differ for most others: this pair of factors gave the fewest collisions
+    /// in the objects of the fixtures.
     @inlinable @inline(__always)
     package var hash: UInt64 { word &* 0x5851_F42D_4C95_7F2D &+ UInt64(last) &* 0x9E37_79B9_7F4A_7C15 }
 
@@ -99,9 +102,11 @@ package struct JSONKeyFilter: Sendable {
     @usableFromInline var first: UInt64 = 0
     @usableFromInline var second: UInt64 = 0
 
+    /// The empty set, which rules out every key.
     @inlinable package init() {}
 
     @inlinable @inline(__always)
+    /// Adds a key by its head. The filter does not distinguish keys with equal heads.
     mutating func insert(_ key: JSONKeyHead) {
         first |= 1 << (key.hash >> 58)
         second |= 1 << (key.hash >> 52 & 63)
@@ -128,13 +133,15 @@ package struct JSONKeyFilter: Sendable {
 package struct JSONKeySet {
     /// Up to this many keys, a search is faster than a hash table.
     static let few = 64
+    /// The first keys, in the order of their insertion.
     private var list: [JSONKeyBytes] = []
     /// All keys, once there are more than ``few``.
     private var table: Set<JSONKeyBytes> = []
 
+    /// The empty set.
     package init() {}
 
-    /// Adds a key; false when it is there already.
+    /// Adds a key; false when it is there already. Compares with up to 64 keys, then hashes.
     package mutating func insert(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         if list.count == Self.few {
             if table.isEmpty { table = Set(list) }

@@ -9,7 +9,8 @@ package struct JSONObject {
     /// True when the object has a key more than once.
     @usableFromInline package let hasRepeats: Bool
 
-    /// Reads every key once.
+    /// Reads every key once; linear in the number of members. A lookup then reads the members only if the filter
+    /// contains its key.
     @inlinable
     package init(_ value: JSONValue) {
         self.value = value
@@ -56,6 +57,7 @@ extension JSONValue {
         }
     }
 
+    /// The slow path of ``forEachMember(_:)``: two passes with a hash table.
     @usableFromInline
     func forEachLastMember(_ body: (_ key: UnsafeBufferPointer<UInt8>, _ value: JSONValue) -> Void) {
         var last: [JSONKeyBytes: Int] = [:]
@@ -93,6 +95,7 @@ extension JSONValue {
     /// simdjson counts up to 2²⁴ − 1.
     private var memberCount: Int { payload >> 32 & 0xFF_FFFF }
 
+    /// True when a member before a tape index has this key.
     private func has(_ key: UnsafeBufferPointer<UInt8>, before end: Int) -> Bool {
         var cursor = index + 1
         while cursor < end {

@@ -1,6 +1,6 @@
 internal import CSimdjson
 
-/// Why a text is not JSON, or could not be read.
+/// Why a text is not JSON, or could not be read. ``JSONFault`` explains the same text to its author.
 package struct JSONError: Error, Equatable, Sendable {
     /// The kinds of faults that callers distinguish.
     package enum Reason: Sendable {
@@ -31,7 +31,7 @@ package struct JSONError: Error, Equatable, Sendable {
 /// Parses texts with simdjson and owns the buffers that the resulting ``JSONValue``s are views of.
 ///
 /// One parser serves one payload at a time: `reset()`, parse the payload, then any JSON texts found in its strings.
-/// A class because it owns a C handle.
+/// One task uses it at a time. A class because it owns a C handle.
 package final class JSONParser {
     /// Bounds of the texts that a parser accepts; a text beyond them is an error.
     package struct Limits: Sendable {
@@ -42,9 +42,11 @@ package final class JSONParser {
         /// Texts between two resets: the payload and the JSON texts inside its strings.
         package var documents = 64
 
+        /// Limits for payloads: 16 MiB, 256 levels, 64 texts.
         package init() {}
     }
 
+    /// A parsed text, and the string that contained it; nil for a payload.
     private struct Document {
         let root: JSONValue
         let origin: JSONValue?
@@ -55,7 +57,8 @@ package final class JSONParser {
     // Exclusivity checks cost more than the accesses; a parser has one user at a time and makes no calls meanwhile.
     @exclusivity(unchecked) private var documents: [Document] = []
 
-    /// A parser with its own buffers, which accepts texts within these bounds.
+    /// A parser with its own buffers, which accepts texts within these bounds. Stops
+    /// the process if there is no memory for the parser.
     package init(limits: Limits = Limits()) {
         guard let handle = sb_json_parser_create(limits.bytes, limits.depth, limits.documents) else {
             preconditionFailure("Out of memory for a JSON parser.")
@@ -78,25 +81,28 @@ package final class JSONParser {
         sb_json_parser_reset(handle)
     }
 
-    /// Parses one text, which is copied. Skips a byte order mark.
+    /// Parses one text, which is copied. Skips a byte order mark. Throws a fault of the text, or a bound that it
+    /// exceeds; values of earlier texts stay valid.
     package func parse(_ text: UnsafeBufferPointer<UInt8>) throws(JSONError) -> JSONValue {
         try parse(text, foundIn: nil)
     }
 
-    /// Parses one text, which is copied. Skips a byte order mark.
+    /// Parses one text, as ``parse(_:)`` for borrowed bytes does.
     package func parse(_ text: [UInt8]) throws(JSONError) -> JSONValue {
         try text.withUnsafeBufferPointer { (bytes) throws(JSONError) in try parse(bytes, foundIn: nil) }
     }
 
     /// Parses the JSON text that a string of another document holds. JSON Pointers into it continue the string's own
-    /// pointer. The result is cached until the next reset.
+    /// pointer. The result is cached until the next reset; a failure is not. Throws `syntax` for a value that is not a
+    /// string.
     package func parseText(in string: JSONValue) throws(JSONError) -> JSONValue {
         if let root = opened(string) { return root }
         guard let text = string.utf8 else { throw JSONError(reason: .syntax, offset: nil) }
         return try parse(text, foundIn: string)
     }
 
-    /// The result of ``parseText(in:)`` for a string; nil when the string was not parsed since the last reset.
+    /// The result of ``parseText(in:)`` for a string; nil when the string was not parsed since the last reset. Linear
+    /// in the number of parsed texts, at most ``Limits/documents``.
     package func opened(_ string: JSONValue) -> JSONValue? {
         documents.first { $0.origin?.isSamePlace(as: string) == true }?.root
     }
@@ -117,7 +123,8 @@ package final class JSONParser {
     // MARK: JSON Pointers
 
     /// The JSON Pointer (RFC 6901) of a value in the payload; inside a JSON text, it continues the pointer of the
-    /// string that holds the text. Walks the document: for warnings and evidence, not for every value.
+    /// string that holds the text. Walks the document: for warnings and evidence, not for every value. The value must
+    /// be of this parser, and no reset may lie between.
     package func pointer(to value: JSONValue) -> String {
         guard let document = documents.first(where: { $0.root.tape == value.tape }) else {
             preconditionFailure("A value was used after its parser was reset.")
@@ -145,6 +152,8 @@ extension JSONValue {
 }
 
 extension JSONError {
+    /// Adds the offset to simdjson's error by reading the text again: only rejected texts pay for it. `skipped`:
+    /// length of the byte order mark. A raw control character makes either string error `invalidString`.
     fileprivate init(status: sb_json_status, text: UnsafeBufferPointer<UInt8>, skipped: Int, depth: Int) {
         let reason = Reason(status)
         switch reason {
@@ -176,6 +185,7 @@ extension JSONError {
         return nil
     }
 
+    /// Position of the first byte that is not UTF-8; simdjson reports the error without it.
     private static func firstInvalidUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         do throws(UTF8.ValidationError) {
             _ = try UTF8Span(validating: Span(_unsafeElements: text))

@@ -18,7 +18,8 @@ package struct JSONPointer: Sendable, Equatable {
         self.tokens = tokens
     }
 
-    /// The value that the pointer leads to from another value; nil when there is none.
+    /// The value that the pointer leads to from another value; nil when there is none. Does not look into JSON texts
+    /// inside strings. `-`, the position behind an array, leads to no value.
     package func value(in root: JSONValue) -> JSONValue? {
         var value = root
         for token in tokens {
@@ -28,12 +29,14 @@ package struct JSONPointer: Sendable, Equatable {
         return value
     }
 
+    /// The element at a position that is written as RFC 6901 requires. Linear in the position.
     private func element(_ token: String, of list: JSONValue) -> JSONValue? {
         // No sign, no leading zero (RFC 6901, 4).
         guard let position = Int(token), String(position) == token, position >= 0 else { return nil }
         return list.elements.dropFirst(position).first { _ in true }
     }
 
+    /// Replaces `~1` by `/` and `~0` by `~`; nil for any other `~`.
     private static func unescape(_ token: Substring.UTF8View) -> String? {
         let parts = token.split(separator: UInt8(ascii: "~"), omittingEmptySubsequences: false)
         var bytes = Array(parts.first ?? token)

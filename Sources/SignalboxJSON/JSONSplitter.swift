@@ -14,6 +14,7 @@ import Foundation
 ///
 /// Use: `append` a chunk, `takeAll`, repeat; `finish` at the end of the input and `takeAll` again.
 package struct JSONSplitter {
+    /// A text of the input, or bytes that should be one. Pieces are in the order of the input and do not overlap.
     package struct Piece: Sendable {
         /// Position in the bytes that ``takeAll()`` returns.
         package let range: Range<Int>
@@ -36,13 +37,16 @@ package struct JSONSplitter {
         case tooLong
     }
 
+    /// The arrangement of the texts. A second array may follow the first one.
     private enum Layout { case unknown, sequence, array, afterArray }
 
     /// The meaning of the bytes from `start` on: `text` begins with a bracket, `other` does not.
     private enum Stretch { case between, text, other }
 
+    /// The longest text in bytes; bounds the memory.
     private let limit: Int
     private let takesLines: Bool
+    /// Bytes of the input that are not part of a finished piece, and those of the last pieces.
     private var buffer: [UInt8] = []
     /// Position of `buffer[0]` in the input, or in the larger one that it is part of.
     private var base: Int
@@ -65,8 +69,8 @@ package struct JSONSplitter {
     private var strictUntil = 0
     private var isFinished = false
 
-    /// `limit`: the longest text in bytes. `takesLines`: whether to take lines unread; see ``Piece/isLine``. `line` and
-    /// `offset`: position of the input in a larger one.
+    /// `limit`: the longest text in bytes. `takesLines`: whether to take lines unread; see ``Piece/isLine``. `line`
+    /// and `offset`: position of the input in a larger one.
     package init(limit: Int, takesLines: Bool = true, line: Int = 1, offset: Int = 0) {
         self.limit = limit
         self.takesLines = takesLines
@@ -78,7 +82,7 @@ package struct JSONSplitter {
     /// True when the input begins with an array.
     package var isArray: Bool { layout == .array || layout == .afterArray }
 
-    /// Appends a chunk of the input, cut anywhere.
+    /// Appends a chunk of the input, cut anywhere. Copies it, and frees the bytes that earlier pieces used.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         if start > 0 {
             buffer.removeSubrange(..<start)
@@ -89,7 +93,7 @@ package struct JSONSplitter {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Marks the end of the input.
+    /// Marks the end of the input. No chunk may follow.
     package mutating func finish() { isFinished = true }
 
     /// All pieces found so far, with the bytes that they are in; both empty when more input is needed or none is left.
@@ -182,6 +186,8 @@ package struct JSONSplitter {
 
     // MARK: Texts
 
+    /// Continues the scan of a text. Ends it at its closing bracket, at a line that begins another text, at the limit,
+    /// or at the end of the input.
     private mutating func stepText(_ pieces: inout [Piece]) -> Bool {
         let longest = isDropping ? Int.max : start + limit
         let stop = buffer.withUnsafeBufferPointer {
@@ -209,6 +215,7 @@ package struct JSONSplitter {
         return endTruncated(&pieces)
     }
 
+    /// Continues a stretch that does not begin with a bracket, up to the end of its line or, in an array, its element.
     private mutating func stepOther(_ pieces: inout [Piece]) -> Bool {
         let end =
             layout == .array
@@ -232,6 +239,9 @@ package struct JSONSplitter {
         return nil
     }
 
+    /// Ends a damaged text before the line that begins another one. The scan has read further, so the next texts are
+    /// read a second time, and any line among them that may begin a text does. Without that rule a byte could be read
+    /// many times.
     private mutating func endDamaged(at end: Int, _ pieces: inout [Piece]) -> Bool {
         strictUntil = max(strictUntil, base + scan.position)
         return endStretch(at: end, fault: .truncated, &pieces)
@@ -251,20 +261,25 @@ package struct JSONSplitter {
         return true
     }
 
+    /// Reports the first bytes of a stretch beyond the limit. Its rest is dropped chunk by chunk, so memory stays
+    /// bounded.
     private mutating func addTooLong(to pieces: inout [Piece]) {
         add(to: start + limit, fault: .tooLong, to: &pieces)
         isDropping = true
     }
 
+    /// Appends a piece from `start` to `end`.
     private func add(to end: Int, fault: Fault? = nil, isLine: Bool = false, to pieces: inout [Piece]) {
         let range = start - taken..<end - taken
         pieces.append(Piece(range: range, line: line, offset: base + start, fault: fault, isLine: isLine))
     }
 
+    /// The end without the white space before it.
     private func endWithoutBlanks(before end: Int) -> Int {
         buffer[start..<end].lastIndex { !BracketScan.isBlank($0) }.map { $0 + 1 } ?? start
     }
 
+    /// Moves `start`, and counts the lines that it passes.
     private mutating func advance(to end: Int) {
         let passed = buffer[start..<end]
         let lines = passed.count { $0 == UInt8(ascii: "\n") }

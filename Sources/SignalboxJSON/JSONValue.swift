@@ -27,10 +27,13 @@ package struct JSONValue {
         case object, array, string, integer, unsigned, double, bool, null
     }
 
+    /// The type of the value: the highest byte of its word on the tape, a character as simdjson's format specifies.
     @inlinable var tag: UInt8 { UInt8(truncatingIfNeeded: tape[index] >> 56) }
+    /// The lower 56 bits of the word: the offset of a string in the string buffer; for a container, the index behind
+    /// its end and above 32 bits the number of its members.
     @inlinable var payload: Int { Int(tape[index] & 0x00FF_FFFF_FFFF_FFFF) }
 
-    /// The index behind this value on the tape.
+    /// The index behind this value on the tape, in constant time also for containers. Numbers occupy two words.
     @inlinable var next: Int {
         @inline(__always) get {
             let tag = tag
@@ -41,6 +44,7 @@ package struct JSONValue {
         }
     }
 
+    /// The value at another index of the same tape.
     @inlinable
     func at(_ index: Int) -> JSONValue { JSONValue(tape: tape, strings: strings, index: index) }
 
@@ -65,9 +69,13 @@ package struct JSONValue {
         }
     }
 
+    /// True for an object, without the cost of ``kind``, as the next three.
     @inlinable package var isObject: Bool { tag == UInt8(ascii: "{") }
+    /// True for an array.
     @inlinable package var isArray: Bool { tag == UInt8(ascii: "[") }
+    /// True for a string, the empty one included.
     @inlinable package var isString: Bool { tag == UInt8(ascii: "\"") }
+    /// True for `null`; an absent value has no ``JSONValue``.
     @inlinable package var isNull: Bool { tag == UInt8(ascii: "n") }
 
     /// True for an object or array without members.
@@ -92,6 +100,7 @@ package struct JSONValue {
     /// The text of a string, unescaped, as UTF-8; nil for anything else. Borrowed like the value itself.
     @inlinable package var utf8: UnsafeBufferPointer<UInt8>? { isString ? stringBytes : nil }
 
+    /// The bytes of a string or key, which must be one. The buffer has their count before them and a NUL behind them.
     @inlinable var stringBytes: UnsafeBufferPointer<UInt8> {
         let start = strings + payload
         let count = UnsafeRawPointer(start).loadUnaligned(as: UInt32.self)
@@ -197,6 +206,8 @@ package struct JSONValue {
     /// The elements of an array in order; empty for any other value.
     @inlinable package var elements: Elements { Elements(of: self) }
 
+    /// The members of an object. Each step takes constant time, also past a nested container. `next` returns the key
+    /// unescaped.
     @usableFromInline
     package struct Members: Sequence, IteratorProtocol {
         @usableFromInline let container: JSONValue
@@ -220,6 +231,7 @@ package struct JSONValue {
         }
     }
 
+    /// The elements of an array. Each step takes constant time, also past a nested container.
     @usableFromInline
     package struct Elements: Sequence, IteratorProtocol {
         @usableFromInline let container: JSONValue

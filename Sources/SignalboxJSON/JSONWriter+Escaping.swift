@@ -3,7 +3,8 @@ extension JSONWriter {
     /// whole words are written even when fewer bytes count.
     static func roomToEscape(_ length: Int) -> Int { length * 6 + 11 }
 
-    /// Copies a text and escapes it, eight bytes at a time while none needs escaping.
+    /// Copies a text and escapes it as RFC 8259 (7) requires, eight bytes at a time while none needs escaping. The
+    /// caller must reserve ``roomToEscape(_:)`` bytes.
     mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
         guard let base = text.baseAddress else { return }
         var source = UnsafeRawPointer(base)

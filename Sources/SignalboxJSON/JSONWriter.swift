@@ -1,7 +1,8 @@
 /// Writes compact JSON into memory that grows as needed. The writer places commas; the caller alternates keys and
-/// values.
+/// values. The writer does not check that brackets match, that keys alternate with values, or that keys differ.
 ///
-/// Not a wrapper of an array, whose checks at every append cost more than the writing.
+/// Not a wrapper of an array, whose checks at every append cost more than the writing. One owner at a time
+/// (`~Copyable`).
 @usableFromInline
 package struct JSONWriter: ~Copyable, @unchecked Sendable {
     // Sendable: the memory has one owner.
@@ -49,8 +50,11 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
 
     /// Begins an object; write keys and values in turn, then ``endObject()``.
     @inlinable package mutating func beginObject() { open(UInt8(ascii: "{")) }
+    /// Ends the innermost object.
     @inlinable package mutating func endObject() { close(UInt8(ascii: "}")) }
+    /// Begins an array; write its elements, then ``endArray()``.
     @inlinable package mutating func beginArray() { open(UInt8(ascii: "[")) }
+    /// Ends the innermost array.
     @inlinable package mutating func endArray() { close(UInt8(ascii: "]")) }
 
     /// A key without characters to escape.
@@ -152,16 +156,19 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
     /// A whole number of any width.
     package mutating func integer(_ number: some BinaryInteger) { literal(String(number)) }
 
-    /// The shortest text that reads back as the same number, which must be finite.
+    /// The shortest text that reads back as the same number. An infinity or NaN stops the process: check numbers from
+    /// outside before.
     package mutating func double(_ number: Double) {
         precondition(number.isFinite, "JSON has no infinities and no NaN.")
         literal(number.description)
     }
 
+    /// `true` or `false`.
     package mutating func bool(_ flag: Bool) { literal(flag ? "true" : "false") }
+    /// `null`.
     package mutating func null() { literal("null") }
 
-    /// A value that is JSON text already.
+    /// A value that is JSON text already. The writer does not check it.
     package mutating func raw(_ json: [UInt8]) {
         fragment(json)
         needsComma = true
@@ -179,6 +186,7 @@ package struct JSONWriter: ~Copyable, @unchecked Sendable {
 // MARK: Bytes
 
 extension JSONWriter {
+    /// Writes an opening bracket, behind a comma if a value precedes it.
     @inlinable
     mutating func open(_ bracket: UInt8) {
         reserve(2)
@@ -187,6 +195,7 @@ extension JSONWriter {
         needsComma = false
     }
 
+    /// Writes a closing bracket. A value may follow, so the next one gets a comma.
     @inlinable
     mutating func close(_ bracket: UInt8) {
         reserve(1)
@@ -210,6 +219,7 @@ extension JSONWriter {
     }
 
     @usableFromInline @inline(never)
+    /// At least doubles the capacity, so that writing takes linear time. Allocates at least 256 bytes.
     mutating func grow(by more: Int) {
         let larger = max(capacity * 2, count + more, 256)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
@@ -220,17 +230,20 @@ extension JSONWriter {
     }
 
     @inlinable @inline(__always)
+    /// Writes the comma that is due. The caller has reserved a byte for it.
     mutating func separate() {
         if needsComma { put(UInt8(ascii: ",")) }
     }
 
     @inlinable @inline(__always)
+    /// Writes a byte without a check of the capacity.
     mutating func put(_ byte: UInt8) {
         memory[count] = byte
         count += 1
     }
 
     @inlinable @inline(__always)
+    /// Writes a text in quotes, unescaped, without a check of the capacity.
     mutating func putQuoted(_ text: StaticString) {
         put(UInt8(ascii: "\""))
         (memory + count).update(from: text.utf8Start, count: text.utf8CodeUnitCount)

@@ -2,9 +2,12 @@ internal import CSimdjson
 
 /// A line and column in a text, from 1. Columns count UTF-8 characters; a byte order mark counts as none.
 package struct TextPosition: Sendable, Equatable {
+    /// Lines end with a line feed.
     package let line: Int
+    /// In Unicode scalars, not in bytes or UTF-16 units.
     package let column: Int
 
+    /// Takes a position that is already known.
     package init(line: Int, column: Int) {
         self.line = line
         self.column = column
@@ -35,6 +38,8 @@ package struct JSONPosition: Sendable, Equatable {
         key = Self.key(before: start, in: text)
     }
 
+    /// The offset of the value that a pointer names. Removes the last token until it finds one; nil if the text is not
+    /// JSON.
     private static func offset(of pointer: String, in text: [UInt8]) -> Int? {
         var pointer = pointer
         while true {
@@ -49,6 +54,7 @@ package struct JSONPosition: Sendable, Equatable {
         }
     }
 
+    /// The end of a scalar or of an opening bracket. Never beyond the text.
     private static func end(of start: Int, in text: [UInt8]) -> Int {
         switch text[start] {
         case UInt8(ascii: "{"), UInt8(ascii: "["): return start + 1
@@ -60,7 +66,8 @@ package struct JSONPosition: Sendable, Equatable {
         }
     }
 
-    /// The range of a whole value that begins at an offset, with everything in it.
+    /// The range of a whole value that begins at an offset, with everything in it. The offset must be in the text. If
+    /// the text is not JSON, the range ends with it at the latest. Linear in the value's length.
     package static func whole(from start: Int, in text: [UInt8]) -> Range<Int> {
         var depth = 0
         var place = start

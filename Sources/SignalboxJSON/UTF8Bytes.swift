@@ -1,6 +1,7 @@
 import Foundation
 
 // memcmp itself cannot be inlined across targets here, so length and first byte are compared before the call.
+/// Compares `count` bytes at both addresses.
 @usableFromInline
 func sameBytes(_ left: UnsafePointer<UInt8>, _ right: UnsafePointer<UInt8>, _ count: Int) -> Bool {
     memcmp(left, right, count) == 0

@@ -5,6 +5,7 @@ package import SignalboxNotification
 package struct Audit: Sendable, Equatable {
     /// The deliveries to one destination.
     package struct Account: Sendable, Equatable {
+        /// The destination of these deliveries.
         package let destination: DestinationName
         /// Deliveries ever made.
         package let accepted: Int
@@ -15,6 +16,7 @@ package struct Audit: Sendable, Equatable {
         /// When the first waiting delivery was removed; nil when none was, or when an earlier version removed it.
         package let undeliveredSince: Date?
 
+        /// Takes the counts of one snapshot.
         package init(
             destination: DestinationName, accepted: Int, present: [DeliveryRecord.State: Int],
             removed: [DeliveryRecord.State: Int], undeliveredSince: Date? = nil
@@ -30,6 +32,7 @@ package struct Audit: Sendable, Equatable {
         package var missing: Int { accepted - present.values.reduce(0, +) - removed.values.reduce(0, +) }
     }
 
+    /// One account for each destination that ever had a delivery.
     package let accounts: [Account]
     /// Deliveries without their event.
     package let orphans: Int
@@ -40,6 +43,7 @@ package struct Audit: Sendable, Equatable {
     /// The contradiction between the store and the record of its numbers; nil for none.
     package let loss: String?
 
+    /// Takes the findings of one snapshot.
     package init(accounts: [Account], orphans: Int, strayWaits: Int, damage: [String], loss: String?) {
         (self.accounts, self.orphans, self.strayWaits) = (accounts, orphans, strayWaits)
         (self.damage, self.loss) = (damage, loss)

@@ -51,8 +51,8 @@ package final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
         self.commit = commit
     }
 
-    /// Returns when the write is durable. Throws when it was not performed, or, with a deadline, when its result is not
-    /// known in time.
+    /// Returns when the write is durable. Throws when it was not performed, or, with a deadline, when its result is
+    /// not known in time.
     package func write(_ write: Write, hasDeadline: Bool = false) async throws(StoreError) -> Output {
         // Unchecked: every request waits here, and each entry's `done` is called once.
         let result = await withUnsafeContinuation { (done: UnsafeContinuation<Result<Output, StoreError>, Never>) in
@@ -95,6 +95,7 @@ package final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
 
     // MARK: Commits
 
+    /// Commits groups until no write waits. Runs on the queue, at most once at a time (`isDraining`).
     private func drain() {
         while let writes = nextGroup() {
             var parts = CommitParts(count: writes.count)
@@ -102,6 +103,7 @@ package final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
         }
     }
 
+    /// Moves the oldest writes, at most `limit`, to `running`. Nil ends the drain.
     private func nextGroup() -> [Write]? {
         state.withLock { state in
             let count = min(limit, state.waiting.count)
@@ -112,6 +114,7 @@ package final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
         }
     }
 
+    /// Commits one part. After a failure it splits the part, or fails it alone, or fails it with all the parts left.
     private func commit(_ part: Range<Int>, of writes: [Write], _ parts: inout CommitParts) {
         let now = now()
         state.withLock { $0.begun = now }
@@ -126,6 +129,7 @@ package final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
         }
     }
 
+    /// Ends the present commit and calls each submitter that still waits, outside the lock.
     private func answer(_ part: Range<Int>, with result: (Int) -> Result<Output, StoreError>) {
         let calls = state.withLock { state in
             state.begun = nil
@@ -193,11 +197,13 @@ struct CommitParts {
 
 /// The failure of a commit.
 package struct CommitFailure: Error {
+    /// The error that the submitters receive.
     package let reason: StoreError
     /// Whether the other writes may succeed without one of them. False when the whole file is affected, for example by
     /// a full disk.
     package let mayBeOfOneWrite: Bool
 
+    /// Takes the error and its reach; see ``mayBeOfOneWrite``.
     package init(reason: StoreError, mayBeOfOneWrite: Bool) {
         self.reason = reason
         self.mayBeOfOneWrite = mayBeOfOneWrite

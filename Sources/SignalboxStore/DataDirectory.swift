@@ -1,8 +1,9 @@
 import Foundation
 
-/// The directory of the queue and the gateway's own keys. One process at a time owns it. A class because it owns a file
-/// descriptor: the lock lasts as long as the object.
+/// The directory of the queue and the gateway's own keys. One process at a time owns it. A class because it owns a
+/// file descriptor: the lock lasts as long as the object.
 package final class DataDirectory: Sendable {
+    /// The path that the initialiser received.
     package let path: String
     private let lock: Int32
 

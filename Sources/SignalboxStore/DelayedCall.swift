@@ -18,6 +18,7 @@ package struct DelayedCall: Sendable {
         }
     }()
 
+    /// Calls a function once, after `delay`. A negative delay counts as zero.
     package func callAsFunction(after delay: Duration, _ call: @escaping @Sendable () -> Void) {
         schedule(max(.zero, delay), call)
     }

@@ -1,16 +1,20 @@
 package import Foundation
 package import SignalboxNotification
 
-/// The right to attempt one delivery, held by one process until it settles it or ends.
+/// The right to attempt one delivery, held by one process until it settles it or ends. A lease carries the bytes to
+/// send, so that an attempt reads nothing from the store.
 package struct Lease: Sendable {
+    /// The store's number of the delivery.
     package let delivery: Int64
     /// The id of the event.
     package let event: String
+    /// The destination to send to.
     package let destination: DestinationName
     /// Attempts made before this one that count against the budget.
     package let attempts: Int
     /// All attempts made before this one.
     package let earlier: Int
+    /// The event in the form that the destination receives.
     package let body: [UInt8]
     /// The payload as received, if the destination wants it.
     package let payload: [UInt8]?
@@ -33,6 +37,7 @@ package struct Lease: Sendable {
 
     /// Tells a lease from later leases of the same delivery. A settlement whose fence is not the current one is lost.
     package struct Fence: Sendable, Equatable {
+        /// The process that leased the delivery.
         package let holder: UInt64
         /// The number of the attempt that the lease is for, from 1.
         package let attempt: Int
@@ -47,15 +52,21 @@ package struct Lease: Sendable {
 
 /// A stored delivery.
 package struct DeliveryRecord: Sendable, Equatable {
+    /// The state of a delivery. `delivered` and `expired` are final; an operator can make a `dead` delivery wait
+    /// again. Raw values are those of the API.
     package enum State: String, Sendable, CaseIterable {
         case waiting, delivered, dead, expired
     }
 
+    /// The store's number of the delivery.
     package let id: Int64
     /// The id of the event.
     package let event: String
+    /// CloudEvents' `subject` of the event.
     package let subject: String
+    /// The destination of the delivery. The config may no longer have it.
     package let destination: DestinationName
+    /// The state at the time of the read.
     package let state: State
     /// Attempts that were made.
     package let attempts: Int
@@ -65,6 +76,7 @@ package struct DeliveryRecord: Sendable, Equatable {
     package let notBefore: Date?
     /// When it expires; nil for never.
     package let notAfter: Date?
+    /// When the gateway accepted the event.
     package let acceptedAt: Date
     /// The last attempt; nil before the first.
     package let last: AttemptRecord?
@@ -79,6 +91,7 @@ package struct DeliveryRecord: Sendable, Equatable {
     /// The reason why the last attempt failed.
     package var reason: String? { last?.reason }
 
+    /// Takes the values of the delivery's own row; the store sets the other ones afterwards.
     package init(
         id: Int64, event: String, subject: String, destination: DestinationName, state: State, attempts: Int,
         due: Date, notBefore: Date?, notAfter: Date?, acceptedAt: Date, last: AttemptRecord?
@@ -93,6 +106,7 @@ package struct DeliveryRecord: Sendable, Equatable {
 package struct AttemptRecord: Sendable, Equatable {
     /// From 1.
     package let number: Int
+    /// When the request began.
     package let startedAt: Date?
     /// Milliseconds.
     package let duration: Int?
@@ -100,12 +114,14 @@ package struct AttemptRecord: Sendable, Equatable {
     package let status: Int?
     /// A short stable word for a failure without a reply, such as `dns` or `refused`.
     package let error: String?
+    /// The reason of a failure, for people.
     package let reason: String?
     /// The address and port that were connected to.
     package let remote: String?
     /// At most the first kilobyte of the reply's body.
     package let excerpt: [UInt8]
 
+    /// Takes the values as the store recorded them.
     package init(
         number: Int, startedAt: Date?, duration: Int?, status: Int?, error: String?, reason: String?, remote: String?,
         excerpt: [UInt8]
@@ -117,8 +133,11 @@ package struct AttemptRecord: Sendable, Equatable {
 
 /// Selects deliveries that meet every condition that is set.
 package struct DeliveryFilter: Sendable, Equatable {
+    /// Selects these deliveries.
     package var ids: [Int64]?
+    /// Selects deliveries in this state.
     package var state: DeliveryRecord.State?
+    /// Selects deliveries to this destination.
     package var destination: DestinationName?
     /// Selects deliveries of events accepted before then.
     package var acceptedBefore: Date?
@@ -127,6 +146,7 @@ package struct DeliveryFilter: Sendable, Equatable {
     /// Selects smaller ids: the next page.
     package var before: Int64?
 
+    /// Without arguments, selects every delivery.
     package init(
         ids: [Int64]? = nil, state: DeliveryRecord.State? = nil, destination: DestinationName? = nil,
         acceptedBefore: Date? = nil, event: String? = nil
@@ -138,14 +158,18 @@ package struct DeliveryFilter: Sendable, Equatable {
 
 /// A stored event.
 package struct StoredEvent: Sendable, Equatable {
+    /// The source through which the payload came.
     package let source: SourceName
+    /// CloudEvents' `subject`.
     package let subject: String
+    /// The event as it was accepted: structured CloudEvents JSON, UTF-8.
     package let body: [UInt8]
     /// The payload as received, if a destination wanted it.
     package let payload: [UInt8]?
     /// The bodies that some destinations receive instead. Without variants that differ in their media only.
     package let variants: [[UInt8]]
 
+    /// Takes the values as the store recorded them.
     package init(source: SourceName, subject: String, body: [UInt8], payload: [UInt8]?, variants: [[UInt8]]) {
         (self.source, self.subject, self.body) = (source, subject, body)
         (self.payload, self.variants) = (payload, variants)
@@ -156,10 +180,13 @@ package struct StoredEvent: Sendable, Equatable {
 package struct DestinationGauges: Sendable, Equatable {
     /// All deliveries ever made.
     package var accepted = 0
+    /// Stored deliveries that have not ended, due or not.
     package var waiting = 0
+    /// Stored deliveries that were moved to dead letters.
     package var dead = 0
     /// When the oldest due delivery became due; nil when none is due.
     package var oldestDue: Date?
 
+    /// The gauges of a destination without deliveries.
     package init() {}
 }

@@ -2,6 +2,7 @@ package import Foundation
 
 /// The reason why a waiting delivery has not been sent. Pure.
 package struct DeliveryWait: Sendable, Equatable {
+    /// The reasons to wait. Raw values are those of the API.
     package enum Reason: String, Sendable, CaseIterable {
         /// The gateway's sender has it, or an attempt is in progress.
         case inProgress = "in-progress"
@@ -26,9 +27,11 @@ package struct DeliveryWait: Sendable, Equatable {
         case queued
     }
 
+    /// The first reason that applies.
     package let reason: Reason
     /// The latest time at which the reason ends or is checked again; nil when it is unknown.
     package let until: Date?
+    /// An explanation for people, such as the reason of a pause or the last failure; nil when there is none.
     package let detail: String?
 
     private init(_ reason: Reason, until: Date? = nil, detail: String? = nil) {

@@ -11,6 +11,7 @@ package enum DestinationState: String, Sendable, CaseIterable {
 
 /// A pause in sending to a destination. Its deliveries wait.
 package struct DestinationBackoff: Sendable, Equatable {
+    /// The causes of a backoff. Raw values are stored.
     package enum Kind: String, Sendable, CaseIterable {
         /// The circuit breaker is open: the destination failed too often in a row.
         case breakerOpen = "breaker-open"
@@ -18,12 +19,16 @@ package struct DestinationBackoff: Sendable, Equatable {
         case retryAfter = "retry-after"
     }
 
+    /// The cause of the pause.
     package let kind: Kind
+    /// The failure or the answer that caused the pause, for people.
     package let reason: String
+    /// When the pause began. An extension does not move it.
     package let since: Date
     /// When the next attempt may be made.
     package let until: Date
 
+    /// Takes the times by the store's clock.
     package init(_ kind: Kind, reason: String, since: Date, until: Date) {
         (self.kind, self.reason, self.since, self.until) = (kind, reason, since, until)
     }
@@ -34,7 +39,9 @@ package struct DestinationStatus: Sendable, Equatable {
     /// `paused`, `disabled`, `withheld`, `failing` (the circuit breaker is open) or `throttled` (the destination asked
     /// for a pause).
     package let word: String
+    /// The reason for people: an operator's, or the destination's last answer.
     package let reason: String?
+    /// When the status began.
     package let since: Date
     /// When the next attempt may be made, if known.
     package var until: Date?
@@ -59,6 +66,7 @@ package struct DestinationStatus: Sendable, Equatable {
 }
 
 extension DestinationStatus {
+    /// The status of a destination that is paused or disabled. It has no known end.
     package init(_ state: DestinationState, reason: String? = nil, since: Date) {
         self.init(
             word: state.rawValue, reason: reason, since: since, wait: state == .paused ? .paused : .disabled)

@@ -5,16 +5,21 @@ package import SignalboxNotification
 package struct DueSearch: Sendable {
     /// A due delivery and its order key.
     package struct Due: Sendable {
+        /// The store's number of the delivery.
         package let id: Int64
+        /// The order key; nil for no order.
         package let key: String?
 
+        /// Takes the two columns of a row.
         package init(id: Int64, key: String?) {
             self.id = id
             self.key = key
         }
     }
 
+    /// The destination whose deliveries are searched.
     package let destination: DestinationName
+    /// Whether deliveries with equal keys are leased one after the other.
     package let isOrdered: Bool
     /// The order key served last: the search starts after it, so that keys take turns.
     package let lastKey: String?
@@ -30,6 +35,8 @@ package struct DueSearch: Sendable {
     /// Set when the store has offered every due delivery.
     package var isComplete = false
 
+    /// Copies the lane's state under its lock. Deliveries that are held later are not excluded. Without a lane, the
+    /// search excludes no delivery.
     package init(of destination: DestinationName, limit: Int, _ lanes: Lanes) {
         self.destination = destination
         self.limit = limit

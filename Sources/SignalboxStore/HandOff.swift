@@ -2,8 +2,8 @@ import DequeModule
 package import Foundation
 package import SignalboxNotification
 
-/// The leases of this process, and a bounded window of fresh deliveries that need not be read back from the store. Pure
-/// bookkeeping; its user guards it with a lock.
+/// The leases of this process, and a bounded window of fresh deliveries that need not be read back from the store.
+/// Pure bookkeeping; its user guards it with a lock.
 ///
 /// `Lanes` alone calls ``Lane/claim(upTo:)`` and ``Lane/endReading(_:)``, so that every reading ends.
 package struct HandOff {
@@ -19,11 +19,13 @@ package struct HandOff {
     /// Claims in a row that fresh deliveries may answer before the store is read: older deliveries wait there.
     package static let freshClaims = 8
 
+    /// The open lanes.
     package private(set) var lanes: [DestinationName: Lane] = [:]
     /// Bytes that all lanes have reserved.
     package private(set) var reserved = 0
     private let totalBytes: Int
 
+    /// `totalBytes`: the bound of all lanes together; tests lower it.
     package init(totalBytes: Int = HandOff.totalBytes) { self.totalBytes = totalBytes }
 
     /// Starts a lane. Deliveries to destinations without one are left to the store.
@@ -53,6 +55,8 @@ package struct HandOff {
         return lanes[destination]?.hasRoom(for: bytes + Self.overhead, upTo: limit) ?? false
     }
 
+    /// Whether a delivery is leased, in memory, about to be committed, or known to be unreadable. False without a
+    /// lane.
     package func isHeld(_ delivery: Int64, of destination: DestinationName) -> Bool {
         lanes[destination]?.held[delivery] != nil
     }
@@ -69,6 +73,8 @@ package struct HandOff {
 }
 
 extension HandOff {
+    /// The leases and the fresh deliveries of one destination. A delivery passes through `reserve`, then `deliver` or
+    /// `forget`, then a claim, then `release`.
     package struct Lane {
         private(set) var fresh: Deque<Lease> = []
         /// Leased, fresh, about to be committed, or unreadable deliveries, with the numbers of their attempts: not to
@@ -137,12 +143,15 @@ extension HandOff {
 
         // MARK: Claiming
 
+        /// The answer to a claim.
         enum Claim {
             case leases([Lease])
             /// Read the store except for held deliveries, then end this reading.
             case read(Int)
         }
 
+        /// Returns fresh deliveries unless it is the store's turn. The store is read only when it may have due
+        /// deliveries, and no other reading is in progress.
         mutating func claim(upTo limit: Int) -> Claim {
             if mayHaveMore, fresh.isEmpty || claimsSinceRead >= HandOff.freshClaims, reading == nil {
                 mayHaveMore = false
@@ -155,6 +164,7 @@ extension HandOff {
             return .leases(takeFresh(upTo: limit))
         }
 
+        /// Removes fresh deliveries, oldest first, from the window. They stay held.
         fileprivate mutating func takeFresh(upTo limit: Int) -> [Lease] {
             let taken = Array(fresh.prefix(limit))
             fresh.removeFirst(taken.count)
@@ -180,8 +190,8 @@ extension HandOff {
             mayHaveMore = true
         }
 
-        /// After the end of a lease. `due`: when its delivery is due next; nil for never. A later lease of the delivery
-        /// is still held.
+        /// After the end of a lease. `due`: when its delivery is due next; nil for never. A later lease of the
+        /// delivery is still held.
         package mutating func release(_ lease: Lease, due: Date?) {
             guard held[lease.delivery] == lease.fence.attempt else { return }
             held[lease.delivery] = nil
@@ -191,6 +201,7 @@ extension HandOff {
             expect(due)
         }
 
+        /// True if the lane has a reason to claim. The lane then reads the store at its next claim.
         fileprivate mutating func wake(at now: Date, anyway: Bool) -> Bool {
             guard anyway || mayHaveMore || nextDue.map({ $0 <= now }) ?? false else { return false }
             mayHaveMore = true

@@ -2,9 +2,10 @@ package import Foundation
 package import SignalboxNotification
 import Synchronization
 
-/// The lanes of a process: the hand-off of all destinations, the destinations that accept nothing, and the signals that
-/// wake lanes and downloads. A class because the writer, the lanes and the timer share it.
+/// The lanes of a process: the hand-off of all destinations, the destinations that accept nothing, and the signals
+/// that wake lanes and downloads. A class because the writer, the lanes and the timer share it.
 package final class Lanes: Sendable {
+    /// The destinations that accept nothing, and the signals of all lanes.
     private struct Table {
         /// Paused and disabled destinations.
         var inactive: Set<DestinationName> = []
@@ -16,6 +17,7 @@ package final class Lanes: Sendable {
     private let handOff = Mutex(HandOff())
     private let table = Mutex(Table())
 
+    /// No lane is open, and every destination counts as active and permitted until ``adopt(inactive:withheld:)``.
     package init() {}
 
     /// Calls `body` with the hand-off under its lock. `body` must not block.
@@ -75,8 +77,10 @@ package final class Lanes: Sendable {
         wakeDownloads()
     }
 
+    /// Sets the signal of the downloads, and replaces an earlier one. `wake` may be called on any thread.
     package func openDownloads(_ wake: @escaping @Sendable () -> Void) { table.withLock { $0.downloads = wake } }
 
+    /// Wakes the downloads, if they are open.
     package func wakeDownloads() { table.withLock(\.downloads)?() }
 
     // MARK: Destinations that accept nothing
@@ -86,6 +90,7 @@ package final class Lanes: Sendable {
         table.withLock { !$0.inactive.contains(destination) }
     }
 
+    /// Whether a destination withholds its permission.
     package func isWithheld(by destination: DestinationName) -> Bool {
         table.withLock { $0.withheld.contains(destination) }
     }
@@ -105,13 +110,16 @@ package final class Lanes: Sendable {
         wake([destination])
     }
 
+    /// Records that a destination withholds its permission. Does not wake the lane.
     package func withhold(by destination: DestinationName) { table.withLock { _ = $0.withheld.insert(destination) } }
 
+    /// Ends a missing permission. Wakes the lane only if the permission was missing.
     package func permit(by destination: DestinationName) {
         if table.withLock({ $0.withheld.remove(destination) }) != nil { wake([destination]) }
     }
 
-    /// Adopts what the store says, and wakes the lanes for which it says something new.
+    /// Replaces both sets by those of the store, and wakes the lanes whose state changed. A new missing permission
+    /// wakes no lane.
     package func adopt(inactive: Set<DestinationName>, withheld: Set<DestinationName>) {
         let changed = table.withLock { table in
             let changed = table.inactive.symmetricDifference(inactive)

@@ -8,8 +8,10 @@ package struct Retention: Sendable, Equatable {
     package var dead: Duration
     /// The size of the store beyond which the oldest ended events are removed, with records of requests as old.
     package var bytes: Int64
+    /// The bounds of the registry of categories.
     package var categories: CategoryRetention
 
+    /// Takes the bounds as the config states them.
     package init(
         ended: Duration, dead: Duration, bytes: Int64, categories: CategoryRetention = CategoryRetention()
     ) {
@@ -18,10 +20,12 @@ package struct Retention: Sendable, Equatable {
 
     /// Decides at one time which events may be removed.
     package struct Limits: Sendable {
-        /// When the oldest event that is kept was accepted, if its deliveries have ended, and if one of them is dead.
+        /// Events accepted before this time may be removed if all their deliveries have ended and none is dead.
         package let ended: Date
+        /// The same for events with a dead delivery.
         package let dead: Date
 
+        /// Takes two times of the store's clock.
         package init(ended: Date, dead: Date) { (self.ended, self.dead) = (ended, dead) }
 
         /// Events accepted later are all kept.
@@ -41,6 +45,7 @@ package struct CategoryRetention: Sendable, Equatable {
     /// The number of categories; those seen last are kept.
     package var count: Int
 
+    /// The defaults are 90 days and 1000 categories.
     package init(age: Duration = .seconds(90 * 86_400), count: Int = 1000) {
         (self.age, self.count) = (age, count)
     }
@@ -53,5 +58,6 @@ package struct MediaRetention: Sendable, Equatable {
     /// The size of all files beyond which those are removed whose last use is longest ago.
     package var bytes: Int64
 
+    /// Takes the bounds as the config states them.
     package init(unused: Duration, bytes: Int64) { (self.unused, self.bytes) = (unused, bytes) }
 }

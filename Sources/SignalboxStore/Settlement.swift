@@ -17,7 +17,9 @@ package enum Outcome: Sendable, Equatable {
 
 /// One request to a destination, for the record of attempts.
 package struct Attempt: Sendable, Equatable {
+    /// When the request began, by the wall clock.
     package var startedAt: Date
+    /// The time from the beginning of the request to its end.
     package var duration: Duration
     /// A short stable word for a failure without a reply, such as `dns` or `refused`.
     package var error: String?
@@ -26,6 +28,7 @@ package struct Attempt: Sendable, Equatable {
     /// At most the first kilobyte of the reply's body.
     package var excerpt: [UInt8]
 
+    /// Takes the facts of one request; the number of the attempt comes from the lease.
     package init(
         startedAt: Date, duration: Duration, error: String? = nil, remote: String? = nil, excerpt: [UInt8] = []
     ) {
@@ -36,7 +39,9 @@ package struct Attempt: Sendable, Equatable {
 
 /// The end of an attempt, with everything that follows from it: written together or not at all.
 package struct Settlement: Sendable {
+    /// The lease that the settlement ends.
     package let lease: Lease
+    /// The next state of the delivery.
     package let outcome: Outcome
     /// Nil when no request was made.
     package var attempt: Attempt?
@@ -45,6 +50,7 @@ package struct Settlement: Sendable {
     /// An event about this end.
     package var successor: RoutedEvent?
 
+    /// `attempt`: nil when no request was made. `successor`: appended in the same commit.
     package init(
         _ lease: Lease, _ outcome: Outcome, attempt: Attempt? = nil, disabling: String? = nil,
         successor: RoutedEvent? = nil

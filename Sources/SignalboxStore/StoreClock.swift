@@ -23,10 +23,12 @@ package final class StoreClock: Sendable {
         offset = Mutex(Self.offset(wall(), elapsed()))
     }
 
+    /// The wall clock, whether or not the stored times follow it already.
     package var now: Date { wall() }
 
     /// A time, and how the stored times compare with it.
     package struct Reading: Sendable {
+        /// The wall clock at the time of the reading.
         package let now: Date
         /// By how many seconds the stored times must be moved first; nil when they are right.
         package let jump: TimeInterval?

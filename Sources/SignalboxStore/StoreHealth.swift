@@ -34,6 +34,7 @@ package final class StoreHealth: Sendable {
     private let state = Mutex(State())
     private let now: @Sendable () -> ContinuousClock.Instant
 
+    /// Starts without faults. `now`: replaced by tests.
     package init(now: @escaping @Sendable () -> ContinuousClock.Instant = { .now }) { self.now = now }
 
     /// Remembers an error that reports damage. Ignores all others.

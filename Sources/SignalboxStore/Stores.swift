@@ -59,8 +59,8 @@ package protocol LaneStore: StoreStatus {
     /// `wake` is called, on any thread, when there may be something to claim.
     func openLane(_ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void)
 
-    /// Closes a lane from which nothing is claimed any longer and whose leases are all settled. Deliveries that it held
-    /// in memory can then be claimed by its successor. May be repeated after a failure.
+    /// Closes a lane from which nothing is claimed any longer and whose leases are all settled. Deliveries that it
+    /// held in memory can then be claimed by its successor. May be repeated after a failure.
     func closeLane(_ destination: DestinationName) async throws(StoreError)
 
     /// Leases due deliveries, at most `limit`; none while the destination is paused or disabled. That their attempts
@@ -72,8 +72,8 @@ package protocol LaneStore: StoreStatus {
     @discardableResult
     func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult
 
-    /// Records that deliveries held in memory were never begun. Call it once no lane claims any longer. Without it, the
-    /// next process counts one attempt too many for each.
+    /// Records that deliveries held in memory were never begun. Call it once no lane claims any longer. Without it,
+    /// the next process counts one attempt too many for each.
     func giveBackFresh() async throws(StoreError)
 
     /// Wakes lanes whose deliveries have become due, ends deliveries that have expired, and reads what other processes
@@ -223,6 +223,7 @@ package protocol UpkeepStore: StoreStatus {
 // MARK: Defaults
 
 extension IntakeStore {
+    /// Appends events of a request that its sender does not repeat.
     @discardableResult
     package func append(_ events: [RoutedEvent]) async throws(StoreError) -> AppendResult {
         try await append(events, of: nil)
@@ -230,6 +231,7 @@ extension IntakeStore {
 }
 
 extension LaneStore {
+    /// Opens a lane whose deliveries need no order.
     package func openLane(_ destination: DestinationName, wake: @escaping @Sendable () -> Void) {
         openLane(destination, isOrdered: false, wake: wake)
     }

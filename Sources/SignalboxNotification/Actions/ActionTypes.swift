@@ -8,6 +8,7 @@ package struct ActionTypes: Sendable, Equatable {
     /// `data` and `file`, which run or show their own text or a file of the device.
     package var schemes: Set<String>?
 
+    /// No types of the app, and every scheme except the unsafe ones.
     package init() {}
 
     /// A type that the app handles itself, as one registered with MCE's `MCEActionRegistry`.
@@ -19,6 +20,7 @@ package struct ActionTypes: Sendable, Equatable {
         /// Destinations of taps on such an action, in addition to those of the routes.
         package var destinations: [DestinationName] = []
 
+        /// Any arguments, no required options, no further destinations.
         package init() {}
     }
 

@@ -1,6 +1,7 @@
 import SignalboxJSON
 
-/// The required form of an action's arguments: the part of JSON Schema that restricts types, ranges and lengths.
+/// The required form of an action's arguments: the part of JSON Schema that restricts types, ranges and lengths. The
+/// config may declare one for each type of action that the app defines.
 package struct ArgumentSchema: Sendable, Equatable {
     /// JSON Schema's words for types.
     package enum Kind: String, Sendable, CaseIterable {
@@ -110,10 +111,12 @@ package struct ArgumentSchema: Sendable, Equatable {
                 .argumentNotAllowed, at: path, "This argument is one of: \(allowed.joined(separator: ", "))."))
     }
 
+    /// The problem of a value whose type is not ``kind``.
     private func wrongType(at path: String) -> ActionProblem {
         ActionProblem(.argumentWrongType, at: path, "This argument is of the type \(kind.rawValue).")
     }
 
+    /// The problem of a number or length. `range`: completes "This argument has".
     private func outOfRange(at path: String, _ range: String) -> ActionProblem {
         ActionProblem(.argumentOutOfRange, at: path, "This argument has \(range).")
     }

@@ -7,8 +7,11 @@ import SignalboxJSON
 /// Android (`starts` with `date`, `time` and `timezone`). The plug-in for iOS also accepts the arguments in an object
 /// `value` (Acoustic-Mobile-Push/iOS and Android, calendar plug-ins).
 struct CalendarEvent: Equatable {
+    /// The event's summary, not empty.
     let title: String
+    /// The event's description.
     let notes: String?
+    /// The beginning, in the zone that the arguments name.
     let start: CalendarTime
     /// After the start; nil for an event without a length.
     private(set) var end: CalendarTime?
@@ -81,6 +84,7 @@ struct CalendarEvent: Equatable {
         return .gmt
     }
 
+    /// The mistake that prevents making a file.
     private static func invalid(at path: String, _ message: String) -> ActionProblem {
         ActionProblem(.calendarInvalid, at: path, message)
     }

@@ -4,11 +4,13 @@ import Foundation
 struct CalendarTime: Equatable {
     /// Since 1970, UTC.
     let seconds: Int64
+    /// The zone that the action names; UTC if it names none.
     let zone: TimeZone
 
     /// The years 1900 to 8999, which leave space for offsets and a year before.
     private static let years: Range<Int64> = -2_208_988_800..<221_845_392_000
 
+    /// Takes an instant that is within the years.
     private init(seconds: Int64, in zone: TimeZone) {
         self.seconds = seconds
         self.zone = zone
@@ -72,15 +74,21 @@ extension TimeZone {
 struct CalendarZone {
     /// The beginning of an observance.
     private struct Onset: Hashable {
+        /// Since 1970, UTC.
         let seconds: Int64
+        /// Seconds ahead of UTC before the onset.
         let from: Int64
+        /// Seconds ahead of UTC from the onset on.
         let to: Int64
+        /// True for daylight saving time, which has a component of its own.
         let isDaylight: Bool
     }
 
     private let zone: TimeZone
+    /// Each onset once, also if it serves the start and the end.
     private var onsets: Set<Onset> = []
 
+    /// A definition without observances. Call ``cover(_:)`` before ``write(to:)``.
     init(_ zone: TimeZone) { self.zone = zone }
 
     /// Adds the observances that an instant needs. Call it for instants in ascending order.

@@ -7,8 +7,10 @@ import SignalboxJSON
 /// of options are sorted; a missing value is null. The vendor's word for a built-in type is left out, so that equal
 /// buttons of different vendors are equal.
 struct CategoryDefinition {
+    /// JSON, UTF-8.
     let bytes: [UInt8]
 
+    /// Writes the buttons once. Linear in their size, except for the sorting of keys.
     init(_ category: Category) {
         var writer = JSONWriter(reservingCapacity: 512)
         writer.beginArray()
@@ -19,6 +21,7 @@ struct CategoryDefinition {
 }
 
 extension JSONWriter {
+    /// Writes one button. The form determines the names that apps register: a change renames every category.
     fileprivate mutating func definition(_ button: Category.Button) {
         beginArray()
         string(button.identifier)
@@ -41,6 +44,7 @@ extension JSONWriter {
         endArray()
     }
 
+    /// Null instead of a missing member, so that positions keep their meaning.
     private mutating func stringOrNull(_ text: String?) {
         if let text { string(text) } else { null() }
     }

@@ -9,6 +9,7 @@ package struct CategoryRecord: Sendable, Equatable {
     /// A JSON object with the values that an app registers with its system.
     package let definition: [UInt8]
 
+    /// `definition`: UTF-8 that apps receive unchanged.
     package init(identifier: String, definition: [UInt8]) {
         self.identifier = identifier
         self.definition = definition
@@ -34,9 +35,11 @@ package struct CategoryRecord: Sendable, Equatable {
 /// A category that a payload defines, for the registry. Its definition is written only if the registry does not know
 /// it: nearly every event contains a known one.
 package struct DefinedCategory: Sendable {
+    /// The name under which the registry stores the category.
     package let identifier: String
     /// True when the identifier is derived from the definition, so that an equal identifier means an equal definition.
     package let isNamedByDefinition: Bool
+    /// Writes the record when the registry needs it.
     private let make: @Sendable () -> CategoryRecord?
 
     /// `make`: returns nil for a definition that the registry must not store.

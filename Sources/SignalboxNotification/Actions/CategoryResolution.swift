@@ -7,7 +7,9 @@ package struct CategoryResolution: Sendable {
     /// The largest definition that the registry stores, in bytes; no system shows as much.
     private static let longestDefinition = 16 * 1024
 
+    /// The declarations of the config.
     private let statics: StaticCategories
+    /// Returns hexadecimal digits, equal only for equal bytes.
     private let digest: @Sendable ([UInt8]) -> String
 
     /// `statics`: the categories that the config declares. `digest`: returns hexadecimal digits that are equal only

@@ -1,12 +1,14 @@
 import Foundation
 package import SignalboxJSON
 
-/// An app's report of a tap: on a notification, on one of its buttons, or to dismiss it.
+/// An app's report of a tap: on a notification, on one of its buttons, or to dismiss it. Apps may send a report again:
+/// ``identity`` recognises repeats.
 package struct Interaction: Sendable, Equatable {
     /// The part of the notification that the user tapped.
     package enum Choice: Sendable, Equatable {
         /// The notification itself.
         case body
+        /// The user dismissed the notification without a tap.
         case dismissal
         /// A button, by its identifier.
         case button(String)
@@ -27,11 +29,13 @@ package struct Interaction: Sendable, Equatable {
 
     /// The largest `text`, in bytes.
     static let textLimit = 16 * 1024
+    /// The longest `actionIdentifier`, in bytes.
     private static let identifierLimit = 4 * 1024
+    /// The accepted members; any other one makes the report malformed.
     private static let members = ["eventId", "actionIdentifier", "text", "deviceTime", "activity"]
 
-    /// Reads `{"eventId", "actionIdentifier", "text"?, "deviceTime", "activity"?}`. Accepts Apple's identifiers for the
-    /// default action and the dismissal. Throws ``InteractionMistake/malformed(_:)``.
+    /// Reads `{"eventId", "actionIdentifier", "text"?, "deviceTime", "activity"?}`. Accepts Apple's identifiers for
+    /// the default action and the dismissal. Throws ``InteractionMistake/malformed(_:)``.
     package init(_ value: JSONValue) throws(InteractionMistake) {
         guard value.isObject else {
             throw .malformed("An interaction is a JSON object with eventId, actionIdentifier and deviceTime.")
@@ -127,10 +131,12 @@ extension Interaction.Choice {
 
 /// The place in the app where the user tapped a campaign, in the words of Synerise's SDK (`SNRSyneriseActivity`).
 package enum Activity: String, Sendable, CaseIterable {
+    /// The raw values are those of reports and events.
     case simplePush, banner, walkthrough
 
     /// The fate of a shown campaign after its action.
     package enum Presentation: String, Sendable {
+        /// The app removes the campaign from the screen, or leaves it there.
         case hide, keep
     }
 

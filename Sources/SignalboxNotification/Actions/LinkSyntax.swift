@@ -3,12 +3,15 @@
 struct LinkSyntax {
     /// The schemes that the rules of actions distinguish.
     enum Scheme {
+        /// Schemes that require a host.
         case http, https
         /// Runs its own text, or shows it or a file of the device as a page: `javascript`, `vbscript`, `data`, `file`.
         case unsafe
+        /// Any other scheme, such as an app's own.
         case other
     }
 
+    /// The scheme, regardless of its case.
     let scheme: Scheme
     /// Length before the colon, in bytes.
     private let schemeLength: Int
@@ -29,7 +32,8 @@ struct LinkSyntax {
         }
     }
 
-    /// Reads each byte once and does not allocate: the gateway checks every link.
+    /// Reads each byte once and does not allocate: the gateway checks every link. Throws the first mistake. Requires a
+    /// host of http and https only.
     init(_ text: UnsafeBufferPointer<UInt8>) throws(Mistake) {
         guard let colon = Self.endOfScheme(text) else { throw .noScheme }
         schemeLength = colon

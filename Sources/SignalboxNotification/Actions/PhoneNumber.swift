@@ -20,7 +20,7 @@ enum PhoneNumber {
         }
     }
 
-    /// Throws the first mistake.
+    /// Throws the first mistake. Checks the form only: the number may not exist. Accepts ASCII digits only.
     static func check(_ text: String) throws(Mistake) {
         var rest = text[...]
         if rest.utf8.count > 4, rest.prefix(4).lowercased() == "tel:" { rest = rest.dropFirst(4) }

@@ -22,6 +22,8 @@ package struct Tap: Sendable, Equatable {
         self = try event.withRoot { (root, _) throws(InteractionMistake) in try Tap(interaction, in: root) }
     }
 
+    /// Throws for an event that is not a notification, and for a button that it does not have. Names at most 20
+    /// buttons.
     private init(_ interaction: Interaction, in event: JSONValue) throws(InteractionMistake) {
         guard event["type"]?.string == TappedNotification.type, let data = event["data"],
             let notification = TappedNotification(event)
@@ -61,8 +63,11 @@ package struct TappedNotification: Sendable, Equatable {
 
     /// The id of its event; for a snoozed notification, that of the first event.
     package let firstID: String
+    /// The `vendor` of the event's data.
     package let vendor: String
+    /// The `kind` of the event's data, as text: another version may have written it.
     package let kind: String
+    /// The `platform` of the event's data.
     package let platform: String
     /// `vendor/kind`.
     package let subject: String

@@ -3,6 +3,7 @@ import SignalboxJSON
 // Descriptions of the catalogue's evidence, and of the reasons why no entry matches, for people.
 
 extension CatalogueEntry {
+    /// The entry as `signalbox vendors` shows it, with all its markers.
     var profile: VendorProfile {
         let evidence = markers.map { "\($0.summary) (\($0.strength))" }.joined(separator: "; ")
         return VendorProfile(
@@ -112,6 +113,7 @@ extension CataloguePath.Scope {
 }
 
 extension Catalogue {
+    /// The most lines of an explanation; further ones are dropped.
     private static let mostLines = 40
 
     package func explain(_ payload: borrowing PlatformPayload) -> [String] {

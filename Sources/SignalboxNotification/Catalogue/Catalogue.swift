@@ -1,6 +1,7 @@
 package import SignalboxJSON
 
-/// Vendors defined by data: recognises any number of them in one pass over a payload's keys.
+/// Vendors defined by data: recognises any number of them in one pass over a payload's keys. The time does not depend
+/// on the number of entries, except for those that share a payload's keys. Immutable: tasks share it.
 package struct Catalogue: ChainLink {
     /// In the order that settles ties.
     let entries: [CatalogueEntry]
@@ -13,7 +14,9 @@ package struct Catalogue: ChainLink {
     private let innerKeys: [[[UInt8]]]
     /// The heads of the first of them; nil for a marker without inner keys.
     private let innerHeads: [JSONKeyHead?]
+    /// Markers that search the vendors' keys.
     private let fieldIndex: CatalogueIndex
+    /// Markers that search the whole payload.
     private let payloadIndex: CatalogueIndex
 
     /// Builds the indexes of the entries' markers.
@@ -93,8 +96,9 @@ package struct Catalogue: ChainLink {
         }
     }
 
-    /// False if the marker's inner keys are missing in the value of its first key. A list or a string may still contain
-    /// the expected value. `latest`: the object of the previous call, for the next marker with the same first key.
+    /// False if the marker's inner keys are missing in the value of its first key. A list or a string may still
+    /// contain the expected value. `latest`: the object of the previous call, for the next marker with the same first
+    /// key.
     private func canMatch(_ marker: Int, _ start: JSONValue, _ latest: inout JSONObject?) -> Bool {
         guard let head = innerHeads[marker] else { return true }
         if start.isObject {

@@ -4,7 +4,9 @@ import SignalboxJSON
 struct CatalogueCondition: Sendable, Equatable {
     /// The tested part of a payload.
     enum Subject: Sendable, Equatable {
+        /// The first value at a path.
         case path(CataloguePath)
+        /// The member with such a key in the first object that has one; of several, the first in byte order.
         case keyPrefix([UInt8], CataloguePath.Scope)
     }
 
@@ -12,6 +14,7 @@ struct CatalogueCondition: Sendable, Equatable {
     enum Test: Sendable, Equatable {
         /// Any value except null.
         case present
+        /// No value, or null. The condition's scope must still exist in the payload.
         case absent
         /// Absent, null or an empty string.
         case unset
@@ -21,22 +24,28 @@ struct CatalogueCondition: Sendable, Equatable {
         case scalar
         /// A whole number, or a string with one.
         case integer
+        /// A non-empty string.
         case text
         /// An object, or the JSON text of one.
         case object
+        /// An object with a member, or the JSON text of one.
         case filledObject
+        /// A list, or the JSON text of one.
         case list
         /// A flag as Apple's `boolValue` reads it.
         case isTrue
         /// A string, number or boolean with this text.
         case equals(String)
+        /// The same in any case, by Unicode's rules.
         case equalsIgnoringCase(String)
         /// A string, number or boolean with one of these texts.
         case among([String])
+        /// A string that begins with these bytes.
         case startsWith(String)
-        /// A string, number or boolean with any other text.
+        /// Any value except a string, number or boolean with one of these texts; objects and lists too.
         case notAmong([String])
-        /// An `http` or `https` URL on this host or a subdomain of it.
+        /// An `http` or `https` URL on this host or a subdomain of it. Compares bytes: scheme and host in lower case
+        /// only.
         case host(String)
         /// A larger number, or a string with one.
         case moreThan(Double)
@@ -44,7 +53,9 @@ struct CatalogueCondition: Sendable, Equatable {
         case form(TextForm, length: Int?)
     }
 
+    /// The tested part.
     let subject: Subject
+    /// The expectation of that part.
     let test: Test
 
     var scope: CataloguePath.Scope {
@@ -124,6 +135,7 @@ extension CatalogueCondition.Test {
 
 /// One piece of evidence for a vendor: all of its conditions hold.
 struct CatalogueMarker: Sendable {
+    /// The certainty of the evidence if all conditions hold.
     let strength: Detection.Strength
     /// At least one. The index finds the marker by the first key of the first condition.
     let conditions: [CatalogueCondition]

@@ -1,5 +1,6 @@
 /// A vendor defined by data alone: its evidence, and the paths of its values.
 struct CatalogueEntry: Sendable {
+    /// The name in events. Unique in a catalogue.
     let vendor: VendorID
     /// The vendor's own spelling.
     let name: String
@@ -15,9 +16,11 @@ struct CatalogueEntry: Sendable {
 
 /// The effect of a tap: its link, or the vendor's word for it.
 struct CatalogueTap: Sendable {
+    /// A link of any scheme.
     var link: CataloguePaths = []
     /// A link that opens inside the app. It has precedence over the other link.
     var webView: CataloguePaths = []
+    /// The vendor's word for the effect.
     var word: CataloguePaths = []
     /// The meanings of the vendor's words.
     var types: [String: Action.ActionType] = [:]
@@ -27,10 +30,15 @@ struct CatalogueTap: Sendable {
 
 /// The paths of a vendor's values.
 struct CatalogueFields: Sendable {
+    /// The title of the notification, or of FCM's data.
     var title: CataloguePaths = []
+    /// The subtitle, or a summary.
     var subtitle: CataloguePaths = []
+    /// The text.
     var body: CataloguePaths = []
+    /// The name of a sound.
     var sound: CataloguePaths = []
+    /// A number of 0 or more; relative badges are not read.
     var badge: CataloguePaths = []
     /// Android's notification channel.
     var channel: CataloguePaths = []
@@ -38,7 +46,9 @@ struct CatalogueFields: Sendable {
     var category: CataloguePaths = []
     /// The tag by which a notification replaces an earlier one on the device.
     var tag: CataloguePaths = []
+    /// The vendor's word for the kind of push.
     var vendorKind: CataloguePaths = []
+    /// The effect of a tap on the notification itself.
     var tap = CatalogueTap()
     /// Every field is read; each consists of alternatives.
     var media: [MediaField] = []
@@ -49,6 +59,7 @@ struct CatalogueFields: Sendable {
     var campaign = CampaignField()
     /// Instants as ``JSONValue/instant`` reads them.
     var notBefore: CataloguePaths = []
+    /// The end of the period, as ``notBefore``.
     var notAfter: CataloguePaths = []
     /// If any of these holds, the push is silent, even with a text.
     var silent: [CatalogueCondition] = []
@@ -67,6 +78,7 @@ struct CatalogueFields: Sendable {
 
     /// Pictures, sounds or films with one role.
     struct MediaField: Sendable {
+        /// A URL, or a list of URLs.
         var url: CataloguePaths = []
         /// A MIME type, or the extension of a file's name.
         var type: CataloguePaths = []
@@ -77,7 +89,9 @@ struct CatalogueFields: Sendable {
 
     /// Buttons: the elements of a list or object, or parts whose keys count up. Paths lead from the element.
     struct ButtonsField: Sendable {
+        /// The list or object; empty for parts whose keys count up.
         var list: CataloguePaths = []
+        /// The first number for `{i}`.
         var first = 0
         /// The most buttons that the vendor's SDK shows.
         var most = longestList
@@ -85,12 +99,19 @@ struct CatalogueFields: Sendable {
         var needs: CataloguePaths = []
         /// The SDK does not show a button if all conditions of one of these lists hold for it.
         var drops: [[CatalogueCondition]] = []
+        /// The button's identifier. Without one, its key in an object, or its action identifies it.
         var identifier: CataloguePaths = []
+        /// The button's title.
         var title: CataloguePaths = []
+        /// The effect of a tap on the button; without one, it opens the app.
         var tap = CatalogueTap()
+        /// The options, each with the condition under which the button has it.
         var options: [(Category.Options, CatalogueCondition)] = []
+        /// The condition under which the button asks for text.
         var textInput: CatalogueCondition?
+        /// The hint in the empty field.
         var placeholder: CataloguePaths = []
+        /// The title of the button that sends the text.
         var inputButton: CataloguePaths = []
 
         /// True with a list, or with parts whose keys count up.
@@ -99,7 +120,9 @@ struct CatalogueFields: Sendable {
 
     /// A path that is not read while a condition holds.
     struct IgnoredField: Sendable {
+        /// The path that is not read, with every path that leads through it.
         let under: CataloguePath
+        /// The condition, tested once before the payload is read.
         let condition: CatalogueCondition
     }
 
@@ -107,11 +130,17 @@ struct CatalogueFields: Sendable {
     struct CarouselField: Sendable {
         /// `portrait` or `landscape`.
         var orientation: CataloguePaths = []
+        /// The list or object; empty for pictures whose keys count up.
         var list: CataloguePaths = []
+        /// The first number for `{i}`.
         var first = 0
+        /// The picture of an element.
         var url: CataloguePaths = []
+        /// The text below a picture.
         var caption: CataloguePaths = []
+        /// A second text below a picture.
         var subcaption: CataloguePaths = []
+        /// The link that a tap on a picture opens.
         var link: CataloguePaths = []
 
         /// True with a list, or with pictures whose keys count up.
@@ -120,10 +149,13 @@ struct CatalogueFields: Sendable {
 
     /// The vendor's identification of the mailing.
     struct CampaignField: Sendable {
+        /// The vendor's identifier of the mailing.
         var id: CataloguePaths = []
         var name: CataloguePaths = []
         var type: CataloguePaths = []
+        /// The variant of an A/B test.
         var variant: CataloguePaths = []
+        /// The identifier of one push to one device.
         var messageId: CataloguePaths = []
         /// The identifier is a number, in several spellings.
         var isNumeric = false
@@ -131,7 +163,8 @@ struct CatalogueFields: Sendable {
 }
 
 extension CatalogueFields {
-    /// Removes every path that leads through another one.
+    /// Removes the paths of values, media, and lists of buttons and pictures that lead through another path. Keeps
+    /// counted paths of buttons and pictures, and conditions.
     mutating func ignore(_ path: CataloguePath) {
         for field in [
             \CatalogueFields.title, \.subtitle, \.body, \.sound, \.badge, \.channel, \.category, \.tag, \.vendorKind,

@@ -9,7 +9,8 @@ extension CatalogueForm {
         object[key].map { conditions($0) } ?? []
     }
 
-    /// `besides`: keys of the object that do not belong to the condition.
+    /// One condition: a path or key prefix, and at most one test. Records a mistake of any other form. `besides`: keys
+    /// of the object that do not belong to the condition.
     mutating func condition(_ value: JSONValue, besides others: [String] = []) -> CatalogueCondition? {
         let tests = [
             "is", "equals", "equalsIgnoringCase", "among", "notAmong", "startsWith", "host", "moreThan", "form",

@@ -61,6 +61,7 @@ extension CatalogueForm {
         return meanings
     }
 
+    /// A field of media. Requires a path of the URL; the role is `attachment` unless it is given.
     private mutating func media(_ value: JSONValue) -> CatalogueFields.MediaField {
         let table: PathTable<CatalogueFields.MediaField> = ["url": \.url, "type": \.type]
         guard var media = filled(.init(), from: value, table, and: ["role", "first"]) else { return .init() }
@@ -71,6 +72,7 @@ extension CatalogueForm {
         return media
     }
 
+    /// A field of buttons. Requires a list, or a counted path of the title.
     private mutating func buttons(_ value: JSONValue) -> CatalogueFields.ButtonsField {
         let table: PathTable<CatalogueFields.ButtonsField> = [
             "list": \.list, "needs": \.needs, "id": \.identifier, "title": \.title, "link": \.tap.link,
@@ -107,6 +109,7 @@ extension CatalogueForm {
         return options
     }
 
+    /// A carousel. Requires a path of the picture, and a list or a counted path.
     private mutating func carousel(_ value: JSONValue) -> CatalogueFields.CarouselField {
         let table: PathTable<CatalogueFields.CarouselField> = [
             "list": \.list, "url": \.url, "caption": \.caption, "subcaption": \.subcaption, "link": \.link,
@@ -119,6 +122,7 @@ extension CatalogueForm {
         return carousel
     }
 
+    /// The identification of the mailing. `numeric`: true if the identifier is a number in several spellings.
     private mutating func campaign(_ value: JSONValue) -> CatalogueFields.CampaignField {
         let table: PathTable<CatalogueFields.CampaignField> = [
             "id": \.id, "name": \.name, "type": \.type, "variant": \.variant, "messageId": \.messageId,
@@ -131,6 +135,7 @@ extension CatalogueForm {
         return campaign
     }
 
+    /// Reads the paths of the period. Requires at least one of them.
     private mutating func readSchedule(_ value: JSONValue, _ fields: inout CatalogueFields) {
         fields = filled(fields, from: value, ["notBefore": \.notBefore, "notAfter": \.notAfter]) ?? fields
         if value.isObject, value.isEmptyContainer {
@@ -138,6 +143,7 @@ extension CatalogueForm {
         }
     }
 
+    /// A path that is not read while a condition holds. Requires both.
     private mutating func ignored(_ value: JSONValue) -> CatalogueFields.IgnoredField? {
         guard isObject(value, keys: ["under", "if"]) else { return nil }
         guard let under = value["under"], let condition = value["if"] else {

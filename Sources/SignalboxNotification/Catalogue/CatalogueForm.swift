@@ -11,6 +11,7 @@ package struct CatalogueMistake: Sendable, Equatable {
 /// Reads entries of a catalogue from JSON and records every mistake, so that one run shows all of them. The schema
 /// `detector-1.json` describes the form.
 struct CatalogueForm {
+    /// The owner of the values that are read; finds the pointers of mistakes.
     let parser: JSONParser
     /// Names that an entry must not use; empty for the built-in catalogue.
     var reserved: Set<String> = []
@@ -119,6 +120,7 @@ extension CatalogueForm {
         return true
     }
 
+    /// Words for a message, separated by commas.
     static func names(_ words: [String]) -> String { words.joined(separator: ", ") }
 
     /// The elements of a list; records a mistake for any other value.
@@ -135,6 +137,7 @@ extension CatalogueForm {
         return nil
     }
 
+    /// A non-empty string; nil without the key, and with a mistake for any other value.
     private mutating func optionalText(_ key: StaticString, of value: JSONValue) -> String? {
         value[key].flatMap { text($0) }
     }

@@ -1,9 +1,12 @@
-/// Finds the markers for a key in a time that depends on the key alone: a trie in flat arrays.
+/// Finds the markers for a key in a time that depends on the key alone: a trie in flat arrays. Built once for each
+/// catalogue.
 struct CatalogueIndex: Sendable {
     /// One byte of a key. Nodes of one level are linked as siblings.
     private struct Node {
         let byte: UInt8
+        /// The first node of the next level; -1 for none.
         var child: Int32 = -1
+        /// The next node of the same level; -1 for none.
         var sibling: Int32 = -1
         /// Markers whose key ends at this node.
         var exact = 0..<0
@@ -11,15 +14,20 @@ struct CatalogueIndex: Sendable {
         var prefix = 0..<0
     }
 
+    /// All nodes; they refer to each other by position.
     private var nodes: [Node] = []
     /// The first node by the key's first byte; no marker has an empty key.
     private var starts = [Int32](repeating: -1, count: 256)
+    /// The markers of all nodes; each node has two ranges of them.
     private var markers: [Int] = []
 
     /// A key or key prefix, and its marker.
     struct Entry {
+        /// As UTF-8.
         let key: [UInt8]
+        /// True if every key with this beginning counts.
         let isPrefix: Bool
+        /// The position of the marker in the catalogue.
         let marker: Int
     }
 
@@ -35,6 +43,7 @@ struct CatalogueIndex: Sendable {
         }
     }
 
+    /// True without an entry.
     var isEmpty: Bool { nodes.isEmpty }
 
     /// Calls `body` with every marker of a key.
@@ -84,11 +93,13 @@ struct CatalogueIndex: Sendable {
         return Int(node)
     }
 
+    /// Adds a node without relatives and returns its position.
     private mutating func append(_ byte: UInt8) -> Int32 {
         nodes.append(Node(byte: byte))
         return Int32(nodes.count - 1)
     }
 
+    /// Adds the markers of some entries and returns their range in ``markers``.
     private mutating func list(_ entries: [Entry]) -> Range<Int> {
         let start = markers.count
         markers += entries.map(\.marker)
@@ -99,6 +110,7 @@ struct CatalogueIndex: Sendable {
 /// A set of markers. Contains the first 256 without an allocation.
 struct CatalogueMarkerSet {
     private var few = SIMD4<UInt64>(repeating: 0)
+    /// Markers from the 257th on.
     private var more: Set<Int> = []
 
     /// False if the set already contains the marker.

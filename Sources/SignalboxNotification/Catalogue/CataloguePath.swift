@@ -2,13 +2,14 @@ import SignalboxJSON
 
 /// The path of a value among the vendor's keys: a JSON Pointer with three extensions.
 ///
-/// - A scope may precede it: `apns:/title` searches only next to `aps`, `fcm:/title` only FCM's data, `payload:/to` the
-///   whole payload.
+/// - A scope may precede it: `apns:/title` searches only next to `aps`, `fcm:/title` only FCM's data, `payload:/to`
+///   the whole payload.
 /// - A token `*` matches every member or element; `{i}` in a token counts up.
 /// - A string on the path that contains JSON text is parsed, one for each path.
 struct CataloguePath: Sendable, Equatable {
     /// The objects of a payload that a path searches.
     enum Scope: String, Sendable {
+        /// The raw values are the prefixes of paths; `anywhere` has none.
         case anywhere, apns, fcm, payload
 
         /// True when a path of this scope searches an object with the keys of a platform. Objects of no platform may
@@ -23,7 +24,9 @@ struct CataloguePath: Sendable, Equatable {
 
     /// One step of a path.
     enum Token: Sendable, Equatable {
+        /// A key of an object, or the number of a list's element.
         case key([UInt8])
+        /// `*`: every element of a list, or every member of an object.
         case each
         /// The parts before and after the number.
         case counted([UInt8], [UInt8])
@@ -44,7 +47,9 @@ struct CataloguePath: Sendable, Equatable {
         }
     }
 
+    /// The path as its author wrote it.
     let text: String
+    /// The objects that the path searches; `anywhere` without a prefix.
     let scope: Scope
     /// At least one.
     let tokens: [Token]
@@ -66,6 +71,7 @@ struct CataloguePath: Sendable, Equatable {
         tokens = parts.dropFirst().map { Token($0) }
     }
 
+    /// Takes parts of a path that was read before.
     private init(_ text: String, _ scope: Scope, _ tokens: [Token]) {
         self.text = text
         self.scope = scope
@@ -84,10 +90,12 @@ struct CataloguePath: Sendable, Equatable {
     /// Its keys, each with a dot: `custom.a.`
     var dotted: [UInt8] { tokens.compactMap { Self.key($0) }.flatMap { $0 + [UInt8(ascii: ".")] } }
 
+    /// The key of a token; nil for `*` and `{i}`.
     private static func key(_ token: Token) -> [UInt8]? {
         if case .key(let key) = token { key } else { nil }
     }
 
+    /// True with a token `{i}`.
     var isCounted: Bool {
         tokens.contains { token in
             if case .counted = token { true } else { false }

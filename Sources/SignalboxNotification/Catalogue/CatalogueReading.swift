@@ -2,13 +2,18 @@ import SignalboxJSON
 
 /// Reads a payload along the paths of an entry, and records the consumed values, so that the event keeps the rest.
 struct CatalogueReading {
+    /// A copy, from which ``read(_:into:)`` removes the ignored paths.
     private var entry: CatalogueEntry
+    /// The paths that apply to this payload.
     var fields: CatalogueFields { entry.fields }
+    /// The values that the event need not keep in ``PushNotification/custom``.
     var consumed = ConsumedValues()
 
+    /// A reading serves one payload.
     init(of entry: CatalogueEntry) { self.entry = entry }
 
-    /// Fills a notification, which already contains the values of the platform's keys.
+    /// Fills a notification, which already contains the values of the platform's keys. Removes the ignored paths
+    /// first. Fills `custom` last, because it contains the values that no step before it consumed.
     mutating func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         for rule in fields.ignored where rule.condition.holds(in: payload) { entry.fields.ignore(rule.under) }
         let showsText = readContent(payload, &notification)
@@ -164,7 +169,8 @@ struct CatalogueReading {
         notification.schedule = .init(notBefore: start?.date.text, notAfter: end?.date.text)
     }
 
-    /// The first instant of the alternatives; warns of other values before it, unless they mean that there is no limit.
+    /// The first instant of the alternatives; warns of other values before it, unless they mean that there is no
+    /// limit.
     private mutating func instant(
         _ paths: CataloguePaths, _ payload: borrowing PlatformPayload, _ notification: inout PushNotification
     ) -> (date: Timestamp, value: JSONValue)? {
@@ -192,6 +198,7 @@ struct CatalogueReading {
         return action
     }
 
+    /// Determines the type and the value. A word that opens the app or closes the notification needs no link.
     private mutating func tapWithoutArguments(
         _ tap: CatalogueTap, _ find: (CataloguePath) -> JSONValue?
     ) -> Action? {

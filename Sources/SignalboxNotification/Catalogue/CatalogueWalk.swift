@@ -60,7 +60,9 @@ private struct CatalogueWalk {
     let count: Int
     /// The most values to find.
     let limit: Int
+    /// True to continue after the first layer with a value, as for device tokens.
     var coversEveryLayer = false
+    /// In the order of the layers and, within a layer, of the elements.
     var found: [JSONValue] = []
 
     /// Follows a path in its scope, and stops at the first layer with a value unless every layer counts.

@@ -17,6 +17,7 @@ package struct Action: Sendable, Equatable {
     /// The vendor's other parameters of the action: a JSON object.
     package var arguments: JSONText?
 
+    /// `arguments`: a JSON object.
     package init(_ type: ActionType, value: String? = nil, vendorType: String? = nil, arguments: JSONText? = nil) {
         self.type = type
         self.value = value
@@ -42,6 +43,7 @@ package struct Category: Sendable, Equatable {
     /// In the order in which the device shows them.
     package var actions: [Button]
 
+    /// Takes the buttons in the order in which the device shows them.
     package init(identifier: String?, origin: Origin, actions: [Button]) {
         self.identifier = identifier
         self.origin = origin
@@ -66,6 +68,7 @@ package struct Category: Sendable, Equatable {
         /// Set for a button that asks the user for text.
         package var textInput: TextInput?
 
+        /// A button without options and text input, unless they are given.
         package init(
             identifier: String, title: String?, action: Action, options: Options = [], textInput: TextInput? = nil
         ) {
@@ -79,7 +82,9 @@ package struct Category: Sendable, Equatable {
 
     /// `UNNotificationActionOptions`, with Apple's raw values.
     package struct Options: OptionSet, Sendable {
+        /// Apple's bits. Other bits are kept, but have no name.
         package let rawValue: Int
+        /// Accepts any bits.
         package init(rawValue: Int) { self.rawValue = rawValue }
 
         /// The device must be unlocked.
@@ -104,6 +109,7 @@ package struct Category: Sendable, Equatable {
         /// The title of the button that sends the text, and the hint in the empty field.
         package var buttonTitle, placeholder: String?
 
+        /// Nil for a text that the app or the system supplies.
         package init(buttonTitle: String? = nil, placeholder: String? = nil) {
             self.buttonTitle = buttonTitle
             self.placeholder = placeholder

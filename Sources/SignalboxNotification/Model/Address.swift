@@ -1,6 +1,6 @@
 import Foundation
 
-/// An IPv4 or IPv6 address.
+/// An IPv4 or IPv6 address. An IPv4-mapped IPv6 address differs from the IPv4 address in it.
 package struct IPAddress: Sendable, Hashable {
     /// The address as one number: below 2³² for IPv4.
     package let bits: UInt128
@@ -94,5 +94,6 @@ package struct AddressRange: Sendable, Hashable, CustomStringConvertible {
 
     package var description: String { "\(first)/\(prefixLength)" }
 
+    /// A number whose lowest `count` bits are set.
     private static func hostBits(_ count: Int) -> UInt128 { count == 128 ? .max : UInt128(1) << UInt128(count) - 1 }
 }

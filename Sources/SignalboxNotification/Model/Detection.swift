@@ -2,6 +2,7 @@
 package struct VendorID: Sendable, Hashable, CustomStringConvertible {
     /// Stable: events, routes and the config use it.
     package let name: String
+    /// Accepts any name; the config and the catalogue check names by ``NameRule``.
     package init(_ name: String) { self.name = name }
     package var description: String { name }
 
@@ -28,6 +29,7 @@ package struct Detection: Sendable, Equatable {
     /// JSON Pointers of the recognised values, at least one.
     package let evidence: [String]
 
+    /// `evidence`: JSON Pointers, at least one.
     package init(_ strength: Strength, evidence: [String]) {
         self.strength = strength
         self.evidence = evidence
@@ -49,6 +51,7 @@ package struct DeviceToken: Sendable, Equatable {
     /// The token, as UTF-8.
     package let text: [UInt8]
 
+    /// Takes the token in clear text: only the gateway's hashing may read it.
     package init(key: [UInt8], text: [UInt8]) {
         self.key = key
         self.text = text

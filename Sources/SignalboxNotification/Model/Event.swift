@@ -3,15 +3,19 @@ package import SignalboxJSON
 
 /// An event as the gateway stores, signs and sends it: a CloudEvents envelope whose bytes are written once.
 package struct Event: Sendable {
+    /// CloudEvents' `id`.
     package let id: EventID
     /// The source of the config through which the payload came.
     package let source: SourceName
     /// The time of the gateway's clock; CloudEvents' `time`.
     package let acceptedAt: Date
+    /// The vendor as which the payload was read; `unknown` for a payload without one.
     package let vendor: VendorID
+    /// The purpose of the push.
     package let kind: PushNotification.Kind
     /// The codes of its warnings.
     package let warnings: [String]
+    /// Set for events that are not about a notification.
     private let ownSubject: String?
     /// Structured CloudEvents JSON, UTF-8.
     package let body: [UInt8]
@@ -72,6 +76,7 @@ package final class RoutedEvent: Sendable {
     /// Events that are appended in the same transaction, or dropped with this one if it is a repeat.
     package let followers: [RoutedEvent]
 
+    /// `deliveries`: at most one for each destination. `followers`: appended or dropped together with this event.
     package init(
         event: Event, routes: [String], deliveries: [DeliveryOrder], payload: [UInt8]? = nil, variants: [[UInt8]] = [],
         media: MediaWait? = nil, files: [MediaFile] = [], dedupe: Dedupe? = nil, hasLastingID: Bool = false,
@@ -103,6 +108,7 @@ package final class RoutedEvent: Sendable {
     package struct Dedupe: Sendable, Equatable {
         /// Compared exactly with the keys of earlier events.
         package let key: String
+        /// The beginning of the window, by the gateway's clock.
         package let since: Date
         /// The events with which the key is compared.
         package let scope: Scope
@@ -115,6 +121,7 @@ package final class RoutedEvent: Sendable {
             case all
         }
 
+        /// `since`: earlier events with the key do not count.
         package init(key: String, since: Date, scope: Scope = .source) {
             self.key = key
             self.since = since
@@ -140,6 +147,7 @@ package struct DeliveryOrder: Sendable, Equatable {
     /// The route whose transformation the gateway applies once the files are stored; nil for none.
     package var transformRoute: String?
 
+    /// An order of the stored form, without a wait for files. Set the other properties afterwards.
     package init(
         to destination: DestinationName, notBefore: Date? = nil, notAfter: Date? = nil, orderKey: String? = nil
     ) {

@@ -6,6 +6,7 @@ package import SignalboxJSON
 /// Owns the memory that it reads. Not `Sendable`: one task uses it at a time.
 package struct EventDocument {
     private let parser: JSONParser
+    /// A view into the parser's buffers: use it only through ``withRoot(_:)``, which keeps the parser alive.
     let root: JSONValue
 
     /// Keys that lead to a value, from the event itself: `["data", "content", "title"]`.
@@ -31,6 +32,7 @@ package struct EventDocument {
         return try body(root, parser)
     }
 
+    /// The value at a path of keys. Arrays have no keys, so a path into one leads to nil.
     private func value(_ path: Path) -> JSONValue? {
         path.reduce(root) { (value: JSONValue?, key) in value?[key] }
     }
@@ -41,8 +43,8 @@ package struct EventDocument {
     /// Any value, as compact JSON text; nil when there is none at this path.
     package func json(_ path: StaticString...) -> JSONText? { withRoot { _, _ in value(path).map { JSONText($0) } } }
 
-    /// Strings of the elements of an array: for each element the members with these names, nil for those without. Empty
-    /// when there is no array at this path.
+    /// Strings of the elements of an array: for each element the members with these names, nil for those without.
+    /// Empty when there is no array at this path.
     package func elements(_ path: Path, _ names: StaticString...) -> [[String?]] {
         withRoot { _, _ in
             value(path)?.elements.map { element in names.map { element[$0]?.string } } ?? []

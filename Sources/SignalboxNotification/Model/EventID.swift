@@ -3,7 +3,9 @@ package import SignalboxJSON
 
 /// The identifier of an event: a UUID version 7 (RFC 9562), so that ids sort by time.
 package struct EventID: Sendable, Hashable, CustomStringConvertible {
+    /// The time, the version, and 12 random bits.
     private let high: UInt64
+    /// The variant and 62 random bits.
     private let low: UInt64
 
     /// Composes a time, clamped to 48 bits of milliseconds, and 74 random bits; the version and variant overwrite the

@@ -1,8 +1,10 @@
 package import SignalboxJSON
 
-/// Writes an event with its media as one destination receives them.
+/// Writes an event with its media as one destination receives them. Makes the link to each stored file once.
 package struct EventMedia {
+    /// The downloads by URL, as the store read them.
     private let states: [String: MediaState]
+    /// Makes the link to a stored file.
     private let href: (MediaFile) -> String
     /// The links to stored files by the URLs of their origin.
     private let links: [String: String]
@@ -21,8 +23,8 @@ package struct EventMedia {
         Set(states.values.compactMap { if case .stored(let file, _) = $0 { file.sha256 } else { nil } }).sorted()
     }
 
-    /// The event with the result of each download, and with links to stored files in the payload that it shows. Remarks
-    /// about files become warnings, whose pointers lead into the event.
+    /// The event with the result of each download, and with links to stored files in the payload that it shows.
+    /// Remarks about files become warnings, whose pointers lead into the event.
     package func filled(_ event: EventDocument) -> [UInt8] {
         event.withRoot { root, _ in
             var json = JSONWriter(reservingCapacity: 4096)
@@ -36,6 +38,8 @@ package struct EventMedia {
         }
     }
 
+    /// Writes the notification: media with their results, `apns` with links, and the remarks behind the other
+    /// warnings.
     private func write(_ data: JSONValue, into json: inout JSONWriter) {
         let warnings = warnings(of: data["media"])
         json.copy(data) { key, value, json in
@@ -59,6 +63,7 @@ package struct EventMedia {
         }
     }
 
+    /// Writes one medium with the result of its download. A URL without a state is `skipped`.
     private func write(item: JSONValue, into json: inout JSONWriter) {
         let state = item["url"]?.string.flatMap { states[$0] }
         let isStored = if case .stored = state { true } else { false }
@@ -78,6 +83,7 @@ package struct EventMedia {
         }
     }
 
+    /// The remarks about stored files, in the order of the media.
     private func warnings(of media: JSONValue?) -> [Warning] {
         var warnings: [Warning] = []
         guard let media else { return [] }
@@ -134,12 +140,14 @@ extension JSONWriter {
         endObject()
     }
 
+    /// Writes an array; `write` writes each element.
     fileprivate mutating func array(_ array: JSONValue, _ write: (JSONValue, inout JSONWriter) -> Void) {
         beginArray()
         for element in array.elements { write(element, &self) }
         endArray()
     }
 
+    /// Writes the properties of a stored file into an open object. A file without both dimensions has neither.
     fileprivate mutating func members(of file: MediaFile, href: String) {
         member("status", Media.Status.stored.rawValue)
         member("contentType", file.contentType)

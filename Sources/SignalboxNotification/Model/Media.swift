@@ -14,12 +14,16 @@ package struct Media: Sendable, Equatable {
 
     /// The state of the download. Raw values are those of events.
     package enum Status: String, Sendable, CaseIterable {
+        /// `skipped`: not downloaded, or not in time. `failed`: permanently, with a ``MediaFailure``.
         case pending, stored, skipped, failed
     }
 
     /// As the payload spells it; not checked.
     package var url: String
+    /// The use of the file in the notification.
     package var role: Role
+    /// `pending`, or `skipped` without a download, in a new notification; ``EventMedia`` writes the result of the
+    /// download.
     package var status: Status = .pending
     /// MIME type, if the payload specifies one.
     package var contentType: String?
@@ -35,10 +39,12 @@ package struct MediaFile: Sendable, Equatable {
     package var contentType: String
     /// In pixels.
     package var width: Int?
+    /// In pixels.
     package var height: Int?
     /// Duration.
     package var milliseconds: Int?
 
+    /// `sha256`: 64 lower-case hexadecimal digits.
     package init(
         sha256: String, bytes: Int, contentType: String, width: Int? = nil, height: Int? = nil,
         milliseconds: Int? = nil
@@ -54,8 +60,11 @@ package struct MediaFile: Sendable, Equatable {
 
 /// The largest size of a downloaded file, in bytes. The defaults are the limits of `UNNotificationAttachment`.
 package struct MediaLimits: Sendable, Equatable {
+    /// The limit of pictures: 10 MiB.
     package var image = 10 << 20
+    /// The limit of sounds: 5 MiB.
     package var audio = 5 << 20
+    /// The limit of films: 50 MiB.
     package var video = 50 << 20
 
     /// The longest URL that the gateway downloads or follows, in bytes.

@@ -4,6 +4,7 @@ package import Foundation
 package struct MediaJob: Sendable, Equatable {
     /// The queue's number of the URL.
     package let id: Int64
+    /// The URL as the payload spells it.
     package let url: String
     /// The host whose share of concurrent downloads the job uses; see ``host(of:)``.
     package let host: String
@@ -12,6 +13,7 @@ package struct MediaJob: Sendable, Equatable {
     /// Validators of the stored file, for a conditional request.
     package let validators: MediaValidators?
 
+    /// A job without validators makes an unconditional request.
     package init(id: Int64, url: String, host: String, attempts: Int = 0, validators: MediaValidators? = nil) {
         self.id = id
         self.url = url
@@ -44,8 +46,10 @@ package struct MediaJob: Sendable, Equatable {
 package struct MediaValidators: Sendable, Equatable {
     /// Unchanged, as the server sent it.
     package var etag: String?
+    /// The `Last-Modified` of the response, unchanged.
     package var lastModified: String?
 
+    /// Empty without arguments.
     package init(etag: String? = nil, lastModified: String? = nil) {
         self.etag = etag
         self.lastModified = lastModified
@@ -59,6 +63,7 @@ package struct MediaFreshness: Sendable, Equatable {
     /// The file needs no request before this time.
     package var until: Date
 
+    /// `until`: by the gateway's clock.
     package init(validators: MediaValidators = MediaValidators(), until: Date) {
         self.validators = validators
         self.until = until
@@ -93,6 +98,7 @@ package struct MediaFailure: Error, Sendable, Equatable {
         case url, scheme
         /// The egress policy forbids the address, possibly that of a redirect.
         case denied
+        /// The connection failed: no address, no listener, no trusted certificate, or no answer in time.
         case dns, refused, tls, timeout
         /// Interrupted, not HTTP, or shorter than announced.
         case reset
@@ -104,6 +110,7 @@ package struct MediaFailure: Error, Sendable, Equatable {
         case redirects
         /// Larger than the limit of its kind.
         case tooLarge = "too-large"
+        /// The body has no byte.
         case empty
         /// Compressed although the request asked for the identity encoding.
         case encoding
@@ -117,10 +124,12 @@ package struct MediaFailure: Error, Sendable, Equatable {
         case stopped
     }
 
+    /// The kind of failure, for programs.
     package let code: Code
     /// The failure and its location, for people.
     package let words: String
 
+    /// `words`: one sentence.
     package init(_ code: Code, _ words: String) {
         self.code = code
         self.words = words
@@ -133,6 +142,7 @@ package enum MediaState: Sendable, Equatable {
     case pending
     /// Stored; also while the gateway revalidates it.
     case stored(MediaFile, remarks: [MediaRemark])
+    /// The download failed permanently, or its retries ended.
     case failed(MediaFailure)
 }
 
@@ -141,6 +151,7 @@ package struct MediaWait: Sendable, Equatable {
     /// Each URL once, in the event's order.
     package var urls: [String]
 
+    /// `urls`: each URL once.
     package init(urls: [String]) { self.urls = urls }
 }
 
@@ -150,6 +161,7 @@ package struct HeldDelivery: Sendable, Equatable {
     package let delivery: Int64
     /// The queue's number of the event.
     package let event: Int64
+    /// The destination of the delivery.
     package let destination: DestinationName
     /// The destination's form of the event, before its media are filled in.
     package let body: [UInt8]
@@ -158,6 +170,7 @@ package struct HeldDelivery: Sendable, Equatable {
     /// The route whose transformation applies once the media are filled in; nil for none.
     package let transformRoute: String?
 
+    /// Takes the states as the store read them in one snapshot.
     package init(
         delivery: Int64, event: Int64, destination: DestinationName, body: [UInt8], media: [String: MediaState],
         transformRoute: String? = nil

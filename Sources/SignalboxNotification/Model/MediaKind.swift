@@ -43,7 +43,8 @@ package enum MediaKind: String, Sendable, Hashable, CaseIterable {
     /// The MIME type with which the gateway serves such a file.
     package var contentType: String { contentTypes.first ?? Self.anyBytes }
 
-    /// Every MIME type that servers use for it, in lower case and without parameters; the first one is ``contentType``.
+    /// Every MIME type that servers use for it, in lower case and without parameters; the first one is
+    /// ``contentType``.
     package var contentTypes: [String] {
         switch self {
         case .png: ["image/png", "image/x-png", "image/apng"]

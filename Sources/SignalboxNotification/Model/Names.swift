@@ -1,6 +1,8 @@
 /// A name under `sources` of the config, or ``SourceName/default`` if the config has none.
 package struct SourceName: Sendable, Hashable, CustomStringConvertible {
+    /// The name, compared exactly.
     package let name: String
+    /// Accepts any name; the config checks names by ``NameRule``.
     package init(_ name: String) { self.name = name }
     package var description: String { name }
 
@@ -10,7 +12,9 @@ package struct SourceName: Sendable, Hashable, CustomStringConvertible {
 
 /// A name under `destinations` of the config.
 package struct DestinationName: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The name, compared exactly.
     package let name: String
+    /// Accepts any name; the config checks names by ``NameRule``.
     package init(_ name: String) { self.name = name }
     package var description: String { name }
     package static func < (left: DestinationName, right: DestinationName) -> Bool { left.name < right.name }

@@ -2,6 +2,7 @@ package import SignalboxJSON
 
 /// The push service that a payload is written for.
 package enum Platform: String, Sendable, CaseIterable {
+    /// The values of `platform` in events; `unknown` also for ADM and web push.
     case apns, fcm, unknown
 }
 
@@ -31,7 +32,8 @@ package enum Envelope: String, Sendable, CaseIterable {
 
 /// A payload whose push service and envelope are known, with the locations of the vendors' keys.
 ///
-/// Its values are views into ``parser``'s buffers, so a payload is valid only until the parser parses the next text.
+/// Its values are views into ``parser``'s buffers, so a payload is valid only until that parser is reset. Not
+/// copyable, so that no copy outlives the function that opened it.
 package struct PlatformPayload: ~Copyable {
     /// `unknown` for ADM, in-app messages and objects without a push service.
     package let platform: Platform
@@ -67,32 +69,39 @@ package struct PlatformPayload: ~Copyable {
     package struct Addressing {
         /// The device token of a request to one device; secret.
         package var token: JSONValue?
+        /// The topic of a request, with the prefix `/topics/` in the legacy API.
         var topic: JSONValue?
+        /// The condition over topics, as the request spells it.
         var condition: JSONValue?
         /// The parsed condition; nil if there is none or if Google would reject it.
         var topics: TopicCondition?
     }
 }
 
-/// The objects that contain a vendor's keys, searched from the most specific to the most general: `android.data` before
-/// `data` before the keys next to `aps`.
+/// The objects that contain a vendor's keys, searched from the most specific to the most general: `android.data`
+/// before `data` before the keys next to `aps`.
 struct VendorFields {
     /// The platform whose own keys are mixed with the vendor's keys in one object.
     enum Reserved: Sendable {
+        /// `none`: every key is a vendor's or the app's.
         case none, apns, fcm
     }
 
     /// One object, and the platform that owns some of its keys.
     struct Layer {
+        /// The object, prepared for lookups.
         let contents: JSONObject
+        /// The platform whose keys are not a vendor's.
         let reserved: Reserved
 
         var object: JSONValue { contents.value }
     }
 
+    /// From the most specific to the most general.
     let layers: [Layer]
     private let keys: JSONKeyFilter
 
+    /// `layers`: the most specific first. Unites the key filters of all layers, so that most lookups read no layer.
     init(layers: [Layer]) {
         self.layers = layers
         keys = layers.reduce(into: JSONKeyFilter()) { $0.formUnion($1.contents.keys) }
@@ -103,6 +112,7 @@ struct VendorFields {
         @inline(__always) get { keys.mayContain(JSONKey(key)) ? find(JSONKey(key)) : nil }
     }
 
+    /// The slow path of a lookup: asks each layer in turn.
     private func find(_ key: JSONKey) -> JSONValue? {
         for layer in layers {
             if let value = layer.contents.member(key) { return value }
@@ -151,6 +161,7 @@ extension VendorFields.Reserved {
         }
     }
 
+    /// True for a key with a prefix that Firebase's SDKs reserve.
     private static func isFirebase(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
         key.hasPrefix("google.") || key.hasPrefix("gcm.")
     }

@@ -37,6 +37,7 @@ extension JSONWriter {
 
     // MARK: Content
 
+    /// Writes the texts and signals; no member for a notification without any.
     private mutating func content(_ content: PushNotification.Content) {
         guard content != PushNotification.Content() else { return }
         object("content") { json in
@@ -59,6 +60,7 @@ extension JSONWriter {
         }
     }
 
+    /// Writes the keys into the app's string tables. Empty lists of arguments are left out.
     private mutating func localized(_ localized: PushNotification.Localized) {
         object("localized") { json in
             json.member("titleKey", localized.titleKey)
@@ -70,6 +72,7 @@ extension JSONWriter {
         }
     }
 
+    /// Writes each medium, by position as the carousel refers to it.
     private mutating func media(_ media: [Media]) {
         array("media", of: media) { json, item in
             json.beginObject()
@@ -91,6 +94,7 @@ extension JSONWriter {
         member("arguments", action.arguments)
     }
 
+    /// Writes the buttons, also an empty list of a category that the payload only names.
     private mutating func category(_ category: Category) {
         object("category") { json in
             json.member("identifier", category.identifier)
@@ -100,6 +104,7 @@ extension JSONWriter {
         }
     }
 
+    /// Writes a button: its action's members are its own.
     private mutating func button(_ button: Category.Button) {
         beginObject()
         member("identifier", button.identifier)
@@ -218,6 +223,7 @@ extension JSONWriter {
         endArray()
     }
 
+    /// A member with a list of strings; no member for an empty list.
     @inline(__always)
     private mutating func member(_ name: StaticString, _ texts: [String]) {
         guard !texts.isEmpty else { return }

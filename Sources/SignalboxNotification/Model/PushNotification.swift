@@ -16,6 +16,7 @@ package struct PushNotification: Sendable, Equatable {
     package var vendorKind: String?
     /// The mailing; nil if the payload identifies none.
     package var campaign: Campaign?
+    /// The texts and signals; empty for a push that presents none.
     package var content = Content()
     /// The effect of a tap on the notification itself.
     package var action: Action?
@@ -57,11 +58,17 @@ package struct PushNotification: Sendable, Equatable {
 
     /// The purpose of a push. Raw values are those of events.
     package enum Kind: String, Sendable, CaseIterable {
+        /// `alert` shows a text, plays a sound or sets a badge. A banner covers the screen of the app.
         case alert, silent, banner
+        /// A banner that the user cannot close.
         case mandatoryUpgrade = "mandatory-upgrade"
+        /// Pages to leaf through before the user uses the app.
         case walkthrough
+        /// A message that the vendor's SDK shows inside the app.
         case inAppMessage = "in-app-message"
+        /// The label of a view inside a page of the app.
         case inline
+        /// A change of a Live Activity, or of a live update on Android.
         case liveActivity = "live-activity"
         /// A vendor's own housekeeping: uninstall tracking, geofence or feature-flag sync.
         case control
@@ -78,6 +85,7 @@ package struct PushNotification: Sendable, Equatable {
 
     /// The texts and signals that a device presents.
     package struct Content: Sendable, Equatable {
+        /// The literal texts; nil if the payload has none.
         package var title, subtitle, body: String?
         /// The name of a sound; `default` for the system's.
         package var sound: String?
@@ -113,12 +121,16 @@ package struct PushNotification: Sendable, Equatable {
 
     /// Keys into the app's own string tables, with their arguments.
     package struct Localized: Sendable, Equatable {
+        /// The keys of the strings; nil without a localised text.
         package var titleKey, subtitleKey, bodyKey: String?
         /// Replacements for the placeholders of the string, in order; empty without a key.
         package var titleArgs: [String] = []
+        /// The arguments of ``subtitleKey``.
         package var subtitleArgs: [String] = []
+        /// The arguments of ``bodyKey``.
         package var bodyArgs: [String] = []
 
+        /// True without a key and without arguments.
         var isEmpty: Bool {
             titleKey == nil && titleArgs.isEmpty && subtitleKey == nil && subtitleArgs.isEmpty && bodyKey == nil
                 && bodyArgs.isEmpty
@@ -129,10 +141,12 @@ package struct PushNotification: Sendable, Equatable {
     package struct Carousel: Sendable, Equatable {
         /// `portrait` or `landscape`.
         package var orientation: String?
+        /// In the order of the payload.
         package var items: [Item]
 
         /// One picture with its texts.
         package struct Item: Sendable, Equatable {
+            /// The texts below the picture.
             package var caption, subcaption: String?
             /// The link that a tap on this picture opens.
             package var url: String?
@@ -151,6 +165,7 @@ package struct PushNotification: Sendable, Equatable {
 
     /// The label of a view inside a page of the app.
     package struct Inline: Sendable, Equatable {
+        /// The label's name, and the vendor's identifiers of a product and of its variant.
         package var name, productId, sku: String?
     }
 
@@ -158,6 +173,7 @@ package struct PushNotification: Sendable, Equatable {
     package struct LiveActivity: Sendable, Equatable {
         /// `start`, `update` or `end`.
         package var event: String?
+        /// When the vendor made the change, when its content is out of date, and when the system removes the activity.
         package var timestamp, staleDate, dismissalDate: String?
         /// A JSON object in the app's own terms.
         package var contentState: JSONText?
@@ -179,6 +195,7 @@ package struct PushNotification: Sendable, Equatable {
 
         /// Nil if the vendor does not say when within the period.
         package var mode: Mode?
+        /// The bounds of the period; nil for an open end.
         package var notBefore, notAfter: String?
     }
 
@@ -189,6 +206,7 @@ package struct PushNotification: Sendable, Equatable {
         /// FCM's topic without the prefix `/topics/`, or its condition over topics.
         package var topic, condition: String?
 
+        /// `token`: the keyed hash, never the token itself.
         package init(token: String? = nil, topic: String? = nil, condition: String? = nil) {
             self.token = token
             self.topic = topic

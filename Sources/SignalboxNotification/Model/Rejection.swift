@@ -5,6 +5,7 @@ package struct Place: Sendable, Equatable {
     /// In bytes, from 0.
     package var offset: Int
 
+    /// Without arguments: the beginning of the input.
     package init(line: Int = 1, offset: Int = 0) {
         self.line = line
         self.offset = offset
@@ -22,20 +23,30 @@ package struct Rejection: Error, Sendable, Equatable {
 
     /// The reasons. Raw values are codes of the API's errors.
     package enum Code: String, Sendable, CaseIterable {
+        /// The payload is empty, or white space only.
         case empty = "payload-empty"
+        /// Any other fault of the text; the message names it and its position.
         case notJSON = "payload-not-json"
+        /// The text is not UTF-8.
         case invalidUTF8 = "payload-not-utf8"
+        /// A number is malformed or exceeds 64 bits.
         case invalidNumber = "payload-number-invalid"
+        /// Nested deeper than the limit.
         case tooDeep = "payload-too-deep"
+        /// Longer than the limit.
         case tooLarge = "payload-too-large"
+        /// The text ends before it is complete.
         case truncated = "payload-truncated"
+        /// The text is JSON, but not an object.
         case notAnObject = "payload-not-an-object"
         /// Matching the event against the routes exceeds the work limit.
         case tooCostly = "payload-too-costly"
-        /// A recording of another tool lacks the payload, time or token where the options place it. Not used over HTTP.
+        /// A recording of another tool lacks the payload, time or token where the options place it. Not used over
+        /// HTTP.
         case envelope = "envelope-malformed"
     }
 
+    /// `place`: the payload's first byte in the input.
     package init(_ code: Code, at place: Place, _ message: String) {
         self.code = code
         self.place = place

@@ -7,6 +7,7 @@ import Synchronization
 package final class Replaceable<Value: Sendable>: Sendable {
     private let stored: Mutex<Value>
 
+    /// The value that readers get until the first replacement.
     package init(_ value: Value) { stored = Mutex(value) }
 
     /// A copy of the present value.

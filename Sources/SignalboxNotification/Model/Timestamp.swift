@@ -5,6 +5,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
     /// Since 1970, UTC.
     package let milliseconds: Int64
 
+    /// The first instant of year 0 to the last of year 9999, the range of four digits.
     private static let calendar: Range<Int64> = -62_167_219_200_000..<253_402_300_800_000
 
     package static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
@@ -25,8 +26,9 @@ package struct Timestamp: Sendable, Hashable, Comparable {
         self.init(milliseconds: milliseconds)
     }
 
-    /// Reads `2012-04-23T18:25:43Z`, with any number of decimals and an optional offset instead of the `Z` (RFC
-    /// 3339), the letters in either case; nil for any other text and for days that the month does not have.
+    /// Reads `2012-04-23T18:25:43Z`, with any number of decimals and an optional offset instead of the `Z` (RFC 3339),
+    /// the letters in either case; nil for any other text and for days that the month does not have. Drops decimals
+    /// after the third. Rejects the leap second `:60`, which RFC 3339 allows.
     package init?(iso8601 text: UnsafeBufferPointer<UInt8>) {
         var reader = Reader(text: text)
         guard let year = reader.number(4), reader.accept("-"), let month = reader.number(2), reader.accept("-"),
@@ -69,6 +71,7 @@ package struct Timestamp: Sendable, Hashable, Comparable {
 // MARK: The calendar
 
 extension Timestamp {
+    /// True for a day of the proleptic Gregorian calendar.
     private static func isCivil(_ year: Int64, _ month: Int64, _ day: Int64) -> Bool {
         guard (1...12).contains(month), day >= 1 else { return false }
         let isLeap = year.isMultiple(of: 4) && (!year.isMultiple(of: 100) || year.isMultiple(of: 400))
@@ -78,6 +81,7 @@ extension Timestamp {
 
     // Both directions after Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms": years begin in March, so
     // that the leap day is the last.
+    /// Days from 1970-01-01 to a date; negative before it.
     private static func days(_ year: Int64, _ month: Int64, _ day: Int64) -> Int64 {
         let shifted = month <= 2 ? year - 1 : year
         let (era, yearOfEra) = divide(shifted, 400)
@@ -85,6 +89,7 @@ extension Timestamp {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
+    /// The date that lies a number of days after 1970-01-01; the inverse of `days`.
     private static func civil(_ days: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (era, dayOfEra) = divide(days + 719_468, 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
@@ -95,6 +100,7 @@ extension Timestamp {
         return (year, month, dayOfYear - (153 * marchMonth + 2) / 5 + 1)
     }
 
+    /// Division that rounds down, so that the remainder is never negative.
     private static func divide(_ number: Int64, _ divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = number.quotientAndRemainder(dividingBy: divisor)
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
@@ -104,12 +110,15 @@ extension Timestamp {
 // MARK: Bytes
 
 extension Timestamp {
+    /// Reads ASCII from left to right. A method that fails may have moved the position: the text is rejected then.
     private struct Reader {
         let text: UnsafeBufferPointer<UInt8>
         var position = 0
 
+        /// True behind the last byte.
         var isAtEnd: Bool { position == text.count }
 
+        /// Skips a character; false, without moving, if another one follows.
         mutating func accept(_ character: Unicode.Scalar) -> Bool {
             guard position < text.count, text[position] == UInt8(ascii: character) else { return false }
             position += 1
@@ -129,6 +138,7 @@ extension Timestamp {
             return Int64(text[position - 1] - UInt8(ascii: "0"))
         }
 
+        /// Exactly `length` digits.
         mutating func number(_ length: Int) -> Int64? {
             var number: Int64 = 0
             for _ in 0..<length {
@@ -148,6 +158,7 @@ extension Timestamp {
             return milliseconds
         }
 
+        /// The offset from UTC: 0 for `Z`, at most 23:59 in either direction. Requires one.
         mutating func offsetInMinutes() -> Int64? {
             if acceptLetter("Z") { return 0 }
             let sign: Int64 = accept("+") ? 1 : accept("-") ? -1 : 0
@@ -159,6 +170,7 @@ extension Timestamp {
         }
     }
 
+    /// Writes numbers with leading zeros into a buffer that is long enough.
     private struct Writer {
         let bytes: UnsafeMutableBufferPointer<UInt8>
         var position = 0

@@ -1,8 +1,11 @@
 /// The TLS requirements and the proxy of requests to a server.
 package struct TransportOptions: Sendable, Hashable {
+    /// The TLS requirements of https requests.
     package var tls: TLS
+    /// The proxy of all requests.
     package var proxy: Proxy
 
+    /// Without arguments: the system's authorities, TLS 1.2 or later, and no proxy.
     package init(tls: TLS = TLS(), proxy: Proxy = .none) {
         self.tls = tls
         self.proxy = proxy
@@ -10,6 +13,7 @@ package struct TransportOptions: Sendable, Hashable {
 
     /// The way to the server.
     package enum Proxy: Sendable, Hashable {
+        /// Direct connections, regardless of the environment.
         case none
         /// The proxy that `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` specify.
         case environment
@@ -31,6 +35,7 @@ package struct TransportOptions: Sendable, Hashable {
         /// Older versions are refused.
         package var minimum: Version
 
+        /// Without arguments: no additions. Does not read the files.
         package init(
             authorities: String? = nil, certificate: String? = nil, key: String? = nil, pins: [String] = [],
             minimum: Version = .v1_2

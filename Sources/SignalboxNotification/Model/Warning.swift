@@ -1,4 +1,5 @@
-/// A mistake of a payload that did not prevent reading it.
+/// A mistake of a payload that did not prevent reading it. Events contain warnings in the order in which readers found
+/// them. ``WarningDescription`` lists the codes.
 package struct Warning: Sendable, Equatable {
     /// Stable: `component.mistake`.
     package let code: String
@@ -7,6 +8,7 @@ package struct Warning: Sendable, Equatable {
     /// One sentence for people; its wording may change.
     package let message: String
 
+    /// `path`: a JSON Pointer; empty for the whole payload.
     package init(_ code: String, at path: String, _ message: String) {
         self.code = code
         self.path = path

@@ -14,6 +14,7 @@ extension Arrival {
             }
     }
 
+    /// Opens a payload for APNs. The vendor's keys are next to `aps`.
     func apns(_ envelope: Envelope) -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.checkSizeForAPNs(self)
@@ -32,6 +33,7 @@ extension Arrival {
         hasMessageBlock && (root["consolidationKey"] != nil || root["expiresAfter"] != nil || root["md5"] != nil)
     }
 
+    /// Opens a request to ADM. The vendor's keys are in `data`, without keys of the platform among them.
     func adm() -> PlatformPayload {
         payload(
             .unknown, .adm, layers: .of(root["data"], .none), notifications: notification,
@@ -50,6 +52,7 @@ extension Arrival {
             && root["type"]?.isString == true && root["aps"] == nil
     }
 
+    /// True for an object with the conditions and the message of a trigger.
     private static func isTrigger(_ value: JSONValue?) -> Bool {
         value?["trigger_condition"]?.isArray == true && value?.block("data") != nil
     }
@@ -59,6 +62,7 @@ extension Arrival {
         value?.equals("URI") == true || value?.equals("NONE") == true || value?.equals("NEWS_FEED") == true
     }
 
+    /// Opens in-app messages. The payload itself contains the vendor's keys.
     func inApp() -> PlatformPayload {
         payload(.unknown, .inApp, layers: layer(.none), warnings: WellFormedness(of: self).warnings)
     }

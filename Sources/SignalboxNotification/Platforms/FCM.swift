@@ -3,8 +3,8 @@ import SignalboxJSON
 // MARK: HTTP v1
 
 extension Arrival {
-    /// The message of a request `{"message": {…}}` to `projects.messages.send`, or the message alone, as the Admin SDKs
-    /// accept it (firebase.google.com, "REST Resource: projects.messages").
+    /// The message of a request `{"message": {…}}` to `projects.messages.send`, or the message alone, as the Admin
+    /// SDKs accept it (firebase.google.com, "REST Resource: projects.messages").
     ///
     /// Apps send objects named `message` of their own, so one of the service's keys must be present. A message
     /// without a request around it needs a target, or a platform block that the legacy API does not have.
@@ -28,6 +28,7 @@ extension Arrival {
         }
     }
 
+    /// Opens a request to HTTP v1. The payload itself counts as the message if the request has none.
     func fcmV1() -> PlatformPayload {
         let message = fcmMessage.map { JSONObject($0) } ?? root
         let aps = message["apns"]?["payload"]?.block("aps")
@@ -37,7 +38,8 @@ extension Arrival {
         let target = PlatformPayload.Addressing(
             token: message["token"], topic: message["topic"], condition: condition,
             topics: checks.checkCondition(condition))
-        // `android.data` overrides `data` (REST reference of `projects.messages`); the other platforms' keys come last.
+        // `android.data` overrides `data` (REST reference of `projects.messages`). The other platforms' keys come
+        // last.
         let layers: [VendorFields.Layer] =
             .of(message["android"]?["data"], .fcm) + .of(message["data"], .fcm)
             + .of(message["apns"]?["payload"], .apns) + .of(message["webpush"]?["data"], .fcm)
@@ -81,6 +83,7 @@ extension Arrival {
             }
     }
 
+    /// Opens a request to the legacy API. `to` is a topic if it begins with `/topics/`, otherwise a device token.
     func fcmLegacy() -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.checkTargets(root["to"], root["registration_ids"], root["condition"], of: root.value)
@@ -116,6 +119,7 @@ extension Arrival {
         return root.value.members.allSatisfy { key, _ in key.equals("data") || key.equals("notification") }
     }
 
+    /// Opens a received message. It names no target.
     func fcmWrapper() -> PlatformPayload {
         let data = root["data"]
         var checks = WellFormedness(of: self)
@@ -124,8 +128,8 @@ extension Arrival {
             .fcm, .fcmWrapper, layers: .of(data, .fcm), notifications: notification, warnings: checks.warnings)
     }
 
-    /// The extras of an Android intent: a flat map in which the service's keys are mixed with the vendor's. The display
-    /// block is flattened to keys `gcm.n.…` (firebase-android-sdk, Constants.java, `MessageNotificationKeys`).
+    /// The extras of an Android intent: a flat map in which the service's keys are mixed with the vendor's. The
+    /// display block is flattened to keys `gcm.n.…` (firebase-android-sdk, Constants.java, `MessageNotificationKeys`).
     var isFCMExtras: Bool {
         root.value.members.contains { key, _ in VendorFields.Reserved.fcm.contains(key) }
             && root.value.members.allSatisfy { _, value in !value.isObject && !value.isArray }
@@ -137,6 +141,7 @@ extension Arrival {
             && root.value.members.allSatisfy { _, value in value.isString }
     }
 
+    /// Opens a flat map. The vendor's and the app's keys are all those that the platform does not reserve.
     func flatFCM(_ envelope: Envelope) -> PlatformPayload {
         var checks = WellFormedness(of: self)
         checks.checkSizeForFCM(self, parts: [root.value])

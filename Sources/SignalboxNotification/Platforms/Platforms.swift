@@ -3,6 +3,7 @@ package import SignalboxJSON
 /// The registry of envelopes. The first one that recognises a payload opens it, so envelopes with keys of their own
 /// precede those that are recognised by their structure alone.
 package enum Platforms {
+    /// The envelopes, in the order of recognition. The last one recognises every object.
     static let formats = [
         EnvelopeFormat(envelope: .apnsThroughFCM, recognises: \.isAPNsThroughFCM) { $0.apns(.apnsThroughFCM) },
         EnvelopeFormat(envelope: .apns, recognises: \.isAPNs) { $0.apns(.apns) },
@@ -33,11 +34,13 @@ package enum Platforms {
 
 /// Why a JSON text is not a payload.
 package enum PlatformError: Error, Equatable, Sendable {
+    /// The text is a list, a string, a number, a boolean or null.
     case notAnObject
 }
 
 /// One envelope: how it is recognised, and where its parts are.
 struct EnvelopeFormat: Sendable {
+    /// The envelope of the payloads that this format opens.
     let envelope: Envelope
     /// True for a payload in this envelope. Must not allocate: the registry calls it for every payload.
     let recognises: @Sendable (Arrival) -> Bool
@@ -47,9 +50,11 @@ struct EnvelopeFormat: Sendable {
 
 /// A payload before its envelope is known. Borrowed like ``JSONValue``.
 struct Arrival {
+    /// The whole payload, always an object.
     let root: JSONObject
     /// Length of the text, in bytes.
     let size: Int
+    /// The owner of the payload's buffers.
     let parser: JSONParser
 
     /// The payload itself as the object that contains the vendors' keys.

@@ -23,11 +23,13 @@ struct TopicCondition: Sendable {
 
 /// A mistake for which Google rejects a condition, and its position.
 struct InvalidCondition: Error, Equatable, Sendable {
+    /// Mistakes of syntax, and excesses of the two bounds.
     enum Reason: Sendable, Equatable {
         case tooManyTopics, tooDeep, topicExpected, operatorExpected, quoteMissing, parenthesisMissing
         case nameInvalid, inTopicsMissing
     }
 
+    /// The kind of mistake.
     let reason: Reason
     /// In bytes, from 0; messages count from 1.
     let offset: Int
@@ -64,6 +66,7 @@ private struct ConditionReader {
         repeat { try term(depth: depth, isNegated: isNegated) } while accept("&&") || accept("||")
     }
 
+    /// One term, with its negations and parentheses. `isNegated`: under an odd number of `!`.
     private mutating func term(depth: Int, isNegated: Bool) throws(InvalidCondition) {
         skipSpaces()
         guard depth < Self.deepest else { throw error(.tooDeep) }
@@ -80,6 +83,7 @@ private struct ConditionReader {
         }
     }
 
+    /// `'name' in topics`; returns the name.
     private mutating func topic() throws(InvalidCondition) -> String {
         let start = cursor
         guard accept("'") else { throw error(.topicExpected) }
@@ -121,6 +125,7 @@ private struct ConditionReader {
         while isSpace(at: cursor) { cursor += 1 }
     }
 
+    /// True for ASCII white space. A position behind the text is not one.
     private func isSpace(at position: Int) -> Bool {
         position < text.count && (text[position] == UInt8(ascii: " ") || (0x09...0x0D).contains(text[position]))
     }

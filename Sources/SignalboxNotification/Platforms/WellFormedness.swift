@@ -1,7 +1,10 @@
 import SignalboxJSON
 
-/// Collects the mistakes of an envelope, up to a limit.
+/// Collects the mistakes of an envelope, up to a limit. Never rejects a payload: the push service would, but the
+/// gateway only observes.
 struct WellFormedness {
+    /// The most mistakes of an envelope, and the most repeated keys of an object. Finding a pointer walks the
+    /// document.
     private static let limit = 32
 
     let parser: JSONParser

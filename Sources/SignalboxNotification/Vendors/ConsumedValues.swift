@@ -1,7 +1,9 @@
 import SignalboxJSON
 
-/// The values of a payload that a reading by paths consumed, so that the event keeps the rest.
+/// The values of a payload that a reading by paths consumed, so that the event keeps the rest. Readers insert values
+/// in any order; call ``sorted(with:)`` before the first lookup, which takes logarithmic time.
 struct ConsumedValues {
+    /// Consumed values; sorted by position after ``sorted(with:)``.
     private var values: [JSONValue] = []
     /// Texts of the push service's block that the vendor's texts replace.
     private var replaced: [JSONValue] = []
@@ -9,6 +11,7 @@ struct ConsumedValues {
     /// Records a value as consumed, with all values inside it.
     mutating func insert(_ value: JSONValue) { values.append(value) }
 
+    /// Records several values as consumed.
     mutating func insert(all more: [JSONValue]) { values += more }
 
     /// These values and others, sorted, as lookups require.
@@ -22,8 +25,10 @@ struct ConsumedValues {
     /// Marks a text of the push service's block that the event keeps although its reader consumed it.
     mutating func keepReplaced(_ text: JSONValue) { replaced.append(text) }
 
+    /// True if the event must keep at least one text of the push service's block.
     var hasReplacedTexts: Bool { !replaced.isEmpty }
 
+    /// True for a text that ``keepReplaced(_:)`` marked.
     func isReplaced(_ value: JSONValue) -> Bool { replaced.contains { $0.isSamePlace(as: value) } }
 
     // MARK: One value

@@ -38,8 +38,8 @@ extension PushNotification {
         custom = fields.text()
     }
 
-    /// Fills ``custom`` with the parts of a payload that a reading by paths did not consume. `lifted`: objects that the
-    /// vendor nests for the app; their members keep their own names, unless there is a namesake.
+    /// Fills ``custom`` with the parts of a payload that a reading by paths did not consume. `lifted`: objects that
+    /// the vendor nests for the app; their members keep their own names, unless there is a namesake.
     mutating func fillCustom(
         from payload: borrowing PlatformPayload, without consumed: ConsumedValues,
         lifting lifted: [(prefix: [UInt8], object: JSONValue)]
@@ -89,8 +89,10 @@ struct CustomFields: ~Copyable {
         case members(JSONValue?, of: StaticString, except: Predicate = { _ in false })
     }
 
+    /// The prefix of a key whose own name is taken.
     fileprivate static let payloadPrefix = Array("payload.".utf8)
 
+    /// The object so far, without its closing brace; empty before the first member.
     fileprivate var writer = JSONWriter()
     /// The names written so far; nil if no name can repeat.
     private var names: JSONKeySet?
@@ -131,10 +133,12 @@ struct CustomFields: ~Copyable {
         open(PlainReading.leftoverName(in: payload), elseWith: Array("push.".utf8))
     }
 
+    /// Writes a key of the source; see `open(_:elseWith:)` for keys of a payload.
     private mutating func open(_ name: StaticString, elseWith prefix: [UInt8]) {
         open(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount), elseWith: prefix)
     }
 
+    /// Writes a key, and the opening brace before the first one.
     private mutating func begin(_ key: UnsafeBufferPointer<UInt8>) {
         if writer.isEmpty { writer.beginObject() }
         writer.key(utf8: key)

@@ -3,7 +3,9 @@ import SignalboxJSON
 /// FCM's display block in the forms in which devices and frameworks have it, and the keys of it that the reader
 /// consumes.
 struct DeviceBlock {
+    /// The texts, literal or by the keys of the app's strings. Each is a value of the payload.
     private var title, subtitle, body, titleKey, titleArgs, bodyKey, bodyArgs: JSONValue?
+    /// The other values of the display block.
     private var sound, badge, image, tag, channel, click, link, category: JSONValue?
     /// True when the device shows the push regardless of its other keys.
     private var isShown = false

@@ -101,6 +101,7 @@ extension JSONParser {
         return list.elements.prefix(longestList).map { $0.string ?? $0.scalarText ?? "" }
     }
 
+    /// The value of a JSON text; nil for a text that is not JSON, or beyond the parser's limits.
     private func opening(_ text: JSONValue) -> JSONValue? {
         do { return try parseText(in: text) } catch { return nil }
     }

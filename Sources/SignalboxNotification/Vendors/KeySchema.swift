@@ -1,7 +1,7 @@
 import SignalboxJSON
 
-/// The keys of an object that a reader consumes, with the expected type of each value. Two things follow from a schema:
-/// a warning for each value of another type, and the rest of the object, which the event keeps for the app.
+/// The keys of an object that a reader consumes, with the expected type of each value. Two things follow from a
+/// schema: a warning for each value of another type, and the rest of the object, which the event keeps for the app.
 ///
 /// Sendable: schemas are constants. Their memory is never changed and never freed. Every payload is compared with
 /// several schemas, and reference counting took longer than the comparison.
@@ -12,7 +12,9 @@ struct KeySchema: @unchecked Sendable {
         let entries: UnsafePointer<Entry>
         /// The index of the first key of each length.
         let starts: UnsafePointer<Int>
+        /// The value of unnamed keys; nil if the app keeps them.
         let others: UnsafePointer<Value>?
+        /// Unnamed keys that ``others`` does not cover.
         let reserved: VendorFields.Reserved
         let isWhole: Bool
         /// True when an object of this schema never has a rest or a wrong type.
@@ -26,6 +28,7 @@ struct KeySchema: @unchecked Sendable {
         let head, tail: UInt64
         let value: UnsafePointer<Value>
 
+        /// Copies the value to memory that is never freed.
         init(_ key: StaticString, _ value: Value) {
             let bytes = UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
             self.key = key
@@ -42,7 +45,9 @@ struct KeySchema: @unchecked Sendable {
         }
     }
 
+    /// Bytes of the longest key of a schema. A longer key of a payload is unnamed without a comparison.
     private static let longestKey = 40
+    /// Memory that is written once and never freed.
     private let node: UnsafePointer<Node>
 
     /// `keys`: of at most 40 bytes each. `others`: the value of every key that is not named; nil to keep such keys
@@ -69,6 +74,7 @@ struct KeySchema: @unchecked Sendable {
         ])
     }
 
+    /// The keys of this schema, for a schema that extends it.
     private var entries: [Entry] {
         Array(UnsafeBufferPointer(start: node.pointee.entries, count: node.pointee.starts[Self.longestKey + 1]))
     }
@@ -85,7 +91,9 @@ struct KeySchema: @unchecked Sendable {
     /// An object that the event contains unchanged.
     static let whole = KeySchema([:], isWhole: true)
 
+    /// True when the event contains the object unchanged, so that it has no rest.
     var isWhole: Bool { node.pointee.isWhole }
+    /// True when comparing an object with the schema is unnecessary.
     var acceptsAnything: Bool { node.pointee.acceptsAnything }
 
     /// The expected value of a key of a parsed object; nil if the reader does not consume the key.
@@ -130,11 +138,13 @@ struct KeySchema: @unchecked Sendable {
 extension KeySchema {
     /// The expected type of a value.
     struct Value: Sendable {
+        /// The types; the constants of ``KeySchema/Value`` explain them.
         enum Kind: Sendable {
             case any, unread, unreadObject, text, scalar, number, integer, strings, link, date
             case object, objectOrText, objectOrString, list, map
         }
 
+        /// Decides how the value is read, compared and written.
         let kind: Kind
         /// Schema of the object, or of each object in the list or map.
         let schema: KeySchema
@@ -145,6 +155,7 @@ extension KeySchema {
 
 extension KeySchema.Value {
     private static let nothing = KeySchema([:])
+    /// A type without members.
     private init(_ kind: Kind) { self.init(kind: kind, schema: Self.nothing) }
 
     /// Consumed, of every type.
@@ -153,6 +164,7 @@ extension KeySchema.Value {
     static let unread = Self(.unread)
     /// An object that is known and not consumed.
     static let unreadObject = Self(.unreadObject)
+    /// A string; an empty one counts as consumed.
     static let text = Self(.text)
     /// A string, number or boolean; see ``SignalboxJSON/JSONValue/scalarText``.
     static let scalar = Self(.scalar)
@@ -160,12 +172,14 @@ extension KeySchema.Value {
     static let number = Self(.number)
     /// A whole number, or a string with the text of one.
     static let integer = Self(.integer)
+    /// A list, or one string instead of it. The types of the elements do not count.
     static let strings = Self(.strings)
     /// A web address; other strings are not consumed.
     static let link = Self(.link)
     /// An ISO 8601 date; other strings are not consumed.
     static let date = Self(.date)
 
+    /// An object whose members have the types of a schema.
     static func object(_ schema: KeySchema) -> Self { Self(kind: .object, schema: schema) }
     /// An object, or a string with the JSON text of one, as in FCM's data.
     static func objectOrText(_ schema: KeySchema) -> Self { Self(kind: .objectOrText, schema: schema) }

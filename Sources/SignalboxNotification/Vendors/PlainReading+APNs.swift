@@ -4,10 +4,12 @@ import SignalboxJSON
 // with ActivityKit push notifications").
 
 extension PlainReading {
+    /// The texts of an alert, literal or by the keys of the app's strings.
     static let alert = KeySchema([
         "title": .text, "subtitle": .text, "body": .text, "title-loc-key": .text, "title-loc-args": .strings,
         "subtitle-loc-key": .text, "subtitle-loc-args": .strings, "loc-key": .text, "loc-args": .strings,
     ])
+    /// A sound as an object; events contain only its name.
     private static let sound = KeySchema(["name": .text])
 
     /// The documented keys with a field of their own in events. `content-available` and `mutable-content` concern the
@@ -19,8 +21,10 @@ extension PlainReading {
         "content-available": .scalar, "mutable-content": .scalar,
     ])
 
+    /// A text of a Live Activity's alert, literal or by a key.
     private static let activityText = KeySchema.Value.objectOrString(
         KeySchema(["loc-key": .text, "loc-args": .strings]))
+    /// The alert of a Live Activity, which contains the sound.
     private static let activityAlert = KeySchema(
         ["title": activityText, "body": activityText, "sound": .text], extending: alert)
 
@@ -34,8 +38,10 @@ extension PlainReading {
 
     /// The keys of an iOS app's `userInfo` that Firebase adds next to `aps`.
     static let userInfo = userInfo(aps: aps)
+    /// The same around the `aps` of a Live Activity.
     static let userInfoLive = userInfo(aps: liveActivity)
 
+    /// The same keys around one of the two forms of `aps`.
     private static func userInfo(aps: KeySchema) -> KeySchema {
         KeySchema(
             ["aps": .object(aps), "fcm_options": .object(KeySchema(["image": .text]))], others: .any, reserved: .apns)

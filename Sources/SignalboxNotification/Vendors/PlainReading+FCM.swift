@@ -4,6 +4,7 @@ import SignalboxJSON
 // HTTP server protocol"; developer.mozilla.org, Notifications API).
 
 extension PlainReading {
+    /// The buttons of a display block; ``PushNotification`` reads their titles and identifiers.
     private static let buttons = KeySchema.Value.unchecked(.list(KeySchema(["action": .scalar, "title": .text])))
 
     /// The display block of a message.
@@ -20,11 +21,13 @@ extension PlainReading {
         "badge": .unread, "actions": buttons,
     ])
 
+    /// A request to the legacy API, and a received message. Addressees are consumed so that no event contains a token.
     static let legacy = KeySchema([
         "to": .any, "token": .any, "registration_ids": .any, "condition": .any, "data": .object(.anything),
         "notification": .object(block),
     ])
 
+    /// A request to ADM.
     static let adm = KeySchema(["data": .object(.anything), "notification": .object(block)])
 
     /// ``DeviceBlock`` determines the consumed keys of the display block.
@@ -39,10 +42,15 @@ extension PlainReading {
         return webMessage
     }
 
+    /// A message without a display block: the variants of ``message(_:isLive:)`` are made once.
     private static let silentMessage = message(aps: .object(aps))
+    /// A Live Activity's message, without a display block.
     private static let liveMessage = message(aps: .object(liveActivity))
+    /// A message whose common block the device shows.
     private static let commonMessage = message(common: .object(block))
+    /// A message whose block for Android the device shows.
     private static let androidMessage = message(android: .object(block))
+    /// A message with a block for the web only.
     private static let webMessage = message(web: .object(webBlock))
 
     /// Tokens and credentials are consumed so that no event contains them. `ttl` is not: it counts from the time at
@@ -82,8 +90,8 @@ extension PushNotification {
         if action == nil, let link = message["webpush"]?["fcm_options"]?["link"] { action = .opening(link) }
     }
 
-    /// Reads display blocks; each fills the values that the previous ones lack. Without a block the push is silent: FCM
-    /// passes it to the app and shows nothing.
+    /// Reads display blocks; each fills the values that the previous ones lack. Without a block the push is silent:
+    /// FCM passes it to the app and shows nothing.
     mutating func readBlocks(_ blocks: [JSONValue], in parser: JSONParser) {
         kind = .silent
         for block in blocks {
@@ -111,6 +119,7 @@ extension PushNotification {
         if action == nil, let click = block["click_action"] { action = .clicking(click) }
     }
 
+    /// True if an earlier block has a file in this role.
     private func hasMedia(_ role: Media.Role) -> Bool { media.contains { $0.role == role } }
 
     /// The service worker defines the effect of a button (Notifications API, `NotificationAction`).

@@ -2,8 +2,8 @@ import SignalboxJSON
 
 /// Reads the push service's own keys, independently of the vendor.
 enum PlainReading {
-    /// Reads a payload as an app without a vendor's SDK receives it. Does not read the request's device token: only the
-    /// gateway, which hashes it, may.
+    /// Reads a payload as an app without a vendor's SDK receives it. Does not read the request's device token: only
+    /// the gateway, which hashes it, may.
     static func read(_ payload: borrowing PlatformPayload, into notification: inout PushNotification) {
         let parser = payload.parser
         notification.platform = payload.platform
@@ -42,11 +42,14 @@ enum PlainReading {
 extension PlainReading {
     /// The object with the push service's keys, of which readers consumed a part.
     struct Leftover {
+        /// The object with the push service's keys.
         let object: JSONValue
+        /// The keys of the object that readers consume.
         let schema: KeySchema
         /// The request around a message, whose other keys the event keeps too; nil if there are none.
         let request: JSONValue?
-        /// Values that a reading by paths consumed, and those of a device's display block; nil without a display block.
+        /// Values that a reading by paths consumed, and those of a device's display block; nil without a display
+        /// block.
         var block: ConsumedValues?
 
         /// Writes the rest as an object. `consumed`: values that a reading by paths consumed.

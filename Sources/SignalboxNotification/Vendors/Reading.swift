@@ -71,7 +71,9 @@ extension Action {
 /// Identifiers for the buttons of one category for which the vendor sends none. Equal buttons get equal identifiers in
 /// every position and payload. The title, then a number, is appended if two buttons would share one.
 struct ButtonIdentifiers {
+    /// The first eight identifiers, repeats included.
     private var few: [String] = []
+    /// Requests by identifier, once there are more than eight.
     private var counts: [String: Int] = [:]
 
     /// The identifier of the next button.

@@ -39,7 +39,7 @@ package struct UnknownDetector: Error, Equatable, Sendable {
     package var known: [String] { Vendors.names }
 }
 
-/// The links that recognise and read payloads, in order.
+/// The links that recognise and read payloads, in order. Immutable: tasks share it. One link reads a payload.
 package struct VendorChain: Sendable {
     /// In the order in which they recognise a payload.
     package let links: [any ChainLink]
@@ -110,7 +110,8 @@ package struct VendorChain: Sendable {
         return tokens
     }
 
-    /// The vendors that could have produced a payload.
+    /// The vendors that could have produced a payload. Asks every link, also after a proof, so that
+    /// ``VendorMatches/all`` and the device tokens are complete.
     package func matches(for payload: borrowing PlatformPayload) -> VendorMatches {
         var matches = VendorMatches()
         for position in links.indices {

@@ -36,8 +36,10 @@ package struct VendorProfile: Sendable, Equatable {
     var confidence: String?
 }
 
-/// A link with code of its own for one vendor. It has the vendor's name in the chain.
+/// A link with code of its own for one vendor. It has the vendor's name in the chain. The chain calls
+/// ``detect(_:)`` for every payload, so it must be cheap for the payloads of other vendors.
 package protocol VendorDetector: ChainLink {
+    /// The vendor that it recognises, and its name in the chain.
     var vendor: VendorID { get }
 
     /// The evidence that it looks for, as a noun phrase for `signalbox vendors` and `signalbox explain`.

@@ -9,6 +9,7 @@ package struct VendorMatch: Sendable, Equatable {
     /// Position in the chain of the link that matches; ``VendorMatches`` sets it.
     fileprivate(set) var link = 0
 
+    /// `entry`: the position in the catalogue, which the link needs to read the payload; 0 for a vendor with code.
     package init(_ vendor: VendorID, _ detection: Detection, entry: Int = 0) {
         self.vendor = vendor
         self.detection = detection
@@ -25,6 +26,7 @@ package struct VendorMatches: Sendable {
     /// Position in the chain of the link that is recording its matches.
     var link = 0
 
+    /// Adds a match of the present link. A later match of equal strength does not replace the winner.
     mutating func record(_ match: VendorMatch) {
         var match = match
         match.link = link

@@ -1,11 +1,12 @@
-/// A warning code of an event, as docs/reference/warnings.md lists it. Codes are stable; a test compares this list with
-/// the codes in the sources.
+/// A warning code of an event, as docs/reference/warnings.md lists it. Codes are stable; a test compares this list
+/// with the codes in the sources.
 package struct WarningDescription: Sendable {
     /// The code; one that begins with `VENDOR.` exists for every vendor of the catalogue.
     package let code: String
     /// The condition, in Markdown.
     package let meaning: String
 
+    /// `meaning`: one sentence for the documentation.
     private init(_ code: String, _ meaning: String) { (self.code, self.meaning) = (code, meaning) }
 
     /// Every code, grouped by component.

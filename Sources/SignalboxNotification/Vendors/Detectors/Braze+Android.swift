@@ -128,11 +128,13 @@ private struct BrazeSlots {
     }
 
     private(set) var buttons: [Button] = []
+    /// The story's pages by number, with gaps as empty pages.
     private var pages: [Page] = []
     /// The SDK stops at the first button without a type and at the first page without a picture.
     private(set) var shownButtons: ArraySlice<Button> = []
     private(set) var shownPages: ArraySlice<Page> = []
 
+    /// Reads the numbered keys in one pass over the payload's keys.
     init(_ payload: borrowing PlatformPayload) {
         payload.fields.forEach { key, value in
             guard key.hasPrefix("ab_a") || key.hasPrefix("ab_c"), let (index, name) = Self.split(key) else { return }
@@ -142,9 +144,12 @@ private struct BrazeSlots {
         shownPages = pages.prefix { $0.image?.hasText == true }
     }
 
+    /// The ends of a button's keys.
     private static let buttonNames: [StaticString] = ["_id", "_t", "_a", "_uri", "_use_webview"]
+    /// The ends of a page's keys.
     private static let pageNames: [StaticString] = ["_i", "_t", "_st", "_uri"]
 
+    /// Stores one value of the button with a number. `name`: the rest of the key behind the number.
     private mutating func readButton(_ index: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
         while buttons.count <= index { buttons.append(Button()) }
         if name.equals("_id") { buttons[index].identifier = value }
@@ -154,6 +159,7 @@ private struct BrazeSlots {
         if name.equals("_use_webview") { buttons[index].usesWebView = value }
     }
 
+    /// Stores one value of the story page with a number. `name`: the rest of the key behind the number.
     private mutating func readPage(_ index: Int, _ name: UnsafeBufferPointer<UInt8>, _ value: JSONValue) {
         while pages.count <= index { pages.append(Page()) }
         if name.equals("_i") { pages[index].image = value }

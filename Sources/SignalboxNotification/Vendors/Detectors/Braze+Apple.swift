@@ -21,9 +21,12 @@ extension Braze {
         ])
     }
 
+    /// An alert of a silent push story, which contains sound and badge.
     private static let alert = KeySchema(["sound": .text, "badge": .integer], extending: PlainReading.alert)
 
+    /// The keys of a push whose alert is in `aps`.
     fileprivate static let appleKeys = keys(apple: .unread)
+    /// The keys of a push without an alert in `aps`, whose texts are in `ab.apple`.
     fileprivate static let silentAppleKeys = keys(
         apple: .object(KeySchema(["alert": .objectOrString(alert), "sound": .text, "badge": .integer])))
 

@@ -24,6 +24,7 @@ extension Braze {
             "end_time": .integer, "priority": .integer, "delay": .number, "timeout": .number, "re_eligibility": .number,
             "min_seconds_since_last_trigger": .number, "data": .object(message),
         ], isWhole: true)
+    /// A list of triggers, as the backend sends it.
     private static let triggers = KeySchema(["triggers": .list(trigger)])
 
     /// The keys of the payload's form: a list of triggers, one trigger, or a message alone.

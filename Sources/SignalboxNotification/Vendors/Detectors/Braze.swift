@@ -142,6 +142,7 @@ extension Braze {
         ("ab_push_fetch_test_triggers_key", "test-in-app-message"),
     ]
 
+    /// The name in events of a push that only detects whether the app is installed.
     static let uninstallTracking = "uninstall-tracking"
 
     /// The name of the first request whose value is suitable.

@@ -7,6 +7,7 @@ import SignalboxJSON
 /// The app reads them from its own pages, not from a push. No key identifies the vendor, so they are read only from a
 /// source that the config assigns to Granify.
 struct Granify: VendorDetector {
+    /// The vendor's name in events and in the config.
     static let name = "granify"
     var vendor: VendorID { VendorID(Self.name) }
     var looksAt: [StaticString] { [] }

@@ -95,8 +95,8 @@ extension PushNotification {
         }
     }
 
-    /// The plug-ins of iOS and Android use different keys, and different types for web pages; neither supports those of
-    /// the other (Acoustic-Mobile-Push/iOS, plugins; Android, plugin-*.json).
+    /// The plug-ins of iOS and Android use different keys, and different types for web pages; neither supports those
+    /// of the other (Acoustic-Mobile-Push/iOS, plugins; Android, plugin-*.json).
     private mutating func warnOfOtherPlatform(_ action: JSONObject, _ type: Action.ActionType, in parser: JSONParser) {
         // A switch, because `==` compares the raw values of such enumerations.
         switch type {
@@ -159,6 +159,7 @@ extension PushNotification {
             type?.equals("url") == true || type?.equals("dial") == true || type?.equals("rich") == true
             || type?.equals("next") == true || type?.equals("prev") == true
         var options: Category.Options = []
+        /// One flag of the button, as Apple's `boolValue`; warns if a required one is missing.
         func flag(_ key: StaticString, default standard: Bool) -> Bool {
             if let value = button[key], !value.isNull { return value.appleFlag }
             if !hasDefaults {

@@ -7,8 +7,11 @@ import SignalboxJSON
 
 extension MCE {
     // Actions are consumed completely: values without a field of their own become arguments.
+    /// An action, with all its parameters.
     private static let action = KeySchema.Value.unchecked(.object(.whole))
+    /// A list of actions, which are the buttons.
     private static let actions = KeySchema.Value.unchecked(.list(.whole))
+    /// A carousel: pictures with texts.
     private static let items = KeySchema.Value.object(
         KeySchema(["items": .list(KeySchema(["url": .text, "text": .text]))]))
 
@@ -46,12 +49,19 @@ extension MCE {
             ]))
     }
 
+    /// A payload for APNs with the carousel under its present key.
     private static let apple = root()
+    /// A payload for APNs without that key.
     private static let appleExtra = root(extra: items)
+    /// FCM's data whose expandable notification shows a picture.
     private static let image = android()
+    /// FCM's data whose expandable notification shows a text: the app keeps its value.
     private static let text = android(value: .unread)
+    /// A carousel of Android's plug-in.
     private static let pages = KeySchema.Value.objectOrText(KeySchema(["carousel": .list(KeySchema(["image": .text]))]))
+    /// FCM's data with a carousel.
     private static let carousel = android(payload: pages)
+    /// FCM's data with a carousel and an expandable text.
     private static let carouselAndText = android(payload: pages, value: .unread)
 
     /// The consumed keys of a payload, which depend on the types that it names. `alert`: the object in FCM's data.

@@ -18,8 +18,8 @@ struct MCE: VendorDetector {
     }
 
     /// Acoustic's samples recognise a push by `notification-action` alone (Acoustic-Mobile-Push/iOS,
-    /// NotificationDelegate.swift), which misses pushes without an action. Its Android SDK accepts every `alert`. Other
-    /// vendors use keys of the same names, so each value must also have MCE's form.
+    /// NotificationDelegate.swift), which misses pushes without an action. Its Android SDK accepts every `alert`.
+    /// Other vendors use keys of the same names, so each value must also have MCE's form.
     func detect(_ payload: borrowing PlatformPayload) -> Detection? {
         if let marker = signature(in: payload) {
             return Detection(.signature, evidence: [payload.pointer(to: marker)])
@@ -46,6 +46,7 @@ struct MCE: VendorDetector {
         return nil
     }
 
+    /// Every action of MCE has a type, a non-empty string.
     private func isTyped(_ action: JSONValue) -> Bool { action["type"]?.hasText == true }
 
     /// A button has a title in addition to its type.

@@ -35,6 +35,7 @@ struct Sourse: VendorDetector {
         notification.readSourse(payload)
     }
 
+    /// The keys above. Their reader warns of wrong types itself, because the accepted types depend on the envelope.
     fileprivate static let keys = KeySchema([
         "handler": .any, "title": .unchecked(.scalar), "message": .unchecked(.scalar),
         "actionURL": .unchecked(.scalar), "imageURL": .unchecked(.scalar), "tag": .unchecked(.scalar),
@@ -43,6 +44,8 @@ struct Sourse: VendorDetector {
 }
 
 extension PushNotification {
+    /// Sets every field that Sourse has keys for, and replaces the platform's values. Without a link, a tap opens the
+    /// app.
     fileprivate mutating func readSourse(_ payload: borrowing PlatformPayload) {
         // The SDK makes a local notification of the silent push.
         kind = .alert

@@ -4,7 +4,9 @@ import SignalboxJSON
 // "Campaigns: walkthrough"). Events contain pages unchanged, so their schema only checks types.
 
 extension Synerise {
+    /// The effect of a tap: its type, and the link or key in `item`.
     private static let action = KeySchema(["type": .unchecked(.text), "item": .scalar])
+    /// Pictures with texts and links.
     private static let carousel = KeySchema([
         "orientation": .unchecked(.text),
         "items": .list(KeySchema(["caption": .text, "subcaption": .text, "url": .text, "image": .text])),
@@ -26,12 +28,16 @@ extension Synerise {
                 ])),
         ]))
 
+    /// The delay after which a banner disappears.
     private static let timer = KeySchema(["is_enabled": .scalar, "timeout": .number], others: .any)
+    /// A text of a page with its style.
     private static let text = KeySchema(
         ["text": .text, "color": .text, "alpha": .number, "size": .number], others: .any)
+    /// The button of a page with its style.
     private static let button = KeySchema(
         ["is_enabled": .scalar, "color": .text, "text": .text, "text_color": .text, "corner_radius": .number],
         others: .any)
+    /// A page of a banner or walkthrough.
     private static let page = KeySchema(
         [
             "index": .integer, "type": .text, "action": .object(KeySchema(["item": .scalar], others: .any)),

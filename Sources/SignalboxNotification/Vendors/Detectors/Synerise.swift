@@ -23,13 +23,19 @@ struct Synerise: VendorDetector {
 
     /// The documented values of `content-type`.
     enum ContentType: String {
+        /// A visible push.
         case simplePush = "simple-push"
+        /// A page over the whole screen.
         case templateBanner = "template-banner"
+        /// A command for the app; in old samples also for the SDK.
         case silentCommand = "silent-command"
+        /// A command for Synerise's SDK.
         case silentSDKCommand = "silent-sdk-command"
+        /// A test of an in-app message.
         case inAppTest = "in-app-test"
         case unknown
 
+        /// `unknown` for a missing type and for one that Synerise does not document.
         init(_ type: JSONValue?) { self = type?.string.flatMap { Self(rawValue: $0) } ?? .unknown }
 
         /// The kind of a push with unreadable content; nil for an unknown type.
@@ -55,14 +61,17 @@ struct Synerise: VendorDetector {
         KeySchema(["content": .objectOrText(content)], extending: envelope)
     }
 
+    /// The identification of the mailing, in every readable content.
     static let campaign = KeySchema(["hash_id": .scalar, "title": .text, "type": .text, "variant_id": .scalar])
 
+    /// A test of an in-app message, of which only the campaign is documented.
     fileprivate static let inAppTest = root(content: KeySchema(["campaign": .object(campaign)]))
 
     /// The event contains the content of a command unchanged.
     fileprivate static let command = root(
         content: KeySchema(["class_name": .text, "method_name": .text, "method_parameters": .any], isWhole: true))
 
+    /// A push whose content the event keeps in `custom`.
     fileprivate static var unreadable: KeySchema { envelope }
 }
 
