@@ -2,6 +2,7 @@ package import SignalboxNotification
 
 /// An HTTP request to another server.
 package struct OutboundRequest: Sendable {
+    /// The request method. Redirects do not change it, because none is followed.
     package enum Method: Sendable { case get, post, options }
 
     /// An average number of bytes a second, over a number of seconds.
@@ -62,17 +63,21 @@ package struct ReplySink: Sendable {
         /// The announced length; nil when there is none.
         package let announcedBytes: Int?
 
+        /// The defaults are those of a response without the headers that the request asked for, and without a length.
         package init(headers: [String: String] = [:], announcedBytes: Int? = nil) {
             self.headers = headers
             self.announcedBytes = announcedBytes
         }
     }
 
-    /// Called once, before the first piece; not called for an empty body.
+    /// Called once, before the first piece; not called for an empty body. Runs at status 200 only. False rejects the
+    /// body: no piece follows.
     package let begin: @Sendable (Head) -> Bool
-    /// Called with each piece, which is valid during the call.
+    /// Called with each piece, which is valid during the call. The sink copies bytes that it needs later. False ends
+    /// the body.
     package let receive: @Sendable (UnsafeRawBufferPointer) -> Bool
 
+    /// Creates a sink from its two steps.
     package init(
         begin: @escaping @Sendable (Head) -> Bool, receive: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) {
@@ -91,6 +96,7 @@ package struct OutboundResult: Sendable {
     /// From the call to the end of the response or the failure.
     package var duration: Duration
 
+    /// The defaults are for results that no connection was made for.
     package init(
         _ answer: Result<OutboundReply, TransportError>, remoteAddress: String? = nil, duration: Duration = .zero
     ) {
@@ -111,6 +117,7 @@ package struct OutboundReply: Sendable, Equatable {
     /// The headers that the request asked to keep, up to ``OutboundRequest/keptHeaderBytes`` of each.
     package let headers: [String: String]
 
+    /// The defaults are those of a response without a body and without headers.
     package init(
         status: Int, excerpt: [UInt8] = [], retryAfter: RetryAfter? = nil, headers: [String: String] = [:]
     ) {

@@ -18,7 +18,8 @@ package enum RetryAfter: Sendable, Equatable {
         }
     }
 
-    /// Seconds to wait from `now` on, never negative.
+    /// Seconds to wait from `now` on, never negative. Zero for a date in the past. The caller bounds the delay: a
+    /// server may name any time.
     package func delay(from now: Date) -> TimeInterval {
         switch self {
         case .seconds(let seconds): TimeInterval(seconds)
