@@ -8,7 +8,8 @@ final class Arena: @unchecked Sendable {
 
     deinit { for block in blocks { block.deallocate() } }
 
-    /// Copies elements into memory that lives as long as the arena.
+    /// Copies elements into memory that lives as long as the arena. The address of an empty array is valid too. Call
+    /// it only while the matcher is compiled: it is not thread-safe.
     func store<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
         let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(elements.count, 1))
         if let start = memory.baseAddress { blocks.append(UnsafeMutableRawPointer(start)) }
@@ -17,7 +18,8 @@ final class Arena: @unchecked Sendable {
     }
 }
 
-/// Neighbouring elements of an array.
+/// Neighbouring elements of an array. It replaces an array in each element, so that tables are flat and without
+/// reference counting.
 struct Run: BitwiseCopyable {
     var start: UInt32 = 0
     var count: UInt32 = 0

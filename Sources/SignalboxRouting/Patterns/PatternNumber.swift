@@ -21,7 +21,8 @@ enum PatternNumber: Equatable {
         }
     }
 
-    /// Equal for equal numbers. Keys of doubles are those of ``key(_:)``; those of other integers lie above them.
+    /// Equal for equal numbers. Keys of doubles are those of ``key(_:)``; those of other integers lie above them. A
+    /// stable key lets hash tables and interval trees compare numbers.
     var key: UInt128 {
         switch self {
         case .double(let number): UInt128(Self.key(number))
@@ -29,7 +30,8 @@ enum PatternNumber: Equatable {
         }
     }
 
-    /// Keys have the order of the numbers. `number`: `-0` must have become `0`.
+    /// Keys have the order of the numbers. `number`: `-0` must have become `0`. Follows the total order of IEEE 754
+    /// for all but `-0` and NaN; JSON has no NaN.
     static func key(_ number: Double) -> UInt64 {
         let bits = number.bitPattern
         return bits >> 63 == 0 ? bits | 1 << 63 : ~bits
