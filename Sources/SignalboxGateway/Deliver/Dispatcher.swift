@@ -46,7 +46,8 @@ package struct Dispatcher: Service {
     }
 
     /// Replaces the destinations. Attempts in flight end with their former settings. Lanes of equal destinations for
-    /// which `isSame` holds continue unchanged. New lanes start once their predecessors have ended. Starts no lane after a drain began.
+    /// which `isSame` holds continue unchanged. New lanes start once their predecessors have ended. Starts no lane
+    /// after a drain began.
     package func replace(
         _ destinations: [(destination: Destination, sender: any Sender)], deadLetters: DeadLetterEvents?,
         isSame: (_ destination: DestinationName) -> Bool
@@ -70,7 +71,8 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Runs until ``drain(within:)`` was called and no delivery is due, or its time is over. Finally records the deliveries in memory that were never begun.
+    /// Runs until ``drain(within:)`` was called and no delivery is due, or its time is over. Finally records the
+    /// deliveries in memory that were never begun.
     package func runUntilDrained() async {
         do throws(StoreError) {
             try await queue.forgetBackoffs()

@@ -18,7 +18,8 @@ package struct Explanation {
         self.reception = reception
     }
 
-    /// Explains a payload and passes each section to `print`, in order. Throws if the gateway would reject the payload.
+    /// Explains a payload and passes each section to `print`, in order. Throws if the gateway would reject the
+    /// payload.
     package func explain(_ body: [UInt8], print: (String) -> Void) throws(Rejection) {
         let parser = Normalizer.makeParser()
         let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in

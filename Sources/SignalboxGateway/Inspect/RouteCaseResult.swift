@@ -3,8 +3,8 @@ import SignalboxJSON
 import SignalboxNotification
 package import SignalboxRouting
 
-/// The result of one case of `routes test`: passed, or how the routes differ from the expected ones. A payload that the
-/// gateway would reject fails its case.
+/// The result of one case of `routes test`: passed, or how the routes differ from the expected ones. A payload that
+/// the gateway would reject fails its case.
 package struct RouteCaseResult {
     private let item: RouteCase
     private let outcome: Result<RouteTrial, Rejection>
