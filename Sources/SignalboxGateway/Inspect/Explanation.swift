@@ -3,14 +3,16 @@ package import SignalboxNotification
 package import SignalboxRouting
 
 /// Explains how one payload is recognised and routed, as text for a person: platform, detectors with their evidence,
-/// event, and the verdict of each route. Stores and sends nothing.
+/// event, and the verdict of each route. Stores and sends nothing. `signalbox explain` uses it. Its output is for
+/// people and may change between versions.
 package struct Explanation {
     private let normalizer: Normalizer
     private let chain: VendorChain
     private let routes: RouteTable
     private let reception: Reception
 
-    /// `chain`: the detectors of `normalizer`. `reception`: source and time of the payload.
+    /// `chain`: the detectors of `normalizer`. `reception`: source and time of the payload. The normalizer and the
+    /// routes must come from the same config.
     package init(_ normalizer: Normalizer, chain: VendorChain, routes: RouteTable, as reception: Reception) {
         self.normalizer = normalizer
         self.chain = chain

@@ -152,8 +152,8 @@ extension MediaKind {
         }
     }
 
-    /// Three packets of 188 bytes, each with a sync byte, content and no error (ISO/IEC 13818-1, 2.4.3.2). The first
-    /// is not text, which may have the letter G at these offsets, too.
+    /// Three packets of 188 bytes, each with a sync byte, content and no error (ISO/IEC 13818-1, 2.4.3.2). The first is
+    /// not text, which may have the letter G at these offsets, too.
     private static func isTransportStream(_ header: HeaderBytes) -> Bool {
         let isSynced = [0, 188, 376].allSatisfy { offset in
             guard let word = header.big(4, at: offset) else { return false }

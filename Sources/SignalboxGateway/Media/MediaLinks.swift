@@ -14,9 +14,9 @@ package struct MediaLinks: Sendable {
     /// Expiry times are multiples of this many seconds, so equal events of one hour have equal links.
     private static let step = 3600
 
-    /// Makes links that are signed with the first secret and accepts those signed with any. They expire after
-    /// `expiry`, or up to an hour later. Without secrets links never expire. `publicUrl`: the URL before the
-    /// gateway's paths; nil for relative links.
+    /// Makes links that are signed with the first secret and accepts those signed with any. They expire after `expiry`,
+    /// or up to an hour later. Without secrets links never expire. `publicUrl`: the URL before the gateway's paths; nil
+    /// for relative links.
     package init(publicUrl: String?, secrets: [String] = [], expiry: Duration = .zero) {
         root = publicUrl.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 } ?? ""
         keys = secrets.map { MessageAuthentication(key: Array($0.utf8)) }

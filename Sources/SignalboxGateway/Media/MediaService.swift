@@ -65,8 +65,8 @@ package struct MediaService: Service {
         wakeUp.wake()
     }
 
-    /// Runs until a graceful shutdown, and ends then without waiting for downloads. The next process restarts
-    /// downloads that have not ended.
+    /// Runs until a graceful shutdown, and ends then without waiting for downloads. The next process restarts downloads
+    /// that have not ended.
     package func run() async throws {
         await withGracefulShutdownHandler {
             await runUntilDrained()
