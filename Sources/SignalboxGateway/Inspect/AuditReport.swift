@@ -29,7 +29,8 @@ extension Audit {
         TextTable.row(cells, widths: [20] + Array(repeating: 10, count: 7), separator: " ")
     }
 
-    /// A sentence for each inconsistency; empty if the ledger is consistent. The command prints them on standard error.
+    /// A sentence for each inconsistency; empty if the ledger is consistent. The command prints them on standard
+    /// error.
     package var findings: [String] {
         var lines: [String] = []
         for account in accounts where account.missing != 0 {

@@ -120,7 +120,8 @@ extension MediaStore {
         return (intact, bad)
     }
 
-    /// Removes files that are still damaged or missing from the disk and from the queue. Events keep their links to them.
+    /// Removes files that are still damaged or missing from the disk and from the queue. Events keep their links to
+    /// them.
     package func forget(_ files: [MediaFile], _ queue: any Store) async throws {
         // The file may have been downloaded again since.
         for file in files where fault(of: file) != nil {

@@ -27,8 +27,8 @@ package struct MediaError: Error, CustomStringConvertible {
 
 /// Stores files that events link to under their digest: `media/ab/cd/<64 hexadecimal digits of SHA-256>`.
 ///
-/// A file appears whole or not at all, is synced before `keep` returns, and never changes. Its modification time is the
-/// last time that `keep` was called for it. Lookups accept only such digests, so no path comes from outside.
+/// A file appears whole or not at all, is synced before `keep` returns, and never changes. Its modification time is
+/// the last time that `keep` was called for it. Lookups accept only such digests, so no path comes from outside.
 package struct MediaStore: Sendable {
     let directory: String
     let sync: @Sendable (_ folder: String) throws(MediaError) -> Void

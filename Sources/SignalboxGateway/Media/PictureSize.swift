@@ -12,9 +12,9 @@ package struct PictureSize: Sendable, Equatable {
     /// Segments of a JPEG file that are skipped in search of the size, at most.
     private static let mostSegments = 1024
 
-    /// Reads a file piece by piece: of a JPEG file the heads of its segments, of others the first bytes. Nil for other
-    /// kinds than PNG, JPEG, GIF and WebP, and for numbers that are missing or 0. `read`: returns so many bytes from an
-    /// offset, fewer at the end of the file.
+    /// Reads a file piece by piece: of a JPEG file the heads of its segments, of others the first bytes. Nil for
+    /// other kinds than PNG, JPEG, GIF and WebP, and for numbers that are missing or 0. `read`: returns so many bytes
+    /// from an offset, fewer at the end of the file.
     package init?<E: Error>(
         of kind: MediaKind, read: (_ offset: Int, _ count: Int) throws(E) -> [UInt8]
     ) throws(E) {

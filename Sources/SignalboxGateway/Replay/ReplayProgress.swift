@@ -43,7 +43,8 @@ package struct ProgressMeter: Sendable {
         bytes = skippedBytes
     }
 
-    /// Records the progress; returns text to write now, if any. `bytes`: position in all inputs. `events`: of this run.
+    /// Records the progress; returns text to write now, if any. `bytes`: position in all inputs. `events`: of this
+    /// run.
     package mutating func update(bytes: Int, events: Int, rejected: Int, at now: Duration) -> String? {
         self.bytes = max(self.bytes, bytes)
         self.events = events

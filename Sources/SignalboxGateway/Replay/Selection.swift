@@ -46,8 +46,8 @@ package struct SelectionRequest: Sendable {
 
     package init() {}
 
-    /// Reads the request. `now`: the instant from which ages count. Throws ``ReplayError/refused(_:)`` with the errors,
-    /// one sentence a line.
+    /// Reads the request. `now`: the instant from which ages count. Throws ``ReplayError/refused(_:)`` with the
+    /// errors, one sentence a line.
     package func selection(now: Date) throws(ReplayError) -> Selection {
         var selection = Selection()
         selection.since = try Self.moment(since, now)
