@@ -46,6 +46,7 @@ struct RouteCompiler {
     /// Totals of all patterns so far.
     private var totals = PatternReader.Totals()
 
+    /// `diagnostics`: those of the stages before, to which this stage appends.
     init(diagnostics: ConfigDiagnostics) { self.diagnostics = diagnostics }
 
     /// The compiled routes, in order. Also checks the templates of destinations, which their senders compile again.

@@ -14,7 +14,9 @@ package actor AccessTokens {
     private let timeout: Duration
     private let http: OutboundHTTP
     private let now: @Sendable () -> ContinuousClock.Instant
+    /// The cached token; it may have expired.
     private var current: Token?
+    /// The request in flight; callers wait for it instead of starting another.
     private var fetching: Task<Result<Token, TransportError>, Never>?
 
     /// `end` is the time on the clock of ``now`` from which the token is not used any longer, a margin before its

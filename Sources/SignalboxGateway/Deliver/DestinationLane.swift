@@ -17,6 +17,7 @@ struct DestinationLane: Sendable {
     let elapsed: @Sendable () -> Duration
     let gate: LaneGate
     private let wakeUp = WakeUp()
+    /// Whether settlements fail at present, so that an outage is logged once.
     private let settling = Outage()
 
     /// `clock` and `elapsed` show the same time: `clock` sleeps, `elapsed` is measured from any start. `deadLetters`:

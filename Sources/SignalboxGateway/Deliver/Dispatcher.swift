@@ -17,6 +17,7 @@ package struct Dispatcher: Service {
     private let deadLetters: Replaceable<DeadLetterEvents?>
     private let logger: Logger
     private let clock: any Clock<Duration>
+    /// How long a stop starts attempts of due deliveries.
     private let drainTime: Duration
 
     /// How often the queue is checked for due deliveries.

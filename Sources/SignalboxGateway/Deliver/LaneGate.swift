@@ -37,8 +37,10 @@ final class LaneGate: Sendable {
 
     /// Serialises the lane's pass and its attempts, which run on different threads.
     private let state: Mutex<State>
+    /// The destination's concurrency.
     private let limit: Int
     private let perSecond: Double?
+    /// Outcomes that may wait for the disk; beyond it the lane starts no attempt.
     private let unsettledLimit = 1024
 
     /// `perSecond`: maximum rate of attempts; nil for no limit. `handshake`: nil if the destination needs no

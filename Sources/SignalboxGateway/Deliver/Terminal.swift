@@ -8,6 +8,7 @@ import Synchronization
 package enum Terminal {
     // A write blocks while the terminal or the pipe is stopped.
     private static let queue = DispatchQueue(label: "signalbox.terminal")
+    /// Bytes that wait to be written, and texts dropped since the last report.
     private static let waiting = Mutex((bytes: 0, lost: 0))
     /// The first error of a write to standard output.
     private static let failure = Mutex<Int32?>(nil)

@@ -2,6 +2,7 @@
 /// from any start.
 struct TokenBucket: Sendable, Equatable {
     let perSecond: Double
+    /// One second's worth of tokens, at least one.
     private let capacity: Double
     private var tokens: Double
     private var filledAt: Duration

@@ -29,11 +29,13 @@ package struct MediaService: Service {
     private let queue: any DownloadStore
     private let setup: Replaceable<Setup>
     private let quota: MediaQuota
+    /// Cancels the downloads in flight of all plans.
     private let cancel: @Sendable () -> Void
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let gate = MediaGate()
     private let wakeUp = WakeUp()
+    /// Whether the last pass failed, so that an outage is logged once.
     private let outage = Outage()
 
     /// Limits of a sleep before a known time, so that small corrections of the wall clock delay no delivery by much.

@@ -12,6 +12,7 @@ package struct ConfigWatch: Service, CustomStringConvertible {
     private let reload: @Sendable () async -> Void
     private let clock: any Clock<Duration>
 
+    /// Time between two polls.
     private static let interval: Duration = .milliseconds(500)
 
     /// `loaded`: the stamps of the first config, taken when it was read, so that no later change is missed. `origin`:

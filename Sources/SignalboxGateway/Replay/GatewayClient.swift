@@ -46,7 +46,9 @@ package final class GatewayClient: Sendable {
 
     /// The run ends when the gateway has settled no request for this long.
     package static let patience: Duration = .seconds(600)
+    /// The longest wait that the client chooses by itself.
     private static let longestWait: Duration = .seconds(30)
+    /// For one request, up to the last byte of its reply.
     private static let timeout: Duration = .seconds(60)
 
     /// `token`: of a source. `elapsed`: monotonic time, measured from any start. `token` is sent as a Bearer token.

@@ -70,6 +70,7 @@ package struct InputFile: ~Copyable {
     private let mayStall: Bool
     private let isStopped: @Sendable () -> Bool
 
+    /// Bytes of one read, and of one decompressed piece.
     private static let piece = 256 * 1024
 
     fileprivate init(name: String, _ descriptor: Int32, isStopped: @escaping @Sendable () -> Bool) {

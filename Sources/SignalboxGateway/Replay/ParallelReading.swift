@@ -7,6 +7,7 @@ package struct ParallelReading {
     private let inputs: InputFiles
     private let start: InputPosition
     static let parsers = ParserPool.forPayloads()
+    /// Blocks in memory beyond the one that is being consumed.
     private let width = ProcessInfo.processInfo.activeProcessorCount + 1
 
     /// `start`: payloads before it are skipped. Opens no file before ``run(work:consume:)``.

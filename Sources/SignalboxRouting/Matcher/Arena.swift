@@ -24,6 +24,7 @@ struct Run: BitwiseCopyable {
     var start: UInt32 = 0
     var count: UInt32 = 0
 
+    /// True for a run without elements; its start has no meaning then.
     var isEmpty: Bool { count == 0 }
 
     /// The indices of the elements.
@@ -46,6 +47,8 @@ struct Candidate: BitwiseCopyable {
     /// `needsCheck`: the value may fail the condition that led to the rule, so it is still to be evaluated.
     init(rule: Int, needsCheck: Bool) { bits = UInt32(rule) << 1 | (needsCheck ? 1 : 0) }
 
+    /// The number of the rule in the tables of the matcher.
     var rule: Int { Int(bits >> 1) }
+    /// False if the lookup itself proves the condition.
     var needsCheck: Bool { bits & 1 == 1 }
 }

@@ -16,6 +16,7 @@ struct KeyTrie: BitwiseCopyable {
         /// The probes of the index for the value at this path.
         let probes: Run
 
+        /// False for a leaf: the search then skips the objects at this path.
         var hasChildren: Bool { childLengths != 0 }
     }
 

@@ -16,6 +16,7 @@ struct StringTable: BitwiseCopyable {
     }
 
     private let slots: UnsafeBufferPointer<Slot>
+    /// The keys of all slots, one after another.
     private let bytes: UnsafeBufferPointer<UInt8>
 
     /// `lists`: the candidates of each string, appended to `candidates`. Nil if there are no strings. Empty posting

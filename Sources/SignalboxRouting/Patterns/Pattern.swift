@@ -38,6 +38,7 @@ package struct Pattern: Sendable, Equatable {
         /// One must match a value at the path. If there are none, the path must have no value.
         let conditions: [Condition]
 
+        /// True for `exists: false`.
         var isAbsence: Bool { conditions.isEmpty }
 
         /// Whether the field matches by itself: in any element of arrays, whether or not other fields match there.

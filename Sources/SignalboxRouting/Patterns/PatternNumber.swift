@@ -6,7 +6,9 @@ import SignalboxJSON
 /// issue 179. An integer of 64 bits that no double holds equals only itself: `ComparableNumber.generate` rejects it,
 /// and Ruler then compares strings.
 enum PatternNumber: Equatable {
+    /// A value that a double holds exactly, with `-0` as `0`.
     case double(Double)
+    /// An integer of 64 bits that no double holds.
     case wide(Int128)
 
     /// Nil for a value that is not a number.

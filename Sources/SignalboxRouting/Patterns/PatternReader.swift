@@ -10,6 +10,7 @@ struct PatternReader {
     /// Totals over the patterns read so far.
     var totals = Totals()
 
+    /// `reader`: has the parsed JSON and its location in the config.
     init(_ reader: ConfigReader) { self.reader = reader }
 
     /// Bounds on one pattern. Ruler has only the bound ``alternatives`` (`GenericMachine.MAXIMUM_RULE_SIZE`).
@@ -49,6 +50,7 @@ struct PatternReader {
         let bytes: Int
     }
 
+    /// The fields of one alternative, in the order of the text.
     private typealias Alternative = [ReadField]
 
     /// A pattern while it is read.

@@ -12,6 +12,7 @@ package struct Redaction: Sendable, Equatable {
         /// By the pointer's next token.
         var children: [Child] = []
 
+        /// A next token of a pointer, with its node.
         struct Child: Sendable, Equatable {
             let token: [UInt8]
             var node = Node()

@@ -28,6 +28,7 @@ struct TemplateScan {
         while let start = scan.skip(past: scan.opening) { try scan.checkTag(at: start) }
     }
 
+    /// Begins at the start of the template, with the delimiters `{{` and `}}`.
     private init(text: [UInt8]) { self.text = text }
 
     /// Moves past the next occurrence of a delimiter; returns where it starts. Returns nil and moves to the end of

@@ -11,6 +11,7 @@ final class TemplateBudget {
     /// The cost of an element of a list: all of the template may be written for each.
     let element: Int
 
+    /// `amount`: bytes of output and visited members. `element`: cost of one element of a list.
     init(_ amount: Int, element: Int) {
         left = amount
         self.element = element
