@@ -2,8 +2,10 @@ package import Foundation
 import SignalboxEgress
 
 /// A key of the Standard Webhooks specification: `whsec_` signs and verifies (HMAC-SHA256, `v1`), `whsk_` signs and
-/// `whpk_` verifies (Ed25519, `v1a`). Source: github.com/standard-webhooks/standard-webhooks,
-/// spec/standard-webhooks.md It never prints its secret. Safe to use from any number of threads at once.
+/// `whpk_` verifies (Ed25519, `v1a`).
+///
+/// It never prints its secret. Safe to use from any number of threads at once.
+/// Source: github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md
 package struct WebhookKey: Sendable {
     private enum Algorithm: Sendable {
         case symmetric(MessageAuthentication)
