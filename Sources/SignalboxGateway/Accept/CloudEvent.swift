@@ -23,9 +23,9 @@ package struct Reception: Sendable {
 /// The CloudEvents 1.0 envelope, in structured JSON, of all notifications of one reception. Their common attributes
 /// are written once.
 ///
-/// Attributes have the order `specversion`, `id`, `source`, `type`, `subject`, `time`, `datacontenttype`, `dataschema`,
-/// `data`. Other code depends on `data` being the last.
-/// Source: github.com/cloudevents/spec, v1.0.2, spec.md and formats/json-format.md
+/// Attributes have the order `specversion`, `id`, `source`, `type`, `subject`, `time`, `datacontenttype`,
+/// `dataschema`, `data`. Other code depends on `data` being the last. Source: github.com/cloudevents/spec, v1.0.2,
+/// spec.md and formats/json-format.md
 package struct CloudEventEnvelope: Sendable {
     let reception: Reception
     private let untilSubject: [UInt8]

@@ -11,7 +11,7 @@ import Synchronization
 ///
 /// The flow: ``PayloadBlocks`` cuts the body into payloads, ``Normalizer`` turns each into an event, `RouteTable`
 /// assigns its deliveries (`EventRouting.swift`, ``EventVariants``), and the queue commits the events of a request
-/// together. Both ways in, the router's ``accept(_:from:as:)`` and the direct path's ``readOne(_:from:)`` with
+/// together. Both entry points, the router's ``accept(_:from:as:)`` and the direct path's ``readOne(_:from:)`` with
 /// ``accept(_:whenDone:)``, read a single payload and complete the report by the same two functions. A reload makes a
 /// new intake; requests in progress finish with the one they began with. Callable from any task.
 package struct Intake: Sendable {

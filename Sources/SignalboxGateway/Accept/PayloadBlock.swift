@@ -58,7 +58,7 @@ package struct PayloadBlock: Sendable {
             pieces.allSatisfy { piece in
                 let place = Place(line: piece.line, offset: piece.offset)
                 if place.offset < first {
-                    // Of a line with several texts some may have been read.
+                    // Some texts of the line may have been read.
                     guard piece.isLine, piece.offset + piece.range.count > first else { return true }
                     let line = UnsafeBufferPointer(rebasing: all[piece.range])
                     return PayloadBlock(cutting: line, at: place)?.forEachText(from: first, read, rejected: rejected)
@@ -96,7 +96,7 @@ package struct PayloadBlock: Sendable {
 package struct PayloadBlocks {
     private var splitter = JSONSplitter(limit: Normalizer.payloadLimit)
 
-    /// The caller need not name the format.
+    /// The input may have any of the three formats.
     package init() {}
 
     /// True if the input is a JSON array.

@@ -9,7 +9,7 @@ import SignalboxEgress
 package struct WebhookKey: Sendable {
     private enum Algorithm: Sendable {
         case symmetric(MessageAuthentication)
-        /// Only with the private key can it sign.
+        /// It can sign only with the private key.
         case asymmetric(Ed25519PublicKey, Ed25519PrivateKey?)
     }
 
