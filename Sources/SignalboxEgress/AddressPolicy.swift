@@ -24,9 +24,9 @@ package struct AddressPolicy: Sendable, Equatable {
 
     private static let globalUnicast = range("2000::/3")
 
-    /// The IANA special-purpose registries (iana.org/assignments/iana-ipv4-special-registry and -ipv6-) and everything
-    /// outside unicast. Within 2000::/3 also ranges that embed another address, which would bypass this list. The first
-    /// match counts.
+    /// The IANA special-purpose registries (iana.org/assignments/iana-ipv4-special-registry and -ipv6-) and
+    /// everything outside unicast. Within 2000::/3 also ranges that embed another address, which would bypass this
+    /// list. The first match counts.
     private static let special: [(reason: String, ranges: [AddressRange])] = [
         ("this network", ["0.0.0.0/8"]),
         ("unspecified", ["::/128"]),

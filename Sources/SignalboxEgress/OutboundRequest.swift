@@ -52,9 +52,9 @@ package struct OutboundRequest: Sendable {
 
 /// Receives the body of a response with status 200 piece by piece.
 ///
-/// Both closures run on the client's thread, which serves all its requests: they must not block. They run one after the
-/// other, never after the request has its result. When one returns false, the connection is closed and the response
-/// counts as complete.
+/// Both closures run on the client's thread, which serves all its requests: they must not block. They run one after
+/// the other, never after the request has its result. When one returns false, the connection is closed and the
+/// response counts as complete.
 package struct ReplySink: Sendable {
     /// A response as known when its body begins.
     package struct Head: Sendable, Equatable {
@@ -90,8 +90,8 @@ package struct ReplySink: Sendable {
 package struct OutboundResult: Sendable {
     /// A response of any status, or the reason why there is none.
     package var answer: Result<OutboundReply, TransportError>
-    /// Address and port of the connection, such as `203.0.113.7:443` or `[2001:db8::1]:443`; with a proxy, the proxy's.
-    /// Without a connection the last address tried; nil when none was.
+    /// Address and port of the connection, such as `203.0.113.7:443` or `[2001:db8::1]:443`; with a proxy, the
+    /// proxy's. Without a connection the last address tried; nil when none was.
     package var remoteAddress: String?
     /// From the call to the end of the response or the failure.
     package var duration: Duration

@@ -29,7 +29,8 @@ package enum RetryAfter: Sendable, Equatable {
 }
 
 extension Date {
-    /// Reads an HTTP date in any of its three forms (RFC 9110, 5.6.7); nil for anything else and for dates before 1970.
+    /// Reads an HTTP date in any of its three forms (RFC 9110, 5.6.7); nil for anything else and for dates before
+    /// 1970.
     package init?(http text: String) {
         let seconds = curl_getdate(text, nil)
         guard seconds > 0 else { return nil }

@@ -302,8 +302,8 @@ final class Transfer: @unchecked Sendable {
         return descriptor
     }
 
-    /// Rejects a reused connection with unread bytes: they would pass for the response to this request (RFC 9112, 6.3),
-    /// and libcurl does not notice all of them.
+    /// Rejects a reused connection with unread bytes: they would pass for the response to this request (RFC 9112,
+    /// 6.3), and libcurl does not notice all of them.
     private static let onReady: curl_prereq_callback = { context, _, _, _, port in
         guard let transfer = of(context), let handle = transfer.handle else { return CURL_PREREQFUNC_OK }
         if number(CURLINFO_NUM_CONNECTS, of: handle) > 0 {

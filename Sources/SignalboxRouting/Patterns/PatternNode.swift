@@ -58,9 +58,9 @@ extension PatternNode {
         Array(path.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".").utf16)
     }
 
-    /// The longest part that a path shares with one of the other paths, in keys: so far, earlier fields have chosen the
-    /// elements of arrays. `isAtValue`: the other path ends there. At equal depth a sibling of this field decides,
-    /// because it chooses the whole element.
+    /// The longest part that a path shares with one of the other paths, in keys: so far, earlier fields have chosen
+    /// the elements of arrays. `isAtValue`: the other path ends there. At equal depth a sibling of this field
+    /// decides, because it chooses the whole element.
     private static func binding(
         of path: [[UInt8]], to others: [[[UInt8]]]
     ) -> (depth: Int, isAtValue: Bool) {
