@@ -3,10 +3,10 @@ import SignalboxEgress
 
 /// Makes the links to stored files in events and verifies them in requests.
 ///
-/// Without keys a link never expires. With keys it has a time and a signature: `?expires=<seconds since
-/// 1970>&signature=<base64url of HMAC-SHA256>`. The code covers everything from `/media/` to the time, but not the
-/// public URL, which may change. Links of an earlier config stay valid if their secret is still among the secrets.
-/// Callable from any thread.
+/// Without keys a link never expires. With keys it has a time and a signature:
+/// `?expires=<seconds since 1970>&signature=<base64url of HMAC-SHA256>`. The code covers everything from `/media/` to
+/// the time, but not the public URL, which may change. Links of an earlier config stay valid if their secret is still
+/// among the secrets. Callable from any thread.
 package struct MediaLinks: Sendable {
     private let root: String
     private let keys: [MessageAuthentication]
