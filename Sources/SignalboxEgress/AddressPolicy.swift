@@ -6,11 +6,13 @@ package import SignalboxNotification
 package struct AddressPolicy: Sendable, Equatable {
     private let allow: [AddressRange]
 
-    /// `allow`: special-purpose ranges to allow.
+    /// `allow`: special-purpose ranges to allow. Each range permits addresses that the built-in list would deny; the
+    /// list itself cannot be narrowed.
     package init(allow: [AddressRange] = []) { self.allow = allow }
 
     /// Why an address is denied, such as `loopback`; nil when it is allowed. An allowed range of IPv4 also allows the
-    /// addresses that IPv6 maps into it.
+    /// addresses that IPv6 maps into it. Ranges of the config win over the built-in list. The reason is a fixed
+    /// phrase, fit for a log or an error message.
     package func denial(of address: IPAddress) -> String? {
         if allow.contains(where: { $0.contains(address) }) { return nil }
         if let mapped = address.mappedIPv4, allow.contains(where: { $0.contains(mapped) }) { return nil }
@@ -22,9 +24,9 @@ package struct AddressPolicy: Sendable, Equatable {
 
     private static let globalUnicast = range("2000::/3")
 
-    /// The IANA special-purpose registries (iana.org/assignments/iana-ipv4-special-registry and -ipv6-) and everything
-    /// outside unicast. Within 2000::/3 also ranges that embed another address, which would bypass this list. The first
-    /// match counts.
+    /// The IANA special-purpose registries (iana.org/assignments/iana-ipv4-special-registry and -ipv6-) and
+    /// everything outside unicast. Within 2000::/3 also ranges that embed another address, which would bypass this
+    /// list. The first match counts.
     private static let special: [(reason: String, ranges: [AddressRange])] = [
         ("this network", ["0.0.0.0/8"]),
         ("unspecified", ["::/128"]),
@@ -50,6 +52,7 @@ package struct AddressPolicy: Sendable, Equatable {
         ("segment routing", ["5f00::/16"]),
     ].map { (reason, ranges) in (reason, ranges.map(range)) }
 
+    /// Parses a built-in range. A malformed one is a programming error and stops the process.
     private static func range(_ text: String) -> AddressRange {
         guard let range = AddressRange(text) else { preconditionFailure("\(text) is not an address range.") }
         return range

@@ -6,7 +6,7 @@ nonisolated(unsafe) private let sha256Algorithm: OpaquePointer = {
     return algorithm
 }()
 
-/// SHA-256 of some bytes: 32 bytes.
+/// SHA-256 of some bytes: 32 bytes. Stops the process if OpenSSL fails, as ``RunningDigest`` does.
 package func sha256(_ bytes: [UInt8]) -> [UInt8] {
     var digest = [UInt8](repeating: 0, count: 32)
     let done = EVP_Digest(bytes, bytes.count, &digest, nil, sha256Algorithm, nil)
@@ -14,7 +14,8 @@ package func sha256(_ bytes: [UInt8]) -> [UInt8] {
     return digest
 }
 
-/// SHA-256 of bytes that come in pieces.
+/// SHA-256 of bytes that come in pieces. Memory use does not depend on the length of the input. A value has one
+/// owner, so no locking is needed.
 package struct RunningDigest: ~Copyable {
     private let context: OpaquePointer
 
@@ -27,7 +28,7 @@ package struct RunningDigest: ~Copyable {
 
     deinit { EVP_MD_CTX_free(context) }
 
-    /// Appends a piece.
+    /// Appends a piece. The order of the pieces matters, their boundaries do not.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         precondition(EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1, "OpenSSL failed in SHA-256.")
     }
@@ -40,7 +41,8 @@ package struct RunningDigest: ~Copyable {
     }
 }
 
-/// Bytes as lower-case hexadecimal digits, two for each.
+/// Bytes as lower-case hexadecimal digits, two for each. The result always has twice as many characters as there are
+/// bytes.
 @inlinable
 package func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
     // Inlinable, so that it is specialised for each collection; otherwise every byte costs a witness call.
@@ -54,7 +56,8 @@ package func hexadecimal(_ bytes: some Collection<UInt8>) -> String {
     }
 }
 
-/// Unpredictable bytes from OpenSSL's generator.
+/// Unpredictable bytes from OpenSSL's generator. Suitable for keys and tokens. Stops the process if the generator
+/// fails, instead of returning weak bytes.
 package func randomBytes(_ count: Int) -> [UInt8] {
     [UInt8](unsafeUninitializedCapacity: count) { bytes, written in
         precondition(RAND_bytes(bytes.baseAddress, Int32(count)) == 1, "OpenSSL has no random numbers.")
@@ -62,7 +65,8 @@ package func randomBytes(_ count: Int) -> [UInt8] {
     }
 }
 
-/// Compares two secrets in a time that depends only on their lengths.
+/// Compares two secrets in a time that depends only on their lengths. Returns false at once if the lengths differ, so
+/// only the length of a secret can leak.
 package func equalInConstantTime(_ left: [UInt8], _ right: [UInt8]) -> Bool {
     left.count == right.count && CRYPTO_memcmp(left, right, left.count) == 0
 }

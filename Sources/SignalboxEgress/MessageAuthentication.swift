@@ -9,6 +9,7 @@ package final class MessageAuthentication: @unchecked Sendable {
     private let prepared: OpaquePointer
     /// Idle copies: making one takes longer than authenticating a short text.
     private let idle = Mutex<[Copy]>([])
+    /// Bound on idle copies; a copy that is released beyond it is freed.
     private static let maximumIdle = 16
     /// Before 3.0.3 OpenSSL continued the old message instead (github.com/openssl/openssl/issues/17811).
     private static let canStartAgain = OpenSSL_version_num() >= 0x3000_0030
@@ -42,7 +43,8 @@ package final class MessageAuthentication: @unchecked Sendable {
         EVP_MAC_CTX_free(prepared)
     }
 
-    /// The code of all parts as one message, 32 bytes.
+    /// The code of all parts as one message, 32 bytes. The boundaries of the parts do not matter. Takes a lock twice,
+    /// briefly, and computes outside it.
     package func authenticate(_ parts: [UInt8]...) -> [UInt8] {
         let context = takeCopy()
         defer { release(context) }
@@ -55,6 +57,7 @@ package final class MessageAuthentication: @unchecked Sendable {
         }
     }
 
+    /// Returns a context that holds the key and no message. The caller owns it until ``release(_:)``.
     private func takeCopy() -> OpaquePointer {
         if let copy = idle.withLock({ $0.popLast() }) {
             // Without a key it starts again with its own.
@@ -65,6 +68,7 @@ package final class MessageAuthentication: @unchecked Sendable {
         return context
     }
 
+    /// Returns a context to the idle copies, or frees it.
     private func release(_ context: OpaquePointer) {
         let isKept = idle.withLock { idle in
             guard Self.canStartAgain, idle.count < Self.maximumIdle else { return false }

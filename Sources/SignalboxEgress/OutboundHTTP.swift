@@ -10,29 +10,35 @@ import Synchronization
 package final class OutboundHTTP: Sendable {
     let loop: OutboundLoop
 
-    /// `idleConnections`: how many idle connections are kept for later requests.
+    /// `idleConnections`: how many idle connections are kept for later requests. The thread starts with the first
+    /// request. `policy` applies to every connection, also to those to a proxy.
     package init(policy: AddressPolicy, idleConnections: Int = 1024) {
         loop = OutboundLoop(policy: policy, idleConnections: idleConnections)
     }
 
+    /// For tests that replace the loop's socket poll.
     init(_ loop: OutboundLoop) { self.loop = loop }
 
+    /// Requests in progress keep the client alive, so none is pending here.
     deinit { loop.end() }
 
     /// Sends a request and waits for the whole response, of any status. Ends at the request's timeout at the latest;
-    /// cancelling the task does not end it earlier.
+    /// cancelling the task does not end it earlier. Never throws: a failure is in the result, with the address that
+    /// was tried and the duration.
     package func attempt(_ request: OutboundRequest) async -> OutboundResult {
         // Keeps the client alive, so that a ``ClientPool`` still finds and stops it.
         defer { withExtendedLifetime(self) {} }
         return await withCheckedContinuation { loop.submit(request, completion: $0) }
     }
 
-    /// Sends a request and waits for the whole response, of any status.
+    /// Sends a request and waits for the whole response, of any status. Throws the error of
+    /// ``OutboundResult/answer``. A status such as 404 or 503 is a reply, not an error.
     package func send(_ request: OutboundRequest) async throws(TransportError) -> OutboundReply {
         try await attempt(request).answer.get()
     }
 
-    /// Fails pending requests and later ones with ``TransportError/stopped`` and ends the thread.
+    /// Fails pending requests and later ones with ``TransportError/stopped`` and ends the thread. Returns at once;
+    /// the callers of pending requests resume when the thread has stopped. Calling it again has no effect.
     package func stop() { loop.stop() }
 }
 
@@ -41,11 +47,12 @@ package final class OutboundHTTP: Sendable {
 ///
 /// The pool references its clients weakly: a client ends with its last user, for instance when the config is replaced.
 ///
-/// A class because all senders share it.
+/// A class because all senders share it. Safe to use from any number of threads at once.
 package final class ClientPool: Sendable {
     private let clients = Mutex<[Entry]>([])
     private let allow: [AddressRange]
 
+    /// A client with its policy. Entries of ended clients are removed when the next client is added.
     private struct Entry {
         let policy: AddressPolicy
         let isSeparate: Bool
@@ -55,7 +62,8 @@ package final class ClientPool: Sendable {
     /// `allow`: special-purpose ranges that every client may connect to.
     package init(allow: [AddressRange]) { self.allow = allow }
 
-    /// The shared client that may also connect to these ranges.
+    /// The shared client that may also connect to these ranges. Callers with equal ranges get the same client while
+    /// one of them references it. The order of ranges matters.
     package func client(allowing ranges: [AddressRange] = []) -> OutboundHTTP {
         let policy = policy(allowing: ranges)
         return clients.withLock { clients in
@@ -64,7 +72,8 @@ package final class ClientPool: Sendable {
         }
     }
 
-    /// A new client with a thread and connections of its own.
+    /// A new client with a thread and connections of its own. ``client(allowing:)`` never returns it.
+    /// ``stopSeparate()`` stops it without the shared clients.
     package func separateClient(allowing ranges: [AddressRange]) -> OutboundHTTP {
         let policy = policy(allowing: ranges)
         return clients.withLock { Self.add(policy, isSeparate: true, to: &$0) }
@@ -81,6 +90,7 @@ package final class ClientPool: Sendable {
         for entry in clients.withLock({ $0 }) where entry.isSeparate { entry.client?.stop() }
     }
 
+    /// The ranges of the pool first, then those that are new.
     private func policy(allowing ranges: [AddressRange]) -> AddressPolicy {
         AddressPolicy(allow: allow + ranges.filter { !allow.contains($0) })
     }

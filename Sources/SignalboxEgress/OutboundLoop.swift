@@ -23,6 +23,7 @@ final class OutboundLoop: @unchecked Sendable {
     private var connectionLimit = 0
     private let idleConnections: Int
 
+    /// State that callers and the thread share. The lock is never held during a call of libcurl or a wait.
     private struct Shared {
         var submitted: [Transfer] = []
         var isStopping = false
@@ -68,12 +69,14 @@ final class OutboundLoop: @unchecked Sendable {
         curl_multi_cleanup(multi)
     }
 
-    /// Fails pending requests and later ones with ``TransportError/stopped`` and ends the thread.
+    /// Fails pending requests and later ones with ``TransportError/stopped`` and ends the thread. Stopping wins over
+    /// ending. Any thread may call it.
     func stop() { wakeAfter { $0.isStopping = true } }
 
     /// Ends the thread and closes its connections once no request is pending.
     func end() { wakeAfter { $0.isEnding = true } }
 
+    /// Changes the flags under the lock, then wakes the thread, if there is one.
     private func wakeAfter(_ change: (inout sending Shared) -> Void) {
         let poll = shared.withLock { shared in
             change(&shared)
@@ -82,7 +85,9 @@ final class OutboundLoop: @unchecked Sendable {
         poll?.wake()
     }
 
-    /// Hands a request to the thread.
+    /// Hands a request to the thread. Starts the thread with the first request. Fails the request at once when the
+    /// loop is stopped or no descriptor is left. Wakes the thread only if it sleeps, so a burst of requests costs one
+    /// wake-up.
     func submit(_ request: OutboundRequest, completion: CheckedContinuation<OutboundResult, Never>) {
         let transfer = Transfer(request, policy: policy, sockets: sockets, completion: completion)
         do throws(TransportError) {
@@ -110,6 +115,8 @@ final class OutboundLoop: @unchecked Sendable {
 
     // MARK: On the thread
 
+    /// Handles ready sockets, new transfers, timers and finished transfers in turn, until the loop stops or ends. On
+    /// a stop it fails the transfers that are still running.
     private func run(with poll: SocketPoll) {
         self.poll = poll
         var ready: [SocketPoll.Ready] = []
@@ -135,13 +142,16 @@ final class OutboundLoop: @unchecked Sendable {
         running.removeAll()
     }
 
+    /// Lets libcurl act on a socket, or on its timers for `CURL_SOCKET_TIMEOUT`.
     private func perform(_ socket: curl_socket_t, _ events: Int32) {
         var active: Int32 = 0
         curl_multi_socket_action(multi, socket, events, &active)
     }
 
+    /// At most one second, in case libcurl sets no timer.
     private func timeUntilDue() -> Duration { min(due.map { $0 - .now } ?? .seconds(1), .seconds(1)) }
 
+    /// libcurl calls this to change the events that it waits for on a socket.
     private static let onSocket: curl_socket_callback = { _, socket, what, context, _ in
         guard let context else { return 0 }
         let loop = Unmanaged<OutboundLoop>.fromOpaque(context).takeUnretainedValue()
@@ -149,6 +159,7 @@ final class OutboundLoop: @unchecked Sendable {
         return 0
     }
 
+    /// libcurl calls this with the time until its next timer, in milliseconds; -1 for none.
     private static let onTimer: curl_multi_timer_callback = { _, milliseconds, context in
         guard let context else { return 0 }
         let loop = Unmanaged<OutboundLoop>.fromOpaque(context).takeUnretainedValue()
@@ -168,10 +179,13 @@ final class OutboundLoop: @unchecked Sendable {
         return nil
     }
 
+    /// True if the last reference to the client is gone and every request has its result.
     private func isFinished() -> Bool {
         running.isEmpty && shared.withLock { $0.isEnding && $0.submitted.isEmpty }
     }
 
+    /// Returns true if the thread may block. The flag is set under the lock, so a later ``submit(_:completion:)``
+    /// wakes it.
     private func goToSleep() -> Bool {
         shared.withLock { shared in
             shared.isAsleep = shared.submitted.isEmpty && !shared.isStopping
@@ -190,6 +204,7 @@ final class OutboundLoop: @unchecked Sendable {
         sb_curl_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connectionLimit)
     }
 
+    /// Hands a transfer to libcurl with an idle or new handle. A transfer that cannot begin fails here.
     private func begin(_ transfer: Transfer) {
         guard let handle = idle.popLast() ?? curl_easy_init() else { return transfer.fail(.interrupted("no memory")) }
         do throws(TransportError) {
@@ -203,6 +218,7 @@ final class OutboundLoop: @unchecked Sendable {
         }
     }
 
+    /// Completes the transfers that libcurl reports as done, and repeats those that met leftover bytes.
     private func finishDone() {
         var left: Int32 = 0
         while let message = curl_multi_info_read(multi, &left) {
@@ -224,6 +240,7 @@ final class OutboundLoop: @unchecked Sendable {
         }
     }
 
+    /// Resets a handle for reuse. Keeps at most 256; connections belong to the multi handle and stay open.
     private func release(_ handle: UnsafeMutableRawPointer) {
         curl_easy_reset(handle)
         if idle.count < 256 { idle.append(handle) } else { curl_easy_cleanup(handle) }

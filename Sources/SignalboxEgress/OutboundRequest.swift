@@ -2,6 +2,7 @@ package import SignalboxNotification
 
 /// An HTTP request to another server.
 package struct OutboundRequest: Sendable {
+    /// The request method. Redirects do not change it, because none is followed.
     package enum Method: Sendable { case get, post, options }
 
     /// An average number of bytes a second, over a number of seconds.
@@ -51,9 +52,9 @@ package struct OutboundRequest: Sendable {
 
 /// Receives the body of a response with status 200 piece by piece.
 ///
-/// Both closures run on the client's thread, which serves all its requests: they must not block. They run one after the
-/// other, never after the request has its result. When one returns false, the connection is closed and the response
-/// counts as complete.
+/// Both closures run on the client's thread, which serves all its requests: they must not block. They run one after
+/// the other, never after the request has its result. When one returns false, the connection is closed and the
+/// response counts as complete.
 package struct ReplySink: Sendable {
     /// A response as known when its body begins.
     package struct Head: Sendable, Equatable {
@@ -62,17 +63,21 @@ package struct ReplySink: Sendable {
         /// The announced length; nil when there is none.
         package let announcedBytes: Int?
 
+        /// The defaults are those of a response without the headers that the request asked for, and without a length.
         package init(headers: [String: String] = [:], announcedBytes: Int? = nil) {
             self.headers = headers
             self.announcedBytes = announcedBytes
         }
     }
 
-    /// Called once, before the first piece; not called for an empty body.
+    /// Called once, before the first piece; not called for an empty body. Runs at status 200 only. False rejects the
+    /// body: no piece follows.
     package let begin: @Sendable (Head) -> Bool
-    /// Called with each piece, which is valid during the call.
+    /// Called with each piece, which is valid during the call. The sink copies bytes that it needs later. False ends
+    /// the body.
     package let receive: @Sendable (UnsafeRawBufferPointer) -> Bool
 
+    /// Creates a sink from its two steps.
     package init(
         begin: @escaping @Sendable (Head) -> Bool, receive: @escaping @Sendable (UnsafeRawBufferPointer) -> Bool
     ) {
@@ -85,12 +90,13 @@ package struct ReplySink: Sendable {
 package struct OutboundResult: Sendable {
     /// A response of any status, or the reason why there is none.
     package var answer: Result<OutboundReply, TransportError>
-    /// Address and port of the connection, such as `203.0.113.7:443` or `[2001:db8::1]:443`; with a proxy, the proxy's.
-    /// Without a connection the last address tried; nil when none was.
+    /// Address and port of the connection, such as `203.0.113.7:443` or `[2001:db8::1]:443`; with a proxy, the
+    /// proxy's. Without a connection the last address tried; nil when none was.
     package var remoteAddress: String?
     /// From the call to the end of the response or the failure.
     package var duration: Duration
 
+    /// The defaults are for results that no connection was made for.
     package init(
         _ answer: Result<OutboundReply, TransportError>, remoteAddress: String? = nil, duration: Duration = .zero
     ) {
@@ -111,6 +117,7 @@ package struct OutboundReply: Sendable, Equatable {
     /// The headers that the request asked to keep, up to ``OutboundRequest/keptHeaderBytes`` of each.
     package let headers: [String: String]
 
+    /// The defaults are those of a response without a body and without headers.
     package init(
         status: Int, excerpt: [UInt8] = [], retryAfter: RetryAfter? = nil, headers: [String: String] = [:]
     ) {

@@ -15,10 +15,12 @@ package struct OutboundURL: Sendable, Hashable {
     /// True when the URL has a user or a password, even an empty one.
     package let hasUserinfo: Bool
 
-    /// Nil unless the text is an absolute URL without control characters.
+    /// Nil unless the text is an absolute URL without control characters. Any scheme is allowed; callers check
+    /// ``scheme`` themselves. Drops the fragment and escapes spaces.
     package init?(_ text: String) { self.init([text]) }
 
     /// Resolves a reference, such as that of a `Location`, against this URL (RFC 3986, 5); nil when it is malformed.
+    /// An absolute reference replaces the whole URL, so the scheme and host may change.
     package func resolving(_ reference: String) -> OutboundURL? { OutboundURL([text, reference]) }
 
     /// libcurl resolves each text against those before it.
@@ -41,6 +43,7 @@ package struct OutboundURL: Sendable, Hashable {
         hasUserinfo = Self.part(CURLUPART_USER, of: url) != nil || Self.part(CURLUPART_PASSWORD, of: url) != nil
     }
 
+    /// One part as libcurl prints it; nil if the URL lacks the part.
     private static func part(_ part: CURLUPart, of url: OpaquePointer, _ flags: Int32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         guard curl_url_get(url, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
@@ -64,6 +67,7 @@ package struct OutboundURL: Sendable, Hashable {
         return IPAddress(host.trimmingCharacters(in: ["[", "]"]))
     }
 
+    /// The host in lower case, as Punycode for names beyond ASCII; nil for a malformed URL.
     private static func host(in text: String) -> String? {
         guard let url = curl_url() else { preconditionFailure("Out of memory for a URL.") }
         defer { curl_url_cleanup(url) }

@@ -18,7 +18,8 @@ package enum RetryAfter: Sendable, Equatable {
         }
     }
 
-    /// Seconds to wait from `now` on, never negative.
+    /// Seconds to wait from `now` on, never negative. Zero for a date in the past. The caller bounds the delay: a
+    /// server may name any time.
     package func delay(from now: Date) -> TimeInterval {
         switch self {
         case .seconds(let seconds): TimeInterval(seconds)
@@ -28,7 +29,8 @@ package enum RetryAfter: Sendable, Equatable {
 }
 
 extension Date {
-    /// Reads an HTTP date in any of its three forms (RFC 9110, 5.6.7); nil for anything else and for dates before 1970.
+    /// Reads an HTTP date in any of its three forms (RFC 9110, 5.6.7); nil for anything else and for dates before
+    /// 1970.
     package init?(http text: String) {
         let seconds = curl_getdate(text, nil)
         guard seconds > 0 else { return nil }

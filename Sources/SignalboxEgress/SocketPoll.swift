@@ -11,6 +11,7 @@ final class SocketPoll: @unchecked Sendable {
     private var watched: Set<Int32> = []
     private var events = [epoll_event](repeating: epoll_event(), count: 256)
 
+    /// A socket with the events that it is ready for.
     struct Ready {
         let socket: Int32
         /// `CURL_CSELECT_IN` and so on, for `curl_multi_socket_action`.
@@ -31,7 +32,8 @@ final class SocketPoll: @unchecked Sendable {
         for descriptor in [epoll, wakeUp] where descriptor >= 0 { close(descriptor) }
     }
 
-    /// Watches a socket for these events (`CURL_POLL_IN` and so on) and no others.
+    /// Watches a socket for these events (`CURL_POLL_IN` and so on) and no others. Replaces the events of a socket
+    /// that is watched already. Only the waiting thread may call it.
     func watch(_ socket: Int32, for what: Int32) {
         let events =
             (what & CURL_POLL_IN != 0 ? EPOLLIN.rawValue : 0) | (what & CURL_POLL_OUT != 0 ? EPOLLOUT.rawValue : 0)
@@ -45,11 +47,12 @@ final class SocketPoll: @unchecked Sendable {
         if isWatched { watched.insert(socket) }
     }
 
-    /// Stops watching a socket.
+    /// Stops watching a socket. Does nothing for a socket that is not watched. It may be closed already.
     func forget(_ socket: Int32) {
         if watched.remove(socket) != nil { control(EPOLL_CTL_DEL, socket, 0) }
     }
 
+    /// Returns false if the kernel rejects the operation, for instance for a closed descriptor.
     @discardableResult
     private func control(_ operation: Int32, _ socket: Int32, _ events: UInt32) -> Bool {
         var event = epoll_event(events: events, data: epoll_data_t(fd: socket))
@@ -57,6 +60,7 @@ final class SocketPoll: @unchecked Sendable {
     }
 
     /// Waits until a socket is ready, ``wake()`` is called or the time is over; calls `ready` for each ready socket.
+    /// At most 256 sockets in one call; the rest follows in the next. A signal ends the wait early.
     func wait(atMost time: Duration, _ ready: (Ready) -> Void) {
         let (seconds, attoseconds) = time.components
         // Rounded up, so that it never returns before the time.
@@ -72,6 +76,7 @@ final class SocketPoll: @unchecked Sendable {
         }
     }
 
+    /// Translates epoll events to those of libcurl. A hang-up counts as readable: the read reports the end.
     private static func mask(of events: UInt32) -> Int32 {
         var mask: Int32 = 0
         if events & (EPOLLIN.rawValue | EPOLLHUP.rawValue) != 0 { mask |= CURL_CSELECT_IN }
@@ -80,7 +85,8 @@ final class SocketPoll: @unchecked Sendable {
         return mask
     }
 
-    /// Ends the current ``wait(atMost:_:)`` or the next one. Any thread may call it.
+    /// Ends the current ``wait(atMost:_:)`` or the next one. Any thread may call it. Wake-ups before a wait count as
+    /// one.
     func wake() {
         var once: UInt64 = 1
         write(wakeUp, &once, MemoryLayout.size(ofValue: once))

@@ -10,13 +10,14 @@ final class OpenSockets: @unchecked Sendable {
     /// Descriptors by local port; the connection of an entry may be closed.
     private var descriptors: [Int32: Int32] = [:]
 
-    /// Records which of the descriptors has a local port.
+    /// Records which of the descriptors has a local port. Called once for each new connection, when it is ready for
+    /// the request.
     func record(_ opened: [Int32], port: Int32) {
         if let descriptor = opened.first(where: { Self.port(of: $0) == port }) { descriptors[port] = descriptor }
     }
 
     /// True when an idle HTTP/1 connection has bytes to read, or its peer closed it. `ssl`: OpenSSL's object of a TLS
-    /// connection.
+    /// connection. Reads nothing from the socket. False if the descriptor of the connection is unknown.
     func hasLeftovers(port: Int32, ssl: UnsafeMutableRawPointer?) -> Bool {
         if let ssl {
             // HTTP/2 frames may come at any time and name their request.

@@ -34,7 +34,8 @@ final class Transfer: @unchecked Sendable {
     private var metLeftovers = false
     private var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 
-    /// The receiver of the response's body.
+    /// The receiver of the response's body. `awaited` until the first bytes come; then `excerpt` for ordinary
+    /// responses.
     private enum Body {
         case awaited, excerpt
         case sink(ReplySink)
@@ -48,6 +49,7 @@ final class Transfer: @unchecked Sendable {
     /// Without a sink, a longer body is not read: the status is known by then.
     private static let maximumBytes = 256 * 1024
 
+    /// The time of the request counts from here, including the wait for the thread.
     init(
         _ request: OutboundRequest, policy: AddressPolicy, sockets: OpenSockets,
         completion: CheckedContinuation<OutboundResult, Never>
@@ -62,7 +64,9 @@ final class Transfer: @unchecked Sendable {
 
     // MARK: Preparation
 
-    /// Sets up a fresh or reset handle for this request.
+    /// Sets up a fresh or reset handle for this request. Throws ``TransportError/denied(_:)`` if the URL names a
+    /// denied address, and ``TransportError/unusable(_:)`` if libcurl rejects an option. Repeated requests call it
+    /// again, with another handle.
     func prepare(_ handle: UnsafeMutableRawPointer) throws(TransportError) {
         // Behind a proxy no socket leads to the server, so the policy can only judge an address in the URL.
         if request.transport.proxy != .none, let address = OutboundURL.literalAddress(in: request.url),
@@ -107,6 +111,7 @@ final class Transfer: @unchecked Sendable {
         guard codes.allSatisfy({ $0 == CURLE_OK }) else { throw .unusable("libcurl refused it") }
     }
 
+    /// Adds the request's headers, and turns `Expect: 100-continue` off.
     private func setHeaders(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
         for (name, value) in request.headers { headers = curl_slist_append(headers, "\(name): \(value)") }
         // Otherwise libcurl waits for a 100 before it sends a large body.
@@ -114,6 +119,7 @@ final class Transfer: @unchecked Sendable {
         return [sb_curl_set_list(handle, CURLOPT_HTTPHEADER, headers)]
     }
 
+    /// GET and OPTIONS have no body.
     private func setBody(_ handle: UnsafeMutableRawPointer) -> [CURLcode] {
         guard request.method == .post else {
             let get = sb_curl_set_long(handle, CURLOPT_HTTPGET, 1)
@@ -129,7 +135,8 @@ final class Transfer: @unchecked Sendable {
         ]
     }
 
-    /// Why the policy denies an address; nil when it allows it.
+    /// Why the policy denies an address; nil when it allows it. The text names the option of the config that can
+    /// allow the address.
     private func denial(of address: IPAddress) -> String? {
         policy.denial(of: address).map { "\(address) is \($0); egress.allow in the config can name it" }
     }
@@ -152,13 +159,15 @@ final class Transfer: @unchecked Sendable {
         return result(.success(reply), Self.remoteAddress(of: handle))
     }
 
+    /// Adds the address and the duration. Without a connection the address is the last one tried.
     private func result(_ answer: Result<OutboundReply, TransportError>, _ remoteAddress: String?) -> OutboundResult {
         OutboundResult(answer, remoteAddress: remoteAddress ?? lastTried, duration: ContinuousClock.now - begun)
     }
 
-    /// Resumes the caller.
+    /// Resumes the caller. Must be called exactly once for each transfer.
     func finish(_ result: OutboundResult) { completion.resume(returning: result) }
 
+    /// Resumes the caller with an error. For transfers without a connection.
     func fail(_ error: TransportError) { finish(result(.failure(error), nil)) }
 
     private static func number(_ info: CURLINFO, of handle: UnsafeMutableRawPointer) -> Int {
@@ -167,6 +176,7 @@ final class Transfer: @unchecked Sendable {
         return number
     }
 
+    /// The value of one header of the final response, without spaces around it. `number`: position among equal names.
     private func header(_ name: String, of handle: UnsafeMutableRawPointer, number: Int = 0) -> String? {
         var found: UnsafeMutablePointer<curl_header>?
         guard curl_easy_header(handle, name, number, UInt32(CURLH_HEADER), -1, &found) == CURLHE_OK, let found else {
@@ -176,6 +186,7 @@ final class Transfer: @unchecked Sendable {
         return String(cString: found.pointee.value).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
+    /// Cuts values at a byte, so an invalid end of a UTF-8 sequence becomes a replacement character.
     private func keptHeaders(of handle: UnsafeMutableRawPointer) -> [String: String] {
         var kept: [String: String] = [:]
         for name in request.keptHeaders { kept[name] = header(name, of: handle) }
@@ -195,6 +206,7 @@ final class Transfer: @unchecked Sendable {
         return spelled(String(cString: text), port: number(CURLINFO_PRIMARY_PORT, of: handle))
     }
 
+    /// Address and port; IPv6 in brackets (RFC 3986, 3.2.2).
     private static func spelled(_ address: String, port: Int) -> String {
         address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
     }
@@ -203,7 +215,8 @@ final class Transfer: @unchecked Sendable {
         headerBytes > Self.maximumHeaderBytes || headerLines > Self.maximumHeaderLines
     }
 
-    /// Why a transfer that libcurl ended with a code has no response.
+    /// Why a transfer that libcurl ended with a code has no response. The reasons that the callbacks recorded win
+    /// over libcurl's code, which only says that a callback failed.
     private func error(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> TransportError {
         let detail = String(decoding: errorText.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
@@ -226,12 +239,14 @@ final class Transfer: @unchecked Sendable {
         context.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
+    /// Returning fewer bytes than given makes libcurl end the transfer with `CURLE_WRITE_ERROR`.
     private static let onWrite: curl_write_callback = { bytes, size, count, context in
         guard let bytes, let transfer = of(context) else { return 0 }
         transfer.receive(UnsafeRawBufferPointer(start: bytes, count: size * count))
         return transfer.takesMore ? size * count : 0
     }
 
+    /// Passes bytes to the sink, or keeps them for the excerpt up to the request's bound.
     private func receive(_ bytes: UnsafeRawBufferPointer) {
         if case .awaited = body { body = beginBody() }
         switch body {
@@ -243,6 +258,7 @@ final class Transfer: @unchecked Sendable {
         }
     }
 
+    /// Chooses the receiver of the body, once the headers are known. Only status 200 goes to the sink.
     private func beginBody() -> Body {
         guard let sink = request.sink, let handle, Self.number(CURLINFO_RESPONSE_CODE, of: handle) == 200 else {
             return .excerpt
@@ -254,8 +270,10 @@ final class Transfer: @unchecked Sendable {
         return sink.begin(head) ? .sink(sink) : .refused
     }
 
+    /// False when the sink ended the body, or the body is longer than ``maximumBytes``.
     private var takesMore: Bool { if case .refused = body { false } else { received <= Self.maximumBytes } }
 
+    /// libcurl calls this with each header line. It counts lines of interim responses as well.
     private static let onHeader: curl_write_callback = { _, size, count, context in
         guard let transfer = of(context) else { return 0 }
         transfer.headerBytes += size * count
@@ -263,6 +281,8 @@ final class Transfer: @unchecked Sendable {
         return transfer.hasTooManyHeaders ? 0 : size * count
     }
 
+    /// libcurl calls this for each address of the name, before it connects. A denied address gets no socket, and
+    /// libcurl tries the next one.
     private static let onOpenSocket: curl_opensocket_callback = { context, _, address in
         guard let transfer = of(context), let address else { return curl_socket_t(-1) }
         guard let ip = IPAddress(socketAddress: &address.pointee.addr) else {
@@ -282,8 +302,8 @@ final class Transfer: @unchecked Sendable {
         return descriptor
     }
 
-    /// Rejects a reused connection with unread bytes: they would pass for the response to this request (RFC 9112, 6.3),
-    /// and libcurl does not notice all of them.
+    /// Rejects a reused connection with unread bytes: they would pass for the response to this request (RFC 9112,
+    /// 6.3), and libcurl does not notice all of them.
     private static let onReady: curl_prereq_callback = { context, _, _, _, port in
         guard let transfer = of(context), let handle = transfer.handle else { return CURL_PREREQFUNC_OK }
         if number(CURLINFO_NUM_CONNECTS, of: handle) > 0 {

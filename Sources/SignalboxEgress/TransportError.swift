@@ -1,4 +1,5 @@
-/// Why a request received no response. The associated text is for people.
+/// Why a request received no response. The associated text is for people. Logs and metrics use ``code``; the retry
+/// policy uses ``isTemporary``.
 package enum TransportError: Error, Sendable, Equatable {
     /// The address policy forbids the address; with the address and the reason.
     case denied(String)
@@ -25,7 +26,8 @@ package enum TransportError: Error, Sendable, Equatable {
     /// The client was stopped before the response came.
     case stopped
 
-    /// True when another attempt may succeed.
+    /// True when another attempt may succeed. False only if the address or the request itself is at fault. It does
+    /// not say whether the server has the request.
     package var isTemporary: Bool {
         switch self {
         case .denied, .unusable: false
@@ -33,9 +35,10 @@ package enum TransportError: Error, Sendable, Equatable {
         }
     }
 
-    /// A stable short name, for logs and metrics.
+    /// A stable short name, for logs and metrics. Several cases share a name, for instance both failures of TLS.
     package var code: String { parts.code }
 
+    /// The stable name, the sentence for people and the detail of each case.
     private var parts: (code: String, title: String, detail: String?) {
         switch self {
         case .denied(let detail): ("denied", "address denied", detail)

@@ -3,8 +3,8 @@ internal import COpenSSL
 import SignalboxNotification
 
 extension TransportOptions {
-    /// Sets these options on a fresh or reset handle. libcurl reuses an open connection only for requests with the same
-    /// options, except for the key's file, which belongs to the certificate's.
+    /// Sets these options on a fresh or reset handle. libcurl reuses an open connection only for requests with the
+    /// same options, except for the key's file, which belongs to the certificate's.
     func apply(to handle: UnsafeMutableRawPointer) -> [CURLcode] {
         var codes = [
             sb_curl_set_long(handle, CURLOPT_SSLVERSION, Self.option(for: tls.minimum)),

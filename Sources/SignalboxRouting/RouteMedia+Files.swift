@@ -6,7 +6,8 @@ extension RouteMedia {
     /// The most files of one event that are downloaded.
     package static let limit = 100
 
-    /// The URLs of an event's files, each once, in the event's order; at most ``limit``.
+    /// The URLs of an event's files, each once, in the event's order; at most ``limit``. Skips entries without a URL
+    /// and URLs longer than ``MediaLimits/longestURL``. Empty for an event without media.
     package static func urls(in event: JSONValue) -> [String] {
         guard let media = event["data"]?["media"], media.isArray else { return [] }
         var urls: [String] = []

@@ -2,7 +2,8 @@ package import SignalboxConfig
 package import SignalboxJSON
 package import SignalboxNotification
 
-/// All routes in order, and the destinations of events that match no route.
+/// All routes in order, and the destinations of events that match no route. A value: a reload replaces the whole
+/// table. Decisions are pure, so any number of tasks may share one table.
 package struct RouteTable: Sendable, Equatable {
     /// In the order in which they are evaluated. Setting them compiles all patterns.
     package var routes: [Route] = [] { didSet { patterns = CompiledPatterns(routes) } }
@@ -16,7 +17,8 @@ package struct RouteTable: Sendable, Equatable {
     package var workLimit = MatchWork.limit
     private var patterns: CompiledPatterns
 
-    /// Compiles the patterns of the routes into one matcher.
+    /// Compiles the patterns of the routes into one matcher. The cost grows with all patterns together; pay it once
+    /// for each config, not for each event.
     package init(routes: [Route] = [], fallback: [DestinationName] = []) {
         self.routes = routes
         self.fallback = fallback
@@ -32,7 +34,8 @@ package struct RouteTable: Sendable, Equatable {
         static func == (left: Self, right: Self) -> Bool { true }
     }
 
-    /// The routes that took one event, and its destinations.
+    /// The routes that took one event, and its destinations. ``RouteTable/decide(_:adding:hasPayload:)`` makes it;
+    /// the intake turns it into deliveries.
     package struct Decision: Sendable, Equatable {
         /// Names of the routes that took the event, in order.
         package fileprivate(set) var routes: [String] = []
@@ -53,6 +56,7 @@ package struct RouteTable: Sendable, Equatable {
 
     /// A destination of one event, with the options of the first route that leads there.
     package struct Target: Sendable, Equatable {
+        /// Receives the event once, also if several routes name it.
         package let destination: DestinationName
         /// Parts of the event's schedule that the route ignores.
         package let ignoring: ScheduleParts
@@ -72,7 +76,9 @@ package struct RouteTable: Sendable, Equatable {
     /// Throws if that takes more work than one event may take.
     ///
     /// `extra`: destinations that receive the event in addition to those of the routes, and instead of the fallback.
-    /// `hasPayload`: false for an event whose payload is not stored; destinations that need it then do not receive it.
+    /// `hasPayload`: false for an event whose payload is not stored; destinations that need it then do not receive
+    /// it. The cost grows with the event and with the rules found, hardly with the number of routes. Routes after the
+    /// first one to a destination do not change its options.
     package func decide(
         _ event: JSONValue, adding extra: [DestinationName] = [], hasPayload: Bool = true
     ) throws(RoutingTooCostly) -> Decision {
@@ -83,8 +89,9 @@ package struct RouteTable: Sendable, Equatable {
             hasPayload: hasPayload)
     }
 
-    /// As above, for an event about the gateway itself, which `parser` parses: only routes whose pattern names a `type`
-    /// take those, by the alternative of its `$or` that matches, and the fallback does not. `parser` is reset.
+    /// As above, for an event about the gateway itself, which `parser` parses: only routes whose pattern names a
+    /// `type` take those, by the alternative of its `$or` that matches, and the fallback does not. `parser` is reset.
+    /// Never throws: an event that cannot be parsed or matched is a defect of the gateway and stops the process.
     package func decideOperational(_ event: [UInt8], with parser: JSONParser) -> Decision {
         // The gateway makes these events itself: a few hundred bytes without arrays.
         parser.reset()
@@ -96,20 +103,24 @@ package struct RouteTable: Sendable, Equatable {
     }
 
     /// The decision on every event, if it is always the same: all routes take every event unchanged, and no
-    /// destination has an order. Nil otherwise. Goes through all routes.
+    /// destination has an order. Nil otherwise. Goes through all routes. The intake computes it once for each config,
+    /// so that it need not parse the events again.
     package var uniformDecision: Decision? {
         guard orderings.isEmpty, routes.allSatisfy(\.isUnconditional) else { return nil }
         let parser = JSONParser()
         return (try? parser.parse(Array("{}".utf8))).flatMap { try? decide($0) }
     }
 
-    /// Whether an enabled route includes the payload as a device shows it.
+    /// Whether an enabled route includes the payload as a device shows it. The normalizer then makes these payloads
+    /// for every event.
     package var includesPayloads: Bool { routes.contains { $0.isEnabled && $0.including.contains(.apns) } }
 
-    /// Whether a route changes events.
+    /// Whether a route changes events. The intake then reads no payload on an event loop, because a variant may be
+    /// large.
     package var hasVariants: Bool { routes.contains { $0.variant != nil } }
 
-    /// The decision, given the positions of all routes whose patterns match.
+    /// The decision, given the positions of all routes whose patterns match. Disabled routes, closed windows and
+    /// samples are evaluated here, because the matcher does not know them.
     private func decision(
         on event: JSONValue, matching: [Int], adding extra: [DestinationName] = [], fallback: [DestinationName] = [],
         hasPayload: Bool = true
@@ -142,7 +153,8 @@ package struct RouteTable: Sendable, Equatable {
 }
 
 extension Destination.Ordering {
-    /// The string at the pointer, or any other value as JSON; empty if there is none.
+    /// The string at the pointer, or any other value as JSON; empty if there is none. The default pointer is the
+    /// event's `subject`.
     fileprivate func key(of event: JSONValue) -> String {
         guard let value = key.map({ $0.value(in: event) }) ?? event["subject"] else { return "" }
         // SQLite's functions end a text at NUL, so keys must not contain one.
@@ -175,6 +187,7 @@ package struct Route: Sendable, Equatable {
     /// How it changes events; nil if it does not.
     package var variant: EventVariant?
 
+    /// Creates a route that is enabled, takes all matching events at any time, and does not change them.
     package init(
         name: String, match: Pattern, destinations: [DestinationName], stop: Bool = false,
         ignoring: ScheduleParts = [], including: EventParts = [], media: RouteMedia = .link

@@ -1,14 +1,16 @@
 import SignalboxConfig
 import SignalboxNotification
 
-/// Warnings about a config without errors.
+/// Warnings about a config without errors. They never change the routes. Both comparisons are bounded, so a large
+/// config gets fewer warnings instead of a slow start.
 extension RouteCompiler {
     /// Pairs of routes that are compared for redaction; further pairs get no warning.
     private static let mostComparisons = 200_000
     /// Routes with `stop` that later routes are compared with; the first ones.
     private static let mostStoppers = 200
 
-    /// Records all warnings. `routes`: compiled from the routes of the config, in the same order.
+    /// Records all warnings. `routes`: compiled from the routes of the config, in the same order. Call it only after
+    /// the routes compiled without an error.
     mutating func warn(about config: GatewayConfig, _ routes: [Route]) {
         let locations = config.routes.map(\.location)
         warnOfUndoneRedactions(routes, locations)
@@ -25,7 +27,9 @@ extension RouteCompiler {
             also: [(locations[taker].appending("name"), "this route takes every event")])
     }
 
-    /// Warns of a route that no event reaches, because an earlier route with `stop` takes every event that it matches.
+    /// Warns of a route that no event reaches, because an earlier route with `stop` takes every event that it
+    /// matches. Compares each route with the first ``mostStoppers`` routes that always stop, because the work is
+    /// quadratic.
     private mutating func warnOfShadowedRoutes(_ routes: [Route], _ locations: [ConfigLocation]) {
         var stoppers: [Int] = []
         var scope = PatternScope()
@@ -76,7 +80,8 @@ extension RouteCompiler {
         }
     }
 
-    /// Warns that another route delivers to a destination without the redaction.
+    /// Warns that another route delivers to a destination without the redaction. The two messages name the two
+    /// remedies: another order of the routes, or the same redaction in both.
     private mutating func warn(
         of name: DestinationName, reachedBy other: String, isEarlier: Bool, at location: ConfigLocation,
         _ otherLocation: ConfigLocation

@@ -16,7 +16,8 @@ package struct RoutedConfig: Sendable {
     }
 
     /// Reads and checks a config: its main file first, then the files that only add sources, destinations and routes.
-    /// Throws all errors of all files; warnings are in the config.
+    /// Throws all errors of all files; warnings are in the config. Fails as a whole: there is no config with only
+    /// some of its routes.
     package init(_ files: [ConfigText]) throws(InvalidConfig) {
         var reading = try ConfigReading(files)
         var compiler = RouteCompiler(diagnostics: reading.diagnostics)
@@ -30,13 +31,14 @@ package struct RoutedConfig: Sendable {
         self.routes = table
     }
 
-    /// Reads and checks a config of one file.
+    /// Reads and checks a config of one file. Errors name the file `routes.json`.
     package init(_ text: [UInt8]) throws(InvalidConfig) {
         try self.init([ConfigText(name: "routes.json", bytes: text)])
     }
 }
 
-/// Compiles the patterns and templates of a config, and records their mistakes.
+/// Compiles the patterns and templates of a config, and records their mistakes. The order matters: ``routes(of:)``
+/// first, then warnings, which compare the compiled routes.
 struct RouteCompiler {
     /// Errors and warnings, including those of earlier stages.
     var diagnostics: ConfigDiagnostics
@@ -44,6 +46,7 @@ struct RouteCompiler {
     /// Totals of all patterns so far.
     private var totals = PatternReader.Totals()
 
+    /// `diagnostics`: those of the stages before, to which this stage appends.
     init(diagnostics: ConfigDiagnostics) { self.diagnostics = diagnostics }
 
     /// The compiled routes, in order. Also checks the templates of destinations, which their senders compile again.
@@ -56,6 +59,7 @@ struct RouteCompiler {
         return config.routes.map { route($0) }
     }
 
+    /// Copies the options of a route and compiles its pattern and variant. Mistakes are recorded, not thrown.
     private mutating func route(_ options: RouteOptions) -> Route {
         var route = Route(
             name: options.name, match: pattern(of: options), destinations: options.destinations, stop: options.stop,
@@ -67,7 +71,8 @@ struct RouteCompiler {
         return route
     }
 
-    /// The pattern of a route, read from its text: it shares the totals of all patterns.
+    /// The pattern of a route, read from its text: it shares the totals of all patterns. A route without `match`
+    /// takes every event. The text was valid JSON when the config was read.
     private mutating func pattern(of options: RouteOptions) -> Pattern {
         parser.reset()
         guard let text = options.match, let root = try? parser.parse(text.bytes) else { return .everything }
@@ -80,7 +85,8 @@ struct RouteCompiler {
         return pattern
     }
 
-    /// The variant that a route makes; nil if it neither redacts nor transforms.
+    /// The variant that a route makes; nil if it neither redacts nor transforms. A redaction is applied before the
+    /// transformation. The config has checked that its pointers do not overlap.
     private mutating func variant(of options: RouteOptions) -> EventVariant? {
         guard !options.redactions.isEmpty || options.transform != nil else { return nil }
         var variant = EventVariant()
@@ -100,7 +106,8 @@ struct RouteCompiler {
         return variant
     }
 
-    /// The compiled template; nil after a mistake, which is recorded at the option that holds the template.
+    /// The compiled template; nil after a mistake, which is recorded at the option that holds the template. A
+    /// template from a file is named in the message.
     private mutating func template(_ source: TemplateSource) -> EventTemplate? {
         do throws(InvalidTemplate) {
             return try EventTemplate(body: source.body, contentType: source.contentType)
@@ -114,7 +121,8 @@ struct RouteCompiler {
 }
 
 extension EventTemplate {
-    /// Compiles the template of a config that was read without errors.
+    /// Compiles the template of a config that was read without errors. Stops the process if the template is invalid:
+    /// the config was checked before.
     package init(_ source: TemplateSource) {
         do throws(InvalidTemplate) {
             try self.init(body: source.body, contentType: source.contentType)

@@ -2,7 +2,8 @@ package import Foundation
 import SignalboxJSON
 package import SignalboxNotification
 
-/// The source and the time of received payloads.
+/// The source and the time of received payloads. All payloads of one request, or of one block of a recording, share
+/// it.
 package struct Reception: Sendable {
     /// The second part of `source` in the events.
     package let source: SourceName
@@ -11,6 +12,7 @@ package struct Reception: Sendable {
     /// The vendor of all payloads of this source, if the config names one.
     package let vendor: VendorID?
 
+    /// `source` is the name that the token or the path of the request selects. `vendor`: nil to detect the vendor.
     package init(from source: SourceName, at receivedAt: Date, vendor: VendorID? = nil) {
         self.source = source
         self.receivedAt = receivedAt
@@ -20,12 +22,16 @@ package struct Reception: Sendable {
 
 /// The CloudEvents 1.0 envelope, in structured JSON, of all notifications of one reception. Their common attributes
 /// are written once.
-/// Source: github.com/cloudevents/spec, v1.0.2, spec.md and formats/json-format.md
+///
+/// Attributes have the order `specversion`, `id`, `source`, `type`, `subject`, `time`, `datacontenttype`,
+/// `dataschema`, `data`. Other code depends on `data` being the last. Source: github.com/cloudevents/spec, v1.0.2,
+/// spec.md and formats/json-format.md
 package struct CloudEventEnvelope: Sendable {
     let reception: Reception
     private let untilSubject: [UInt8]
     private let time: String
 
+    /// From the opening brace to the key of `id`.
     private static let untilID: [UInt8] = {
         var json = JSONWriter()
         json.beginObject()
@@ -35,6 +41,7 @@ package struct CloudEventEnvelope: Sendable {
         return json.bytes
     }()
 
+    /// From `datacontenttype` to the key of `data`.
     private static let untilData: [UInt8] = {
         var json = JSONWriter()
         json.key("datacontenttype")
@@ -45,6 +52,7 @@ package struct CloudEventEnvelope: Sendable {
         return json.bytes
     }()
 
+    /// Writes the attributes from `source` to the key of `subject` once.
     init(gateway: String, reception: Reception) {
         self.reception = reception
         time = Timestamp(reception.receivedAt).text
@@ -57,7 +65,8 @@ package struct CloudEventEnvelope: Sendable {
         untilSubject = json.bytes
     }
 
-    /// Writes a complete event, as it is stored, signed and sent.
+    /// Writes a complete event, as it is stored, signed and sent. Appends one line without a line end. `id` and
+    /// `notification` are the only parts that differ between events.
     func write(_ notification: borrowing PushNotification, id: EventID, into json: inout JSONWriter) {
         json.fragment(Self.untilID)
         json.id(id)

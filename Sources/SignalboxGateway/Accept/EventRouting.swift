@@ -8,7 +8,8 @@ import SignalboxStore
 
 extension RouteTable {
     /// Assigns an event its deliveries. Routes match its bytes as they will be delivered. A rejection is returned
-    /// unchanged. `parser`: from ``ParserPool/forEvents()``.
+    /// unchanged. `parser`: from ``ParserPool/forEvents()``. Rejects an event that is too large or whose routing
+    /// takes too much work. `dedupe`: the source's setting; nil for none.
     package func route(
         _ result: Result<Event, Rejection>, with parser: JSONParser, variants: EventVariants,
         dedupe: GatewayConfig.Dedupe? = nil
@@ -24,7 +25,8 @@ extension RouteTable {
     }
 
     /// Assigns an event of a recording its deliveries; nil if `filter` does not match. `hasLastingID`: the same
-    /// payload of the same recording always gets the same id.
+    /// payload of the same recording always gets the same id. Throws the rejections of an event that is too large or
+    /// too costly.
     package func route(
         _ event: Event, at place: Place, matching filter: Pattern?, hasLastingID: Bool, with parser: JSONParser,
         variants: EventVariants
@@ -36,7 +38,8 @@ extension RouteTable {
     }
 
     /// The routing decision on the bytes of an event; nil if `filter` does not match. `place`: of its payload, for a
-    /// rejection. `parser`: from ``ParserPool/forEvents()``.
+    /// rejection. `parser`: from ``ParserPool/forEvents()``. Used by runs that need the decision only, so it makes no
+    /// variants.
     func decision(
         on event: UnsafeBufferPointer<UInt8>, at place: Place, matching filter: Pattern?, with parser: JSONParser
     ) throws(Rejection) -> Decision? {
@@ -45,27 +48,31 @@ extension RouteTable {
         return try decision(on: body, at: place)
     }
 
-    /// The routing decision on a parsed event.
+    /// The routing decision on a parsed event. Translates ``RoutingTooCostly`` into the rejection
+    /// `payload-too-costly`.
     package func decision(on event: JSONValue, at place: Place) throws(Rejection) -> Decision {
         do throws(RoutingTooCostly) { return try decide(event) } catch { throw .tooCostly(at: place) }
     }
 }
 
 extension Pattern {
-    /// True if the pattern matches the bytes of an event. `place`: of its payload, for a rejection.
+    /// True if the pattern matches the bytes of an event. `place`: of its payload, for a rejection. Used to select
+    /// recorded payloads for an upload.
     func selects(
         _ event: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser
     ) throws(Rejection) -> Bool {
         try selects(try parser.read(event: event, at: place), at: place)
     }
 
+    /// Translates ``RoutingTooCostly`` into a rejection of the payload.
     fileprivate func selects(_ event: JSONValue, at place: Place) throws(Rejection) -> Bool {
         do throws(RoutingTooCostly) { return try matches(event) } catch { throw .tooCostly(at: place) }
     }
 }
 
 extension RoutedEvent {
-    /// An event with the deliveries of a decision. `body`: the parsed event.
+    /// An event with the deliveries of a decision. `body`: the parsed event. `files`: files to keep while a delivery
+    /// waits. `followers`: events that are committed together with this one.
     convenience init(
         _ event: Event, _ decision: RouteTable.Decision, in body: JSONValue, variants: EventVariants,
         files: [MediaFile] = [], dedupe: Dedupe? = nil, hasLastingID: Bool = false, followers: [RoutedEvent] = []
@@ -91,18 +98,21 @@ extension RoutedEvent {
     }
 }
 
-/// A routing decision that is the same for every event.
+/// A routing decision that is the same for every event. It skips the parsing of events, which saves most of the
+/// routing time on a simple config.
 struct UniformRouting: Sendable {
     private let decision: RouteTable.Decision
     /// The deliveries of an event without a schedule.
     private let orders: [DeliveryOrder]
 
+    /// The decision must come from ``RouteTable/uniformDecision``.
     init(_ decision: RouteTable.Decision) {
         self.decision = decision
         orders = decision.targets.map { DeliveryOrder(to: $0.destination) }
     }
 
-    /// Assigns an event its deliveries; a rejection is returned unchanged.
+    /// Assigns an event its deliveries; a rejection is returned unchanged. Checks only the size of the event. Never
+    /// waits and never throws.
     func route(_ result: consuming Result<Event, Rejection>) -> Result<RoutedEvent, Rejection> {
         switch consume result {
         case .failure(let rejection): return .failure(rejection)
@@ -122,6 +132,7 @@ struct UniformRouting: Sendable {
 }
 
 extension DeliveryOrder {
+    /// The route's `ignoring` removes parts of the event's schedule.
     fileprivate init(of event: Event, to target: RouteTable.Target) {
         self.init(
             to: target.destination, notBefore: target.ignoring.contains(.notBefore) ? nil : event.notBefore,
@@ -130,7 +141,8 @@ extension DeliveryOrder {
 }
 
 extension RoutedEvent.Dedupe {
-    /// Nil if the event has no value at the key: it is not a repeat.
+    /// Nil if the event has no value at the key: it is not a repeat. The window starts at the event's own acceptance.
+    /// The key is a SHA-256 of the value's text.
     fileprivate init?(_ dedupe: GatewayConfig.Dedupe, of event: Event, _ body: JSONValue) {
         guard let value = dedupe.key.value(in: body), !value.isNull else { return nil }
         self.init(

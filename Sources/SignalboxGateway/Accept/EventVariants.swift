@@ -6,23 +6,27 @@ package import SignalboxRouting
 /// Makes the variants of events that destinations receive instead of the stored event, and counts matches of routes.
 /// Callable from any thread.
 package struct EventVariants: Sendable {
+    /// Its counts are those of the routes; dead-letter events count in them too.
     package let writer: EventVariantWriter
     // Parsers of its own, because the caller's parser still holds the event.
     private let parsers = ParserPool.forEvents()
 
-    /// `tokens`: hashes values that a route redacts, as it hashes device tokens.
+    /// `tokens`: hashes values that a route redacts, as it hashes device tokens. `counts`: the counters to use; a new
+    /// set unless the caller shares one.
     package init(tokens: TokenHash, counts: RouteCounts = RouteCounts()) {
         writer = EventVariantWriter(counts: counts) { tokens.name(of: $0) }
     }
 
-    /// Redacts and transforms an event for a target; nil if the target has neither.
+    /// Redacts and transforms an event for a target; nil if the target has neither. Borrows a parser for the call, so
+    /// it may be called while another parser holds the event.
     fileprivate func variant(of event: [UInt8], for target: RouteTable.Target, awaitsMedia: Bool) -> [UInt8]? {
         guard target.variant != nil else { return nil }
         return parsers.withParser { writer.variant(of: event, for: target, awaitsMedia: awaitsMedia, with: $0) }
     }
 
     /// Counts the routes of committed events. `duplicates`: positions of events that repeat an earlier one and were
-    /// not stored.
+    /// not stored. Followers count with their event. Call it after the commit only, so that a rejected request does
+    /// not count.
     func count(_ events: [RoutedEvent], without duplicates: [Int: String]) {
         // Neighbours usually match the same routes, so they are counted together.
         var (routes, times): ([String], Int) = ([], 0)
@@ -41,7 +45,7 @@ package struct EventVariants: Sendable {
     }
 }
 
-/// The variants of one event, each made once.
+/// The variants of one event, each made once. Used for one event and then discarded; it is not shared between tasks.
 struct VariantList {
     private let event: Event
     private let body: JSONValue
@@ -50,7 +54,7 @@ struct VariantList {
     /// Bodies of the variants.
     private(set) var variants: [[UInt8]] = []
 
-    /// Two targets with equal forms share a variant.
+    /// Two targets with equal forms share a variant. Equality of forms means that the bytes are equal.
     private struct Form: Hashable {
         let hasPayload: Bool
         let hasMedia: Bool
@@ -59,7 +63,7 @@ struct VariantList {
         let awaitsMedia: Bool
     }
 
-    /// `body`: the parsed event.
+    /// `body`: the parsed event. `body` must stay valid as long as this list.
     init(_ event: Event, _ body: JSONValue, by maker: EventVariants) {
         self.event = event
         self.body = body
@@ -67,7 +71,8 @@ struct VariantList {
     }
 
     /// The index of a target's variant; nil for the stored event. `awaitsMedia`: the delivery waits for the event's
-    /// files and is transformed after that.
+    /// files and is transformed after that. Removes the event's files for a target that receives none, and adds the
+    /// shown payload for a target that includes it.
     mutating func variant(for target: RouteTable.Target, awaitsMedia: Bool) -> Int? {
         let losesMedia = target.media == .none && body["data"]?["media"] != nil
         let shown = target.including.contains(.apns) ? event.shown : nil
@@ -81,6 +86,8 @@ struct VariantList {
         return index
     }
 
+    /// The steps have a fixed order: files, shown payload, then the route's own variant. Nil if the stored event
+    /// serves.
     private mutating func make(_ form: Form, for target: RouteTable.Target) -> Int? {
         var bytes = event.body
         if !form.hasMedia { bytes = body.eventWithoutMedia }

@@ -11,8 +11,9 @@ import Synchronization
 ///
 /// The flow: ``PayloadBlocks`` cuts the body into payloads, ``Normalizer`` turns each into an event, `RouteTable`
 /// assigns its deliveries (`EventRouting.swift`, ``EventVariants``), and the queue commits the events of a request
-/// together. Both ways in, the router's ``accept(_:from:as:)`` and the direct path's ``readOne(_:from:)`` with
-/// ``accept(_:whenDone:)``, read a single payload and complete the report by the same two functions.
+/// together. Both entry points, the router's ``accept(_:from:as:)`` and the direct path's ``readOne(_:from:)`` with
+/// ``accept(_:whenDone:)``, read a single payload and complete the report by the same two functions. A reload makes a
+/// new intake; requests in progress finish with the one they began with. Callable from any task.
 package struct Intake: Sendable {
     /// Maximum number of payloads in one batch.
     package static let batchLimit = 10_000
@@ -37,7 +38,8 @@ package struct Intake: Sendable {
     /// may be large.
     package let readsAtOnce: Bool
 
-    /// `sources`: settings by source. `counts`: receives the matches of routes.
+    /// `sources`: settings by source. `counts`: receives the matches of routes. Computes ``UniformRouting`` for the
+    /// routes. `now`: the clock for `time` and for ids.
     package init(
         normalizer: Normalizer, routes: RouteTable, queue: any IntakeStore,
         sources: [SourceName: GatewayConfig.Source] = [:], counts: RouteCounts = RouteCounts(),
@@ -65,10 +67,12 @@ package struct Intake: Sendable {
         /// False if the body was exactly one payload.
         package let isBatch: Bool
 
+        /// The accepted events, in order; positions in it differ from those of `items` after a rejection.
         fileprivate var events: [RoutedEvent] { items.compactMap { try? $0.get() } }
     }
 
-    /// Why a request was rejected as a whole; none of its payloads was stored.
+    /// Why a request was rejected as a whole; none of its payloads was stored. The server chooses the status of each
+    /// case. A failure of the store may be temporary; see ``StoreError``.
     package enum Failure: Error, Sendable {
         case tooManyPayloads
         case tooManyInteractions
@@ -78,7 +82,7 @@ package struct Intake: Sendable {
         case store(StoreError)
     }
 
-    /// The outcome of a request that was not rejected as a whole.
+    /// The outcome of a request that was not rejected as a whole. A report may consist of rejections only.
     package enum Answer: Sendable {
         /// The accepted events are durable.
         case report(Report)
@@ -86,7 +90,7 @@ package struct Intake: Sendable {
         case repeated(StoredAnswer)
     }
 
-    /// A request that its sender may repeat.
+    /// A request that its sender may repeat. Its answer is stored with the events in one transaction.
     package struct Repeatable: Sendable {
         /// `Idempotency-Key`.
         package let key: String
@@ -103,7 +107,9 @@ package struct Intake: Sendable {
     // MARK: Accepting
 
     /// Accepts a body: one payload, a JSON array of payloads, or NDJSON. Accepted events are durable when this
-    /// returns. `repeatable`: set for a request with an idempotency key.
+    /// returns. `repeatable`: set for a request with an idempotency key. Throws ``Failure`` if the whole body is
+    /// rejected: too many payloads, a reused key, or an error of the store. Invalid payloads are items of the report
+    /// and do not throw.
     package func accept(
         _ body: [UInt8], from source: SourceName, as repeatable: Repeatable? = nil
     ) async throws(Failure) -> Answer {
@@ -127,21 +133,25 @@ package struct Intake: Sendable {
     }
 
     /// Accepts a report of ``readOne(_:from:)``. Calls `done` once, when the event is durable or was not stored, on a
-    /// thread of the queue that must not block.
+    /// thread of the queue that must not block. The direct path of the HTTP server calls it from an event loop; the
+    /// call itself does not wait.
     package func accept(_ read: Report, whenDone done: @escaping @Sendable (Result<Report, StoreError>) -> Void) {
         queue.append(read.events) { [self] result in done(result.map { committed(read, $0) }) }
     }
 
-    /// Returns after every event passed to ``accept(_:whenDone:)`` before has been committed or has failed.
+    /// Returns after every event passed to ``accept(_:whenDone:)`` before has been committed or has failed. The
+    /// server calls it during a stop, before the queue is closed.
     package func finish() async { await queue.finish() }
 
-    /// Counts the committed events and completes the report. `duplicates`: by position among the events.
+    /// Counts the committed events and completes the report. `duplicates`: by position among the events. Called after
+    /// the commit, so repeats and failed commits are not counted.
     private func committed(_ read: Report, _ duplicates: [Int: String]) -> Report {
         variants.count(read.events, without: duplicates)
         return Self.completed(read, duplicates)
     }
 
-    /// Moves duplicates from positions among the events to positions among the items.
+    /// Moves duplicates from positions among the events to positions among the items. The queue knows only accepted
+    /// events, so its positions skip the rejected items.
     private static func completed(_ read: Report, _ duplicates: [Int: String]) -> Report {
         guard !duplicates.isEmpty else { return read }
         let positions = read.items.indices.filter { if case .success = read.items[$0] { true } else { false } }
@@ -150,6 +160,7 @@ package struct Intake: Sendable {
         return report
     }
 
+    /// The digest of the body tells a repeat from a reused key.
     private func request(
         _ repeatable: Repeatable, _ body: [UInt8], _ source: SourceName, _ read: Report
     ) -> IdempotentRequest {
@@ -160,14 +171,16 @@ package struct Intake: Sendable {
 
     // MARK: Reading
 
-    /// Reads a body of exactly one valid payload, on the calling thread. Nil for any other body, and if its routes take
-    /// more than ``directWork``; ``accept(_:from:as:)`` handles both.
+    /// Reads a body of exactly one valid payload, on the calling thread. Nil for any other body, and if its routes
+    /// take more than ``directWork``; ``accept(_:from:as:)`` handles both. Runs on an event loop, so it neither
+    /// blocks nor waits. Requires ``readsAtOnce``.
     package func readOne(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) -> Report? {
         readSingle(body, from: source, by: quickRoutes).flatMap { $0.events.isEmpty ? nil : $0 }
     }
 
-    /// Reads a body of exactly one payload that becomes an event; nil for any other body. Rejects an event whose routes
-    /// cannot be evaluated, so that they are not evaluated again.
+    /// Reads a body of exactly one payload that becomes an event; nil for any other body. Rejects an event whose
+    /// routes cannot be evaluated, so that they are not evaluated again. A parse error is not reported here:
+    /// ``readAll(_:from:)`` reads the body again and reports it with its position.
     private func readSingle(
         _ body: UnsafeBufferPointer<UInt8>, from source: SourceName, by routes: RouteTable
     ) -> Report? {
@@ -187,6 +200,7 @@ package struct Intake: Sendable {
         return Report(items: [item], isBatch: false)
     }
 
+    /// Stops as soon as the body exceeds ``batchLimit``; its other payloads are not parsed.
     private func readAll(_ body: UnsafeBufferPointer<UInt8>, from source: SourceName) throws(Failure) -> Report {
         var blocks = PayloadBlocks()
         blocks.append(UnsafeRawBufferPointer(body))
@@ -209,10 +223,12 @@ package struct Intake: Sendable {
         return Report(items: items, isBatch: blocks.isArray || items.count > 1)
     }
 
+    /// The time is taken once for each reading, so all events of a request have the same `time`.
     private func reception(from source: SourceName) -> Reception {
         Reception(from: source, at: now(), vendor: sources[source]?.vendor)
     }
 
+    /// Uses the uniform decision if there is one and the source does not look for repeats.
     private func route(
         _ item: consuming Result<Event, Rejection>, by routes: RouteTable, dedupe: GatewayConfig.Dedupe?,
         with parser: JSONParser
@@ -226,13 +242,14 @@ package struct Intake: Sendable {
 
 /// Lends a writer and keeps its memory, for callers that write one event at a time.
 ///
-/// A class because all callers share it.
+/// A class because all callers share it. At most one writer is kept. A second concurrent caller gets a new one.
 private final class SpareWriter: Sendable {
     private let spare = Mutex<JSONWriter?>(nil)
     /// Larger buffers are freed.
     private static let largest = 64 * 1024
 
-    /// Lends `body` an empty writer for the duration of the call.
+    /// Lends `body` an empty writer for the duration of the call. The bytes of the writer are gone after the call, so
+    /// `body` must copy what it keeps.
     func withWriter<R>(_ body: (inout JSONWriter) -> R) -> R {
         var writer = spare.withLock { $0.take() } ?? JSONWriter()
         let result = body(&writer)
@@ -244,6 +261,7 @@ private final class SpareWriter: Sendable {
 }
 
 extension UnsafeBufferPointer<UInt8> {
+    /// True if a byte is LF (0x0A). An empty buffer has none.
     fileprivate var hasLineEnd: Bool { baseAddress.map { memchr($0, 0x0A, count) != nil } ?? false }
 
     /// The bytes without JSON whitespace at both ends.

@@ -4,11 +4,12 @@ package import SignalboxJSON
 package import SignalboxNotification
 
 /// Turns one payload into an event, without network or disk: parse, recognise the platform and the vendor, read,
-/// write.
+/// write. A value without mutable state: many tasks use one normalizer, each with a parser of its own.
 package struct Normalizer: Sendable {
     /// Maximum size of a payload in bytes. Push services accept 4 to 5 KiB; in-app content and dumps are larger.
     package static let payloadLimit = 4 * 1024 * 1024
-    /// Maximum nesting of a payload.
+    /// Maximum nesting of a payload. Deeper payloads are rejected as `tooDeep`, which also bounds recursion over a
+    /// payload.
     package static let depthLimit = 128
 
     /// Bytes of the digest that names a category: enough to avoid collisions.
@@ -30,7 +31,8 @@ package struct Normalizer: Sendable {
 
     /// `gateway`: the name in every event's `source`. `keepsPayloads`: events carry their unchanged payloads.
     /// `showsPayloads`: events carry APNs payloads as apps should show them. `mediaStatus`: the status of files that
-    /// are not downloaded. `actions`: settings of the config. `categories`: categories that the app contains.
+    /// are not downloaded. `actions`: settings of the config. `categories`: categories that the app contains. The
+    /// defaults suit tests; ``GatewayPlan`` passes the settings of the config.
     package init(
         chain: VendorChain, gateway: String, tokens: TokenHash, ids: EventIDSource = EventIDSource(),
         keepsPayloads: Bool = false, showsPayloads: Bool = false, mediaStatus: Media.Status = .pending,
@@ -49,6 +51,7 @@ package struct Normalizer: Sendable {
         }
     }
 
+    /// Limits of ``makeParser()`` and of the payload pool.
     static var payloadLimits: JSONParser.Limits {
         var limits = JSONParser.Limits()
         limits.bytes = payloadLimit
@@ -56,10 +59,11 @@ package struct Normalizer: Sendable {
         return limits
     }
 
-    /// A parser with the limits of payloads.
+    /// A parser with the limits of payloads. A parser is not thread-safe; a task uses one at a time.
     package static func makeParser() -> JSONParser { JSONParser(limits: payloadLimits) }
 
-    /// The event of one payload. `parser`: from ``makeParser()``.
+    /// The event of one payload. `parser`: from ``makeParser()``. Throws a ``Rejection`` if the payload is not a JSON
+    /// object within the limits. Problems inside the object become warnings of the event.
     package func event(
         _ payload: UnsafeBufferPointer<UInt8>, as reception: Reception, at place: Place, with parser: JSONParser
     ) throws(Rejection) -> Event {
@@ -68,13 +72,14 @@ package struct Normalizer: Sendable {
             RecordedPayload(text: payload, place: place), in: envelope(of: reception), with: parser, by: &json)
     }
 
-    /// The common attributes of all events of one reception.
+    /// The common attributes of all events of one reception. Reuse it for all payloads that arrived together.
     package func envelope(of reception: Reception) -> CloudEventEnvelope {
         CloudEventEnvelope(gateway: gateway, reception: reception)
     }
 
     /// The event of a recorded payload. `id`: the event's id; nil for a new one. `json`: a writer whose memory is
-    /// reused.
+    /// reused. The event's bytes, its expiry and its schedule are final: later stages only select or redact them.
+    /// Throws the same rejections as ``event(_:as:at:with:)``.
     package func event(
         _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID? = nil, with parser: JSONParser,
         by json: inout JSONWriter
@@ -105,13 +110,15 @@ package struct Normalizer: Sendable {
         return event
     }
 
+    /// Nil for a missing or malformed time.
     static func date(_ text: String?) -> Date? {
         guard var text, let time = text.withUTF8({ Timestamp(iso8601: $0) }) else { return nil }
         return time.date
     }
 
     /// Reads a recorded payload into an empty notification and writes its event, without the values that only a queue
-    /// needs. Does not write if it throws. `id`: the event's id; nil for a new one.
+    /// needs. Does not write if it throws. `id`: the event's id; nil for a new one. Used for runs that print events.
+    /// A shown payload, a stored payload and a schedule are not computed.
     package func write(
         _ payload: RecordedPayload, in envelope: CloudEventEnvelope, id: EventID? = nil, with parser: JSONParser,
         as notification: inout PushNotification, into json: inout JSONWriter
@@ -121,7 +128,8 @@ package struct Normalizer: Sendable {
         envelope.write(notification, id: id ?? ids.next(at: time), into: &json)
     }
 
-    /// Reads a payload into a notification. Returns the platform payload, valid until the parser's next text.
+    /// Reads a payload into a notification. Returns the platform payload, valid until the parser's next text. The
+    /// order matters: the tokens are hashed before the categories are resolved and the actions are checked.
     private func read(
         _ payload: RecordedPayload, of reception: Reception, with parser: JSONParser,
         into notification: inout PushNotification
@@ -146,7 +154,8 @@ package struct Normalizer: Sendable {
         return recognised
     }
 
-    /// Recognises the push service of a payload. The result is valid until the parser's next text.
+    /// Recognises the push service of a payload. The result is valid until the parser's next text. Throws a
+    /// ``Rejection`` for a text that is not JSON, exceeds the limits, or is not an object.
     package func recognise(
         _ payload: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser
     ) throws(Rejection) -> PlatformPayload {
@@ -166,7 +175,8 @@ package struct Normalizer: Sendable {
 }
 
 extension Rejection {
-    /// Describes a JSON error, with the position inside the payload if it is known.
+    /// Describes a JSON error, with the position inside the payload if it is known. The text tells the sender how to
+    /// correct the payload. It does not repeat any part of the payload.
     package init(_ error: JSONError, in payload: UnsafeBufferPointer<UInt8>, at place: Place) {
         let position = error.offset.map { TextPosition(offset: $0, in: Array(payload)) }
         let where_ = position.map { " at line \($0.line), column \($0.column)" } ?? ""

@@ -2,7 +2,8 @@ package import SignalboxJSON
 package import SignalboxNotification
 import Synchronization
 
-/// Lends parsers and keeps their buffers for the next borrower. Callable from any thread.
+/// Lends parsers and keeps their buffers for the next borrower. Callable from any thread. Parsers grow with the
+/// payloads, so reuse avoids allocations for each request.
 package final class ParserPool: Sendable {
     // A parser has one borrower at a time. The pool guarantees it; the compiler cannot check it.
     private struct Idle: @unchecked Sendable {
@@ -11,8 +12,10 @@ package final class ParserPool: Sendable {
 
     private let idle = Mutex(Idle())
     private let limits: JSONParser.Limits
+    /// Idle parsers that stay allocated; further ones are freed.
     private static let kept = 16
 
+    /// `limits`: of every parser of the pool.
     private init(limits: JSONParser.Limits) { self.limits = limits }
 
     /// Parsers with the limits of payloads.
@@ -21,12 +24,14 @@ package final class ParserPool: Sendable {
     /// Parsers with the limits of events.
     package static func forEvents() -> ParserPool { ParserPool(limits: EventDocument.limits) }
 
-    /// Throws if an event of so many bytes exceeds the limits of events, for callers that do not parse it.
+    /// Throws if an event of so many bytes exceeds the limits of events, for callers that do not parse it. Throws the
+    /// rejection that ``JSONParser/read(event:at:)`` throws for such an event.
     package static func check(eventOf bytes: Int, at place: Place) throws(Rejection) {
         guard bytes <= EventDocument.limits.bytes else { throw .eventTooLarge(at: place) }
     }
 
-    /// Lends `body` a parser for the duration of the call.
+    /// Lends `body` a parser for the duration of the call. The parser is reset afterwards, so no value of it may
+    /// leave `body`. Never waits: it makes a parser if none is idle.
     package func withParser<R, E: Error>(_ body: (JSONParser) throws(E) -> R) throws(E) -> R {
         let parser = idle.withLock { $0.parsers.popLast() } ?? JSONParser(limits: limits)
         defer {
@@ -38,10 +43,12 @@ package final class ParserPool: Sendable {
 }
 
 extension JSONParser {
-    /// A parser with the limits of events, for every event that the gateway stores.
+    /// A parser with the limits of events, for every event that the gateway stores. Not pooled: for rare events, such
+    /// as those about dead letters.
     static func forEvents() -> JSONParser { JSONParser(limits: EventDocument.limits) }
 
-    /// Parses an event as it will be delivered and invalidates values parsed before. Throws if the event is too large.
+    /// Parses an event as it will be delivered and invalidates values parsed before. Throws if the event is too
+    /// large. Values are valid until the parser's next text and while `event` stays in memory.
     package func read(event: UnsafeBufferPointer<UInt8>, at place: Place) throws(Rejection) -> JSONValue {
         reset()
         do throws(JSONError) {
@@ -52,7 +59,7 @@ extension JSONParser {
         }
     }
 
-    /// Parses the body of an event, as ``read(event:at:)`` does.
+    /// Parses the body of an event, as ``read(event:at:)`` does. Throws a rejection if the event is too large.
     func read(_ event: Event, at place: Place) throws(Rejection) -> JSONValue {
         let result = event.body.withUnsafeBufferPointer { bytes in
             Result { () throws(Rejection) in try read(event: bytes, at: place) }
@@ -62,10 +69,12 @@ extension JSONParser {
 }
 
 extension Rejection {
+    /// `tooLarge`: HTTP clients receive it as a rejected payload, not as a failed request.
     static func eventTooLarge(at place: Place) -> Rejection {
         Rejection(.tooLarge, at: place, "The event made from this payload is too large: send a smaller payload.")
     }
 
+    /// `tooCostly`: the routes' patterns exceed ``MatchWork/limit`` on this event.
     static func tooCostly(at place: Place) -> Rejection {
         Rejection(
             .tooCostly, at: place,

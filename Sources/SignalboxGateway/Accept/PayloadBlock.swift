@@ -1,7 +1,7 @@
 package import SignalboxJSON
 package import SignalboxNotification
 
-/// A part of the input with complete payloads, for one worker.
+/// A part of the input with complete payloads, for one worker. It owns its bytes, so it can move to another task.
 package struct PayloadBlock: Sendable {
     private let bytes: [UInt8]
     private let pieces: [JSONSplitter.Piece]
@@ -12,6 +12,7 @@ package struct PayloadBlock: Sendable {
     /// Byte offset in the input: payloads of this block begin before it, payloads of later blocks do not.
     package var end: Int { pieces.last.map { $0.offset + max(1, $0.range.count) } ?? 0 }
 
+    /// `taken`: the result of the splitter's `takeAll`.
     fileprivate init(_ taken: (bytes: [UInt8], pieces: [JSONSplitter.Piece])) { (bytes, pieces) = taken }
 
     /// Reads the payloads. `each` receives an event or a rejection, in the order of the input; false stops. One
@@ -33,7 +34,7 @@ package struct PayloadBlock: Sendable {
 
     /// Passes every recorded payload that begins at `first` or later to `read`, and every rejection to `rejected`,
     /// until one of them returns false. A payload is valid for the duration of the call. `read` may use `parser`, and
-    /// may throw a rejection.
+    /// may throw a rejection. The caller chooses the id and the source of the events; see ``Recording``.
     package func forEachPayload(
         in envelope: RecordedEnvelope, from first: Int = 0, with parser: JSONParser,
         _ read: (RecordedPayload) throws(Rejection) -> Bool, rejected: (Rejection) -> Bool
@@ -46,7 +47,8 @@ package struct PayloadBlock: Sendable {
     }
 
     /// Passes every text to `read`, and the rejections of `read` and of the splitter to `rejected`, until one of them
-    /// returns false. `first`: texts that begin before this offset are skipped.
+    /// returns false. `first`: texts that begin before this offset are skipped. Returns false if one of the closures
+    /// ended the reading. A line that is not one text is cut again at its brackets.
     @discardableResult
     func forEachText(
         from first: Int = 0, _ read: (UnsafeBufferPointer<UInt8>, Place) throws(Rejection) -> Bool,
@@ -56,7 +58,7 @@ package struct PayloadBlock: Sendable {
             pieces.allSatisfy { piece in
                 let place = Place(line: piece.line, offset: piece.offset)
                 if place.offset < first {
-                    // Of a line with several texts some may have been read.
+                    // Some texts of the line may have been read.
                     guard piece.isLine, piece.offset + piece.range.count > first else { return true }
                     let line = UnsafeBufferPointer(rebasing: all[piece.range])
                     return PayloadBlock(cutting: line, at: place)?.forEachText(from: first, read, rejected: rejected)
@@ -76,7 +78,8 @@ package struct PayloadBlock: Sendable {
         }
     }
 
-    /// Cuts a line that is not one payload at its brackets; nil when it holds one text.
+    /// Cuts a line that is not one payload at its brackets; nil when it holds one text. `place`: of the line in the
+    /// input, so that rejections keep absolute positions.
     private init?(cutting line: UnsafeBufferPointer<UInt8>, at place: Place) {
         var splitter = JSONSplitter(
             limit: Normalizer.payloadLimit, takesLines: false, line: place.line, offset: place.offset)
@@ -88,26 +91,30 @@ package struct PayloadBlock: Sendable {
     }
 }
 
-/// Cuts input into blocks as it arrives: NDJSON, a JSON array, or concatenated texts.
+/// Cuts input into blocks as it arrives: NDJSON, a JSON array, or concatenated texts. Holds only input that does not
+/// form a complete payload yet, and complete payloads that were not taken.
 package struct PayloadBlocks {
     private var splitter = JSONSplitter(limit: Normalizer.payloadLimit)
 
+    /// The input may have any of the three formats.
     package init() {}
 
     /// True if the input is a JSON array.
     package var isArray: Bool { splitter.isArray }
 
-    /// Appends a part of the input, cut anywhere.
+    /// Appends a part of the input, cut anywhere. The bytes are copied; they need to be valid during the call only.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) { splitter.append(bytes) }
 
-    /// Ends the input.
+    /// Ends the input. A rest that is not a complete payload becomes a rejection of the last block.
     package mutating func finish() { splitter.finish() }
 
-    /// All complete payloads since the last call.
+    /// All complete payloads since the last call. Empty if no payload is complete. Call it after each ``append(_:)``
+    /// to bound the memory.
     package mutating func take() -> PayloadBlock { PayloadBlock(splitter.takeAll()) }
 }
 
 extension Rejection {
+    /// Faults of the splitter as rejections: input that ends early, and payloads beyond the size limit.
     fileprivate init(_ fault: JSONSplitter.Fault, at place: Place) {
         switch fault {
         case .truncated:

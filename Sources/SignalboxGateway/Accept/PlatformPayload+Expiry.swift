@@ -18,6 +18,7 @@ extension PlatformPayload {
         }
     }
 
+    /// Nil if one of the platforms of the request states no expiry: that message is kept as long as possible.
     private func requestExpiry(_ receivedAt: Date) -> Date? {
         let message = root["message"].flatMap { $0.isObject ? $0 : nil } ?? root
         var expiries: [Date?] = []

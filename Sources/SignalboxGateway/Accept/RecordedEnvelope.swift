@@ -10,6 +10,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
     /// The device token, a string. Nil if not read.
     package var token: JSONPointer?
 
+    /// Without positions, every recorded text is a payload.
     package init(payload: JSONPointer? = nil, time: JSONPointer? = nil, token: JSONPointer? = nil) {
         self.payload = payload
         self.time = time
@@ -19,7 +20,8 @@ package struct RecordedEnvelope: Sendable, Equatable {
     /// True if texts are payloads and have no further values to read.
     var isNone: Bool { payload == nil && time == nil && token == nil }
 
-    /// Passes the payload of a recorded text to `body`, for the duration of the call. `body` may use `parser`.
+    /// Passes the payload of a recorded text to `body`, for the duration of the call. `body` may use `parser`. Throws
+    /// the rejection `envelope` if a position that is named has no usable value, and the rejections of JSON errors.
     func open<R>(
         _ text: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser,
         _ body: (RecordedPayload) throws(Rejection) -> R
@@ -44,6 +46,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
         }
     }
 
+    /// Throws if there is no value at the pointer, or if it is neither an object nor a string.
     private func bytes(of pointer: JSONPointer, in root: JSONValue, at place: Place) throws(Rejection) -> [UInt8] {
         guard let value = pointer.value(in: root) else {
             throw Rejection(.envelope, at: place, "There is no payload at \(pointer.text).")
@@ -57,6 +60,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
         return JSONText(value).bytes
     }
 
+    /// Throws if there is no time at the pointer: a replay by time must not guess.
     private func recordedTime(
         _ pointer: JSONPointer, in root: JSONValue, at place: Place
     ) throws(Rejection) -> Timestamp {
@@ -68,7 +72,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
         return time
     }
 
-    /// Nil if the recording has no token.
+    /// Nil if the recording has no token. Throws for a value that is neither a string nor null.
     private func recordedToken(
         _ pointer: JSONPointer, in root: JSONValue, at place: Place
     ) throws(Rejection) -> [UInt8]? {
@@ -92,6 +96,7 @@ package struct RecordedPayload {
     /// The device token, if the envelope names a position and the recording has one.
     package let token: [UInt8]?
 
+    /// A payload without an envelope has neither time nor token.
     init(text: UnsafeBufferPointer<UInt8>, place: Place, time: Timestamp? = nil, token: [UInt8]? = nil) {
         self.text = text
         self.place = place
@@ -119,6 +124,7 @@ extension Timestamp {
         }
     }
 
+    /// Rounds down to whole milliseconds. Nil for a number that is not finite or too large.
     private init?(sinceEpoch number: Double) {
         // The limit is the year 5138 in seconds, and 1973 in milliseconds.
         let milliseconds = number.magnitude < 100_000_000_000 ? number * 1000 : number

@@ -2,7 +2,8 @@ import SignalboxJSON
 import SignalboxNotification
 
 /// The APNs payload of a notification as an app should show it: with the category of its buttons, and with
-/// `mutable-content` if a service extension has work to do.
+/// `mutable-content` if a service extension has work to do. Routes with `include` add it to the events of their
+/// destinations.
 struct ShownPayload {
     private let userInfo: JSONValue
     private let category: String?
@@ -22,7 +23,8 @@ struct ShownPayload {
         needsExtension = isShown && (isDynamic || !notification.media.isEmpty)
     }
 
-    /// The text of the object that iOS calls `userInfo`.
+    /// The text of the object that iOS calls `userInfo`. Members keep their order. `category` and `mutable-content`
+    /// move to the end of `aps`.
     var text: JSONText {
         var json = JSONWriter()
         json.beginObject()
@@ -34,6 +36,7 @@ struct ShownPayload {
         return JSONText(json)
     }
 
+    /// Replaces only the two members that the gateway sets.
     private func write(aps: JSONValue, into json: inout JSONWriter) {
         json.beginObject()
         aps.forEachMember { key, value in
@@ -55,7 +58,8 @@ struct ShownPayload {
 }
 
 extension JSONText {
-    /// An event with this payload as the last member of its data.
+    /// An event with this payload as the last member of its data. Stops the process if the event does not end with
+    /// its data, which would be a defect of the gateway.
     func asMember(ofEvent event: [UInt8]) -> [UInt8] {
         // The gateway wrote the event: `data` is its last member and is not empty.
         precondition(event.suffix(2) == Array("}}".utf8), "An event does not end with its data.")

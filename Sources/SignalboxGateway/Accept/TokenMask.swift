@@ -2,18 +2,22 @@ import SignalboxEgress
 import SignalboxJSON
 import SignalboxNotification
 
-/// Hashes device tokens with HMAC-SHA256 under the gateway's own key.
+/// Hashes device tokens with HMAC-SHA256 under the gateway's own key. The same token always has the same name under
+/// one key. Safe to use from any number of threads at once.
 package struct TokenHash: Sendable {
     private let authentication: MessageAuthentication
 
-    /// `key`: 32 random bytes, stored in the data directory so that a token keeps its hash.
+    /// `key`: 32 random bytes, stored in the data directory so that a token keeps its hash. Another key gives every
+    /// token another hash.
     package init(key: [UInt8]) { authentication = MessageAuthentication(key: key) }
 
-    /// `sha256:` and 64 hexadecimal digits.
+    /// `sha256:` and 64 hexadecimal digits. The name is stable across restarts and can be compared, but the token
+    /// cannot be computed from it without the key.
     package func name(of token: [UInt8]) -> String { "sha256:" + hexadecimal(authentication.authenticate(token)) }
 }
 
-/// Replaces device tokens inside JSON texts by their keyed hashes.
+/// Replaces device tokens inside JSON texts by their keyed hashes. Works on copies, and searches strings that hold
+/// JSON too, up to ``deepestText`` levels.
 struct TokenMask {
     /// A shorter text can equal a token by chance, so it is replaced only under a token's key.
     static let shortestUnique = 16
@@ -29,7 +33,8 @@ struct TokenMask {
     private let keys: Set<[UInt8]>
     private let hash: TokenHash
 
-    /// Nil when there is nothing to replace.
+    /// Nil when there is nothing to replace. `tokens`: those that the readers found in the payload, with the keys
+    /// that they were found under.
     init?(_ tokens: [DeviceToken], hashedBy hash: TokenHash) {
         guard !tokens.isEmpty else { return nil }
         texts = Set(tokens.map(\.text))
@@ -37,7 +42,8 @@ struct TokenMask {
         self.hash = hash
     }
 
-    /// The same JSON with hashes instead of tokens.
+    /// The same JSON with hashes instead of tokens. Returns the text unchanged if no token can be in it. A text that
+    /// exceeds the limits is replaced by its hash.
     func masked(_ json: JSONText) -> JSONText {
         guard mayHoldToken(json.bytes) else { return json }
         var limits = Normalizer.payloadLimits
@@ -58,7 +64,8 @@ struct TokenMask {
         }
     }
 
-    /// False when no token can begin in the JSON text. Most texts have none and need not be parsed.
+    /// False when no token can begin in the JSON text. Most texts have none and need not be parsed. A false positive
+    /// costs a parse; there is no false negative.
     private func mayHoldToken(_ json: [UInt8]) -> Bool {
         guard texts.count <= Self.mostSearched else { return true }
         return texts.contains { token in
@@ -74,7 +81,8 @@ struct TokenMask {
             || byte == UInt8(ascii: "/")
     }
 
-    /// `key`: of the nearest enclosing member. `texts`: the number of enclosing JSON texts in strings.
+    /// `key`: of the nearest enclosing member. `texts`: the number of enclosing JSON texts in strings. Copies
+    /// everything but the tokens, in the same order.
     private func write(
         _ value: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser, into json: inout JSONWriter
     ) {
@@ -95,6 +103,7 @@ struct TokenMask {
         }
     }
 
+    /// A string is a token, a JSON text that is searched, or copied unchanged.
     private func write(
         string: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser, into json: inout JSONWriter
     ) {
@@ -114,7 +123,8 @@ struct TokenMask {
         }
     }
 
-    /// True for a text that must be rewritten; other texts keep their whitespace and escapes.
+    /// True for a text that must be rewritten; other texts keep their whitespace and escapes. Stops at the first
+    /// token.
     private func holdsToken(_ value: JSONValue, under key: [UInt8], texts: Int, in parser: JSONParser) -> Bool {
         if let utf8 = value.utf8 {
             let text = Array(utf8)
@@ -124,10 +134,12 @@ struct TokenMask {
             || value.elements.contains { holdsToken($0, under: key, texts: texts, in: parser) }
     }
 
+    /// Short tokens count only under a key that ends with the token's own key.
     private func isToken(_ text: [UInt8], under key: [UInt8]) -> Bool {
         texts.contains(text) && (text.count >= Self.shortestUnique || keys.contains { key.ends(with: $0) })
     }
 
+    /// True if the first character that is not a space opens an object or an array.
     private static func looksLikeContainer(_ text: [UInt8]) -> Bool {
         let first = text.first { $0 != UInt8(ascii: " ") && $0 != 0x0A && $0 != 0x0D && $0 != 0x09 }
         return first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
@@ -135,7 +147,8 @@ struct TokenMask {
 }
 
 extension PushNotification {
-    /// Hashes the device tokens in all stored vendor data.
+    /// Hashes the device tokens in all stored vendor data. Arguments of actions, custom data, Live Activities and
+    /// in-app pages can repeat a token.
     mutating func maskTokens(with mask: TokenMask) {
         custom = custom.map { mask.masked($0) }
         if let arguments = action?.arguments { action?.arguments = mask.masked(arguments) }
@@ -154,6 +167,7 @@ extension PushNotification {
 }
 
 extension [UInt8] {
+    /// True if the bytes occur anywhere.
     fileprivate func holds(_ part: ArraySlice<UInt8>) -> Bool {
         guard let first = part.first, part.count <= count else { return part.isEmpty }
         return withUnsafeBufferPointer { bytes in
@@ -164,5 +178,6 @@ extension [UInt8] {
         }
     }
 
+    /// True if the bytes are at the end.
     fileprivate func ends(with end: [UInt8]) -> Bool { suffix(end.count).elementsEqual(end) }
 }

@@ -14,9 +14,13 @@ package actor AccessTokens {
     private let timeout: Duration
     private let http: OutboundHTTP
     private let now: @Sendable () -> ContinuousClock.Instant
+    /// The cached token; it may have expired.
     private var current: Token?
+    /// The request in flight; callers wait for it instead of starting another.
     private var fetching: Task<Result<Token, TransportError>, Never>?
 
+    /// `end` is the time on the clock of ``now`` from which the token is not used any longer, a margin before its
+    /// expiry.
     private struct Token: Sendable {
         let text: String
         let end: ContinuousClock.Instant
@@ -37,12 +41,14 @@ package actor AccessTokens {
     }
 
     /// A token to send. `refused`: a token that the destination rejected; requests a new one. Throws
-    /// ``TransportError/token(_:)`` with the reason if there is none; a failure is not cached.
+    /// ``TransportError/token(_:)`` with the reason if there is none; a failure is not cached. Returns at once with a
+    /// cached token. A caller that waits is not affected by the cancellation of another caller's task.
     package func token(insteadOf refused: String? = nil) async throws(TransportError) -> String {
         if let current, current.text != refused, current.end > now() { return current.text }
         return try await fetched().get().text
     }
 
+    /// Joins the request in flight, or starts one. A result replaces the cached token, also if it is a failure.
     private func fetched() async -> Result<Token, TransportError> {
         if let fetching { return await fetching.value }
         // Unstructured: the request belongs to all callers, not to the first one.
@@ -54,6 +60,8 @@ package actor AccessTokens {
         return result
     }
 
+    /// Keeps `stopped` and `exhausted` as they are, because the retry policy treats them differently from a failed
+    /// request.
     private func fetch() async -> Result<Token, TransportError> {
         let asked = now()
         do throws(TransportError) {
@@ -71,6 +79,7 @@ package actor AccessTokens {
 
     // MARK: The request
 
+    /// The client's id and secret are in the `authorization` header (RFC 6749, 2.3.1), form-encoded before base64.
     private var request: OutboundRequest {
         let client = Self.formEncoded(credentials.clientID) + ":" + Self.formEncoded(secret)
         let scope = credentials.scope.map { "&scope=" + Self.formEncoded($0) } ?? ""
@@ -85,6 +94,7 @@ package actor AccessTokens {
             keptBytes: Self.longestReply + 1, transport: transport)
     }
 
+    /// The encoding of `application/x-www-form-urlencoded`: all bytes but letters, digits, `-`, `.`, `_` are escaped.
     private static func formEncoded(_ text: String) -> String {
         text.utf8.map { byte in
             switch byte {
@@ -99,12 +109,16 @@ package actor AccessTokens {
 
     // MARK: The reply
 
+    /// Bounds of the reply in bytes, and of a token's use in seconds: a day, however long the server allows it.
     private static let longestReply = 64 * 1024
     private static let longestToken = 16 * 1024
     private static let longestUse = 24 * 3600.0
     /// Used if the server does not name an expiry.
     private static let usualUse = 300.0
 
+    /// Reads a token from the reply (RFC 6749, 5.1). Its time counts from the request, because the reply may be slow.
+    /// Throws ``TransportError/token(_:)`` for a status other than 200 and for a reply that has no usable Bearer
+    /// token.
     private static func token(
         in reply: OutboundReply, askedAt asked: ContinuousClock.Instant
     ) throws(TransportError) -> Token {
@@ -127,7 +141,8 @@ package actor AccessTokens {
         return Token(text: text, end: asked + .seconds(seconds - min(60, (seconds / 10).rounded(.down))))
     }
 
-    /// The error code of RFC 6749, 5.2, if there is one. Other text of the reply is not repeated.
+    /// The error code of RFC 6749, 5.2, if there is one. Other text of the reply is not repeated. The code consists
+    /// of lower-case letters and underscores only, so it is safe in logs.
     private static func errorCode(_ json: [String: Any]?) -> String {
         guard let code = json?["error"] as? String, (1...64).contains(code.utf8.count),
             code.utf8.allSatisfy({ $0 == UInt8(ascii: "_") || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0) })

@@ -3,18 +3,21 @@ import SignalboxStore
 /// Decides when a lane records a change of its backoff, so that the record in the queue matches the lane's state.
 /// Pure.
 struct BackoffRecord: Sendable {
+    /// A backoff as the lane knows it; the queue's record has a wall-clock time instead.
     struct Backoff: Sendable, Equatable {
         let kind: DestinationBackoff.Kind
         /// On the lane's clock.
         let until: Duration
     }
 
+    /// The lane writes each step to the queue and asks for the next one, until there is none.
     enum Step: Sendable, Equatable {
         case done
         /// Nil: the backoff has ended.
         case record(Backoff?)
     }
 
+    /// The backoff that the queue holds now, as far as the lane knows; nil for none.
     private(set) var recorded: Backoff?
     private var isRecording = false
     private var hasFailed = false
@@ -22,13 +25,15 @@ struct BackoffRecord: Sendable {
     /// A shift of the end by less than this is not recorded.
     private static let step: Duration = .seconds(1)
 
-    /// Starts recording. False while another attempt records: its next step covers this change too.
+    /// Starts recording. False while another attempt records: its next step covers this change too. Call it after
+    /// every answer, before ``next(_:)``.
     mutating func begin() -> Bool {
         defer { isRecording = true }
         return !isRecording
     }
 
-    /// The next step for the present backoff. Recording ends with ``Step/done``.
+    /// The next step for the present backoff. Recording ends with ``Step/done``. A present backoff that was recorded
+    /// already, or whose end moved by less than a second, is not recorded again.
     mutating func next(_ present: Backoff?) -> Step {
         guard isNews(present) else {
             isRecording = false
@@ -38,15 +43,18 @@ struct BackoffRecord: Sendable {
         return .record(present)
     }
 
-    /// Records a failed write; the next attempt retries it. True for the first failure in a row.
+    /// Records a failed write; the next attempt retries it. True for the first failure in a row. Ends the recording
+    /// and restores the former record, so that the next answer tries to record the change again.
     mutating func fail(before former: Backoff?) -> Bool {
         (recorded, isRecording) = (former, false)
         defer { hasFailed = true }
         return !hasFailed
     }
 
+    /// Ends a row of failures: the next failure is reported again.
     mutating func succeed() { hasFailed = false }
 
+    /// A new kind, a beginning and an end are always recorded; a longer pause of the same kind from ``step`` on.
     private func isNews(_ present: Backoff?) -> Bool {
         guard let present, let recorded, present.kind == recorded.kind else { return present != recorded }
         return present.until >= recorded.until + Self.step

@@ -6,6 +6,7 @@ package import SignalboxStore
 /// The deliveries of a batch were attempted equally often: its attempt has one number, and deliveries that failed
 /// together stay together.
 package struct BatchCutter: Sendable {
+    /// A batch that still accepts deliveries. `due` is the time at which its age completes it.
     private struct Open {
         var leases: [Lease]
         var bytes: Int
@@ -15,7 +16,8 @@ package struct BatchCutter: Sendable {
     private let limits: Destination.Batch
     private var open: [Int: Open] = [:]
 
-    /// `limits`: deliveries, bytes and age at which a batch is complete.
+    /// `limits`: deliveries, bytes and age at which a batch is complete. No batch waits at first. A batch begins with
+    /// its first delivery, which also starts its age.
     package init(_ limits: Destination.Batch) { self.limits = limits }
 
     /// Number of waiting deliveries.
@@ -25,7 +27,8 @@ package struct BatchCutter: Sendable {
     package var due: Duration? { open.values.map(\.due).min() }
 
     /// Appends a delivery and returns the batches that it completes: none, one, or two if a large event closes the
-    /// waiting batch and is a batch by itself.
+    /// waiting batch and is a batch by itself. A batch never exceeds the limit of deliveries, and exceeds the limit
+    /// of bytes only if one event does so by itself.
     package mutating func add(_ lease: Lease, at now: Duration) -> [[Lease]] {
         var complete: [[Lease]] = []
         if let batch = open[lease.attempts], batch.bytes + lease.body.count > limits.bytes {
@@ -43,14 +46,17 @@ package struct BatchCutter: Sendable {
         return complete
     }
 
-    /// The batches that have reached their age, the oldest first.
+    /// The batches that have reached their age, the oldest first. Call it at ``due`` at the latest; batches of
+    /// different attempts come out as separate batches.
     package mutating func cut(at now: Duration) -> [[Lease]] {
         take { $0.due <= now }
     }
 
-    /// All waiting batches, for a lane that is drained.
+    /// All waiting batches, for a lane that is drained. The order is the same as in ``cut(at:)``. Afterwards
+    /// ``count`` is zero.
     package mutating func flush() -> [[Lease]] { take { _ in true } }
 
+    /// Removes the batches for which `isReady` holds and returns their deliveries, the earliest due batch first.
     private mutating func take(_ isReady: (Open) -> Bool) -> [[Lease]] {
         let ready = open.filter { isReady($0.value) }.sorted { ($0.value.due, $0.key) < ($1.value.due, $1.key) }
         for (attempts, _) in ready { open[attempts] = nil }

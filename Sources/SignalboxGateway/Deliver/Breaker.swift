@@ -3,6 +3,7 @@
 /// Closed, it permits every attempt. After a number of failures in a row it opens and permits none until the probe
 /// time is over. Then it is half open: it permits one attempt, whose result closes or reopens it.
 struct Breaker: Sendable, Equatable {
+    /// `failures` counts those in a row since the last success. `until` is the end of the probe time.
     private enum State: Equatable {
         case closed(failures: Int)
         case open(until: Duration)
@@ -13,12 +14,15 @@ struct Breaker: Sendable, Equatable {
     private let probe: Duration
     private var state = State.closed(failures: 0)
 
-    /// `failures`: number of failures in a row that open it.
+    /// `failures`: number of failures in a row that open it. `probe`: how long it stays open before it permits one
+    /// attempt. Both come from the destination's `breaker` option.
     init(failures: Int, probe: Duration) {
         self.failures = failures
         self.probe = probe
     }
 
+    /// The attempts that may start now. Several may be in flight while the breaker is closed, one while it is half
+    /// open.
     enum Permission: Equatable {
         case any
         /// One attempt. The caller calls ``beginProbe()`` when it starts.
@@ -28,6 +32,7 @@ struct Breaker: Sendable, Equatable {
         case noneYet
     }
 
+    /// Does not change the state, so a caller may ask again before it starts the attempt.
     func permission(at now: Duration) -> Permission {
         switch state {
         case .closed: .any
@@ -36,21 +41,24 @@ struct Breaker: Sendable, Equatable {
         }
     }
 
+    /// Permits no other attempt until ``succeeded()``, ``failed(at:)`` or ``abandonProbe(at:)``.
     mutating func beginProbe() { state = .halfOpen }
 
-    /// Records that the probe was not sent.
+    /// Records that the probe was not sent. The next attempt may probe at once. Has no effect unless a probe was
+    /// begun.
     mutating func abandonProbe(at now: Duration) {
         if state == .halfOpen { state = .open(until: now) }
     }
 
-    /// True if this closes it.
+    /// True if this closes it. A success of any attempt counts, also of one that began before the breaker opened.
     mutating func succeeded() -> Bool {
         defer { state = .closed(failures: 0) }
         if case .closed = state { return false }
         return true
     }
 
-    /// True if this opens a closed breaker.
+    /// True if this opens a closed breaker. A failed probe opens it again for the whole probe time. Failures while it
+    /// is open do not prolong that.
     mutating func failed(at now: Duration) -> Bool {
         switch state {
         case .closed(let count) where count + 1 < failures: state = .closed(failures: count + 1)
@@ -67,5 +75,6 @@ struct Breaker: Sendable, Equatable {
     /// When the next attempt may start; nil unless the breaker is open.
     var openUntil: Duration? { if case .open(let until) = state { until } else { nil } }
 
+    /// False while it is open and during a probe.
     var isClosed: Bool { if case .closed = state { true } else { false } }
 }

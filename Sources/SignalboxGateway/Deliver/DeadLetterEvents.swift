@@ -13,14 +13,16 @@ package struct DeadLetterEvents: Sendable {
     private let routes: RouteTable
     private let variants: EventVariants
 
-    /// `variants`: makes the variants of events that routes define.
+    /// `variants`: makes the variants of events that routes define. `gateway`: the name in the events' `source`.
+    /// `routes`: only their patterns that name a `type` match such events.
     package init(gateway: String, routes: RouteTable, variants: EventVariants) {
         events = OperationalEvent(gateway: gateway)
         self.routes = routes
         self.variants = variants
     }
 
-    /// Nil if no route matches.
+    /// Nil if no route matches. The lane settles the delivery and stores this event in one transaction. `status`:
+    /// HTTP status of the last answer; nil without one. Counts the matches of routes at once.
     func event(about lease: Lease, status: Int?, reason: String, at now: Date) -> RoutedEvent? {
         // A body that cannot be parsed is not such an event, and has no subject.
         let body = EventDocument(lease.body)

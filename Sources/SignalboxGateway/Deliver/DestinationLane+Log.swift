@@ -6,7 +6,8 @@ import SignalboxStore
 
 /// The log lines of a lane.
 extension DestinationLane {
-    /// Passes an answer to the gate, and logs when the destination starts to fail and when it recovers.
+    /// Passes an answer to the gate, and logs when the destination starts to fail and when it recovers. Updates the
+    /// pause, the breaker and the permission. Called once for each attempt, before its place is free.
     func record(_ answer: RetryPolicy.Answer, of lease: Lease, now: Date) {
         if let quiet = RetryPolicy.quiet(after: answer, now: now) {
             gate.keepQuiet(until: elapsed() + .seconds(quiet))
@@ -33,7 +34,8 @@ extension DestinationLane {
         }
     }
 
-    /// Logs one settlement; successful ones at level debug only.
+    /// Logs one settlement; successful ones at level debug only. The level follows from the outcome: warning for dead
+    /// letters, info for retries and expiries, debug for the rest.
     func report(_ settlement: Settlement) {
         // Most settlements: formatting their metadata would cost more than their signatures.
         if case .delivered = settlement.outcome, logger.logLevel > .debug { return }
@@ -65,7 +67,8 @@ extension DestinationLane {
         }
     }
 
-    /// Logs an outcome that was not recorded, because the lane no longer held the lease.
+    /// Logs an outcome that was not recorded, because the lane no longer held the lease. Another process or a later
+    /// claim settled the delivery meanwhile, so the receiver may get it twice.
     func reportLost(_ lease: Lease) {
         logger.warning(
             "Outcome not recorded: the lease was lost.",

@@ -9,7 +9,8 @@ extension DestinationLane {
     // MARK: Permission
 
     /// Requests the destination's permission and passes the reply to the gate. Nil if permission was given; otherwise
-    /// the outcome of the deliveries that were to be sent.
+    /// the outcome of the deliveries that were to be sent. Records a refusal in the queue and in the gate. The
+    /// deliveries are then due at once but wait behind the gate.
     func outcomeWithoutPermission() async -> Outcome? {
         switch await sender.askPermission() {
         case .unknown:
@@ -39,7 +40,8 @@ extension DestinationLane {
         }
     }
 
-    /// Removes the record that permission is withheld, also one of an earlier process.
+    /// Removes the record that permission is withheld, also one of an earlier process. A destination without a
+    /// handshake needs no permission, so the lane also calls it at its start.
     func forgetWithheld() async {
         guard queue.isWithheld(by: name) else { return }
         await record { () throws(StoreError) in try await queue.permit(by: name) }
@@ -47,7 +49,8 @@ extension DestinationLane {
 
     // MARK: Backoff
 
-    /// Records how an answer changed the backoff.
+    /// Records how an answer changed the backoff. One attempt at a time records; it repeats until the record equals
+    /// the state. A failed write is retried after the next answer.
     func recordBackoff(after answer: RetryPolicy.Answer) async {
         guard gate.beginRecording() else { return }
         while true {
@@ -63,6 +66,7 @@ extension DestinationLane {
         }
     }
 
+    /// The record for operators: reason, start and end by the queue's clock. The end comes from the lane's clock.
     private func described(_ backoff: BackoffRecord.Backoff, _ answer: RetryPolicy.Answer) -> DestinationBackoff {
         let reason =
             switch backoff.kind {
@@ -76,16 +80,19 @@ extension DestinationLane {
             until: now.addingTimeInterval((backoff.until - elapsed()) / .seconds(1)))
     }
 
-    /// Removes the record when the lane ends, because its breaker ends with it.
+    /// Removes the record when the lane ends, because its breaker ends with it. Otherwise operators would see a
+    /// backoff that no process applies.
     func forgetBackoff() async {
         guard gate.recordedBackoff != nil else { return }
         await record { () throws(StoreError) in try await queue.record(nil, of: name) }
     }
 
+    /// Logs a failure and continues: the status is information for operators and does not decide about deliveries.
     private func record(_ write: () async throws(StoreError) -> Void) async {
         do throws(StoreError) { try await write() } catch { reportUnrecorded(error) }
     }
 
+    /// Several errors of the file are logged; the caller limits their number.
     private func reportUnrecorded(_ error: StoreError) {
         logger.error(
             "Cannot record the status of a destination.",

@@ -5,7 +5,8 @@ import SignalboxNotification
 import SignalboxStore
 
 /// Delivers the events of one destination. Lanes share only the queue and the HTTP clients, so a destination that
-/// hangs does not delay the others.
+/// hangs does not delay the others. A value whose copies share the gate and the wake-up. The dispatcher runs it on
+/// one task, and each attempt on a child task.
 struct DestinationLane: Sendable {
     let destination: Destination
     let sender: any Sender
@@ -16,9 +17,11 @@ struct DestinationLane: Sendable {
     let elapsed: @Sendable () -> Duration
     let gate: LaneGate
     private let wakeUp = WakeUp()
+    /// Whether settlements fail at present, so that an outage is logged once.
     private let settling = Outage()
 
-    /// `clock` and `elapsed` show the same time: `clock` sleeps, `elapsed` is measured from any start.
+    /// `clock` and `elapsed` show the same time: `clock` sleeps, `elapsed` is measured from any start. `deadLetters`:
+    /// read at every settlement, so that a reload takes effect at once.
     init(
         _ destination: Destination, sender: any Sender, queue: any LaneStore,
         deadLetters: Replaceable<DeadLetterEvents?>,
@@ -38,7 +41,9 @@ struct DestinationLane: Sendable {
             handshake: destination.handshake.map { Handshake(age: $0.age, retry: destination.retry) }, at: elapsed())
     }
 
-    /// Runs until the lane is drained, retired or closed and every attempt has ended.
+    /// Runs until the lane is drained, retired or closed and every attempt has ended. Returns after it has given back
+    /// all collected deliveries. A retired lane also closes itself in the queue; a lane that was drained or closed
+    /// leaves that to the dispatcher.
     func run() async {
         queue.openLane(name, isOrdered: isOrdered) { [wakeUp] in wakeUp.wake() }
         if destination.handshake == nil { await forgetWithheld() }
@@ -60,32 +65,38 @@ struct DestinationLane: Sendable {
         if gate.isRetired { await closeLane() }
     }
 
+    /// The name is the key of the lane in the roster and in the queue.
     var name: DestinationName { destination.name }
 
     /// True if a delivery may block later ones, so that overdue deliveries do not prove a stalled lane.
     var isOrdered: Bool { destination.ordering != nil }
 
-    /// True if the lane may start attempts and none is in flight.
+    /// True if the lane may start attempts and none is in flight. The watchdog uses it: an idle lane with overdue
+    /// deliveries is a defect.
     var isIdle: Bool { queue.isActive(name) && gate.isIdle(at: elapsed()) }
 
-    /// Makes the lane read the queue.
+    /// Makes the lane read the queue. Callable from any thread; several calls before a pass cause one pass.
     func wake() { wakeUp.wake() }
 
-    /// Ends the lane once no delivery is due. `isStop`: do not wait for rate limits and backoffs.
+    /// Ends the lane once no delivery is due. `isStop`: do not wait for rate limits and backoffs. Deliveries that
+    /// become due later stay in the queue. Callable from any thread.
     func drain(isStop: Bool) {
         gate.drain(isStop: isStop)
         wake()
     }
 
-    /// Ends the lane because the config changed. Attempts in flight continue to their end.
+    /// Ends the lane because the config changed. Attempts in flight continue to their end. Its successor starts when
+    /// it has ended, so a destination never has two lanes at work.
     func retire() {
         gate.retire()
         wake()
     }
 
+    /// True from ``retire()`` on.
     var isRetired: Bool { gate.isRetired }
 
     /// Ends the lane for a stop. Attempts in flight continue, but outcomes that cannot be recorded are given up.
+    /// Deliveries whose outcome is given up are repeated after the next start.
     func close() {
         gate.close()
         wake()
@@ -99,7 +110,8 @@ struct DestinationLane: Sendable {
         var wake: Duration?
     }
 
-    /// Starts attempts while the gate permits and deliveries are due.
+    /// Starts attempts while the gate permits and deliveries are due. Returns when no place is free, no delivery is
+    /// due, or the gate asks for a pause.
     private func begin(_ batches: inout LaneBatches, _ start: ([Lease], _ asks: Bool) -> Void) async -> Pass {
         guard queue.isActive(name) else {
             await giveBack(&batches)
@@ -125,14 +137,15 @@ struct DestinationLane: Sendable {
         }
     }
 
-    /// Returns deliveries that were collected for a request and not sent.
+    /// Returns deliveries that were collected for a request and not sent. Their attempts are not counted, and they
+    /// are due at once for the next claim.
     private func giveBack(_ batches: inout LaneBatches) async {
         guard !batches.isEmpty else { return }
         await settle(batches.takeAll().map { Settlement($0, .returned) })
     }
 
     /// Retries until the queue has closed the lane: deliveries that it holds in memory would otherwise be lost to its
-    /// successor.
+    /// successor. Logs the first failure only and retries once a second, until the gateway stops.
     private func closeLane() async {
         let outage = Outage()
         while !gate.isClosed {
@@ -149,6 +162,7 @@ struct DestinationLane: Sendable {
         }
     }
 
+    /// Returns no deliveries after an error, which it logs once for a row of failures.
     private func claim(upTo limit: Int) async -> [Lease] {
         do throws(StoreError) {
             let leases = try await queue.claim(from: name, upTo: limit)
@@ -166,6 +180,8 @@ struct DestinationLane: Sendable {
     // MARK: One attempt
 
     /// Sends one request, with one delivery unless the format batches. `asks`: after a request for permission.
+    /// Settles every delivery of the batch exactly once: sent, expired or returned. Frees its place before the
+    /// settlement is on disk, so that a slow disk does not delay the next request.
     private func attempt(_ batch: [Lease], asking asks: Bool) async {
         // The destination may have been paused or disabled after the claim.
         guard !gate.isShut, queue.isActive(name) else {
@@ -200,7 +216,7 @@ struct DestinationLane: Sendable {
         await recordBackoff(after: result.answer)
     }
 
-    /// Frees the place without an attempt.
+    /// Frees the place without an attempt. The breaker and the gate learn that the destination was not asked.
     private func leave(_ settlements: [Settlement]) async {
         gate.recordNoAttempt(at: elapsed())
         gate.sent()
@@ -208,6 +224,7 @@ struct DestinationLane: Sendable {
         await finish(settlements)
     }
 
+    /// `random` is evaluated for retries only. A dead delivery brings its dead-letter event along as the successor.
     private func settlement(
         of lease: Lease, _ result: SendResult, now: Date, random: @autoclosure () -> Double
     ) -> Settlement {
@@ -221,6 +238,7 @@ struct DestinationLane: Sendable {
         return settlement
     }
 
+    /// Logs the outcomes before it settles them, so that the log has them also after a crash.
     private func finish(_ settlements: [Settlement]) async {
         for settlement in settlements { report(settlement) }
         await settle(settlements)
@@ -236,6 +254,8 @@ struct DestinationLane: Sendable {
         }
     }
 
+    /// Retries once a second until the settlement is on disk. Returns without it only after ``close()`` or a
+    /// cancellation.
     private func settle(_ settlement: Settlement) async {
         while true {
             do throws(StoreError) {

@@ -7,8 +7,9 @@ package import SignalboxStore
 
 /// Runs a lane for every destination, and the timer that wakes them when deliveries become due.
 ///
-/// The flow: a ``DestinationLane`` claims due deliveries as its ``LaneGate`` permits, a ``Sender`` makes the attempts,
-/// ``RetryPolicy`` decides the outcome, and the queue settles it. ``LaneRoster`` replaces lanes after a reload.
+/// The flow: a ``DestinationLane`` claims due deliveries as its ``LaneGate`` permits, a ``Sender`` makes the
+/// attempts, ``RetryPolicy`` decides the outcome, and the queue settles it. ``LaneRoster`` replaces lanes after a
+/// reload. One dispatcher runs for each data directory. All lanes share its clock and its timer.
 package struct Dispatcher: Service {
     private let roster: LaneRoster
     private let queue: any LaneStore
@@ -16,13 +17,15 @@ package struct Dispatcher: Service {
     private let deadLetters: Replaceable<DeadLetterEvents?>
     private let logger: Logger
     private let clock: any Clock<Duration>
+    /// How long a stop starts attempts of due deliveries.
     private let drainTime: Duration
 
     /// How often the queue is checked for due deliveries.
     private static let tick: Duration = .milliseconds(200)
 
     /// `deadLetters`: makes events about dead deliveries; nil for none. `drainTime`: how long a stop starts attempts
-    /// of due deliveries. Attempts in flight are awaited after that.
+    /// of due deliveries. Attempts in flight are awaited after that. Equal names among the destinations are a
+    /// programming error.
     package init(
         _ destinations: [(destination: Destination, sender: any Sender)], queue: any LaneStore,
         deadLetters: DeadLetterEvents? = nil, logger: Logger, clock: any Clock<Duration> = ContinuousClock(),
@@ -44,7 +47,8 @@ package struct Dispatcher: Service {
     }
 
     /// Replaces the destinations. Attempts in flight end with their former settings. Lanes of equal destinations for
-    /// which `isSame` holds continue unchanged.
+    /// which `isSame` holds continue unchanged. New lanes start once their predecessors have ended. Starts no lane
+    /// after a drain began.
     package func replace(
         _ destinations: [(destination: Destination, sender: any Sender)], deadLetters: DeadLetterEvents?,
         isSame: (_ destination: DestinationName) -> Bool
@@ -58,7 +62,8 @@ package struct Dispatcher: Service {
         roster.replace(by: lanes) { old, new in old.destination == new.destination && isSame(new.name) }
     }
 
-    /// Runs until a graceful shutdown, then until every due delivery was attempted or `drainTime` has passed.
+    /// Runs until a graceful shutdown, then until every due delivery was attempted or `drainTime` has passed. Never
+    /// throws. The service group starts its stop; the queue must stay open until it has returned.
     package func run() async throws {
         await withGracefulShutdownHandler {
             await runUntilDrained()
@@ -67,7 +72,8 @@ package struct Dispatcher: Service {
         }
     }
 
-    /// Runs until ``drain(within:)`` was called and no delivery is due, or its time is over.
+    /// Runs until ``drain(within:)`` was called and no delivery is due, or its time is over. Finally records the
+    /// deliveries in memory that were never begun.
     package func runUntilDrained() async {
         do throws(StoreError) {
             try await queue.forgetBackoffs()
@@ -100,8 +106,9 @@ package struct Dispatcher: Service {
     /// Time since the first call: a clock that does not jump.
     package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
 
-    /// Ends the lanes once no delivery is due. With a time, it is a stop: lanes end after it at the latest, and do not
-    /// wait for rate limits and backoffs.
+    /// Ends the lanes once no delivery is due. With a time, it is a stop: lanes end after it at the latest, and do
+    /// not wait for rate limits and backoffs. Returns at once; ``runUntilDrained()`` returns when the lanes have
+    /// ended. Callable from any thread.
     package func drain(within time: Duration? = nil) {
         roster.close()
         for lane in roster.lanes { lane.drain(isStop: time != nil) }
@@ -113,6 +120,8 @@ package struct Dispatcher: Service {
         }
     }
 
+    /// Checks the queue for due deliveries every ``tick`` and runs the watchdog. Logs an outage of the queue once, and
+    /// its end.
     private func keepTime() async {
         var watchdog = Watchdog()
         var ticks = 0
@@ -143,7 +152,8 @@ package struct Dispatcher: Service {
 }
 
 extension Dispatcher {
-    /// Logs lanes that stopped, once for each stop, and wakes them.
+    /// Logs lanes that stopped, once for each stop, and wakes them. Looks for two defects: reads of the queue that
+    /// hang, and idle lanes with overdue deliveries. It wakes the latter.
     private func check(_ watchdog: inout Watchdog) async {
         for lane in roster.lanes {
             guard let reading = watchdog.stuckReading(lane.name, queue.readingNumber(of: lane.name)) else { continue }

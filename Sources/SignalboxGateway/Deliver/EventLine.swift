@@ -1,18 +1,19 @@
 import SignalboxNotification
 
-/// Formats an event in a few lines for a terminal.
+/// Formats an event in a few lines for a terminal. The terminal inbox and `signalbox listen` use it.
 package struct EventLine {
     private let bold: String
     private let dim: String
     private let plain: String
 
-    /// `color`: use escape sequences.
+    /// `color`: use escape sequences. Without color the text has no escape sequences at all.
     package init(color: Bool) {
         (bold, dim, plain) = color ? ("\u{1B}[1m", "\u{1B}[2m", "\u{1B}[0m") : ("", "", "")
     }
 
     /// The lines of an event, or of a body that is not an event, each with its line end. Control characters become
-    /// spaces, because payloads are not trusted.
+    /// spaces, because payloads are not trusted. Works for every event of the gateway, also for redacted and
+    /// transformed ones, whose members may be missing.
     package func text(_ body: [UInt8]) -> String {
         guard let event = EventDocument(body), event.json("data") != nil else {
             return "\(body.count) bytes that are not an event\n"
@@ -28,6 +29,7 @@ package struct EventLine {
         return text
     }
 
+    /// Names and values in the order of the output. Members that the event lacks are left out.
     private func details(_ event: EventDocument) -> [(String, String)] {
         func action(_ type: String?, _ value: String?) -> String { (type ?? "?") + (value.map { " " + $0 } ?? "") }
         var details: [(String, String)] = []
@@ -46,6 +48,7 @@ package struct EventLine {
         return details
     }
 
+    /// True for characters that could change the terminal or the direction of the text.
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -55,6 +58,7 @@ package struct EventLine {
         }
     }
 
+    /// Each such scalar becomes one space.
     private func printable(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { Self.isControl($0) ? " " : $0 }))
     }

@@ -1,6 +1,7 @@
 internal import CZlib
 
-/// Compresses bytes for `content-encoding: gzip` (RFC 1952). Deterministic: the header has no time.
+/// Compresses bytes for `content-encoding: gzip` (RFC 1952). Deterministic: the header has no time. Takes the whole
+/// input at once; stops the process if zlib has no memory.
 package func gzip(_ bytes: [UInt8]) -> [UInt8] {
     var stream = z_stream()
     // At a fixed address: zlib stores the address of its stream and rejects one that was moved.

@@ -3,7 +3,8 @@ import ServiceLifecycle
 package import SignalboxConfig
 package import SignalboxStore
 
-/// Removes events and deliveries beyond their retention from the queue.
+/// Removes events and deliveries beyond their retention from the queue. Runs a round every minute. A failed round is
+/// logged once and repeated with the next one.
 package struct Janitor: Service {
     private let queue: any UpkeepStore
     private let retention: @Sendable () -> Retention
@@ -15,7 +16,7 @@ package struct Janitor: Service {
     /// Time between two steps of a round, so that other work gets access to the file.
     private static let pause: Duration = .milliseconds(20)
 
-    /// `retention`: read at every round.
+    /// `retention`: read at every round. Called again at each round, so a reload takes effect without a restart.
     package init(
         _ queue: any UpkeepStore, retention: @escaping @Sendable () -> Retention, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock()
@@ -26,7 +27,7 @@ package struct Janitor: Service {
         self.clock = clock
     }
 
-    /// Runs until a graceful shutdown.
+    /// Runs until a graceful shutdown. Starts with a round at once. A round in progress ends at its next step.
     package func run() async throws {
         // The closure does not throw, so that a shutdown is a normal return.
         await cancelWhenGracefulShutdown {
@@ -37,6 +38,8 @@ package struct Janitor: Service {
         }
     }
 
+    /// Works in short steps, so that commits of other tasks come between them. Reports failures to the queue's
+    /// health.
     private func clean() async {
         do throws(StoreError) {
             let removed = try await queue.remove(beyond: retention()) {
@@ -61,7 +64,7 @@ extension Janitor: CustomStringConvertible {
 }
 
 extension Retention {
-    /// The retention that a config sets.
+    /// The retention that a config sets. Sizes are in bytes.
     package init(_ config: GatewayConfig) {
         self.init(
             ended: config.retention.ended, dead: config.retention.dead, bytes: config.retention.bytes,

@@ -6,6 +6,7 @@ import Synchronization
 ///
 /// A class because every attempt of the lane reports to it.
 final class LaneGate: Sendable {
+    /// All of it is under one lock, which is never held during a wait or a call of other code.
     private struct State {
         var sending = 0
         var unsettled = 0
@@ -26,20 +27,25 @@ final class LaneGate: Sendable {
         var quietUntil: Duration?
         var record = BackoffRecord()
 
-        /// The present backoff; nil for none.
+        /// The present backoff; nil for none. An open breaker takes precedence over a pause that the destination
+        /// asked for.
         func backoff(at now: Duration) -> BackoffRecord.Backoff? {
             if let until = breaker.openUntil { return .init(kind: .breakerOpen, until: until) }
             return quietUntil.flatMap { $0 > now ? .init(kind: .retryAfter, until: $0) : nil }
         }
     }
 
+    /// Serialises the lane's pass and its attempts, which run on different threads.
     private let state: Mutex<State>
+    /// The destination's concurrency.
     private let limit: Int
     private let perSecond: Double?
+    /// Outcomes that may wait for the disk; beyond it the lane starts no attempt.
     private let unsettledLimit = 1024
 
     /// `perSecond`: maximum rate of attempts; nil for no limit. `handshake`: nil if the destination needs no
-    /// permission.
+    /// permission. `limit`: requests in flight at the same time. `at`: the lane's clock now, from which the rate
+    /// counts.
     init(limit: Int, breaker: Breaker, perSecond: Double?, handshake: Handshake? = nil, at now: Duration) {
         self.limit = limit
         self.perSecond = perSecond
@@ -47,6 +53,7 @@ final class LaneGate: Sendable {
         state = Mutex(State(breaker: breaker, bucket: bucket, handshake: handshake))
     }
 
+    /// The caller starts as many attempts as it takes places, or gives the others back.
     enum Places: Equatable {
         /// This many places were taken; zero until an attempt ends.
         case free(Int)
@@ -65,7 +72,9 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Takes all free places.
+    /// Takes all free places. Checks in this order: end of the lane, pause, concurrency, breaker, permission, rate.
+    /// The first limit that holds decides. Each place counts as sending and as unsettled until ``sent()`` and
+    /// ``settled()``.
     func takePlaces(at now: Duration) -> Places {
         state.withLock { state in
             guard !state.isClosed, !state.isRetired, state.shutters == 0 else { return .free(0) }
@@ -100,7 +109,8 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Returns places for which there was no delivery.
+    /// Returns places for which there was no delivery. Undoes everything that ``takePlaces(at:)`` did for these
+    /// places, including a probe and a question that were begun.
     func giveBack(_ count: Int, at now: Duration) {
         state.withLock { state in
             state.sending -= count
@@ -112,10 +122,12 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Records that an attempt has ended; its outcome is not on disk yet.
+    /// Records that an attempt has ended; its outcome is not on disk yet. The place is free for another attempt, but
+    /// still counts as unsettled. Call it once for each place.
     func sent() { state.withLock { $0.sending -= 1 } }
 
-    /// Records that an outcome is on disk. True if no attempt could start before that.
+    /// Records that an outcome is on disk. True if no attempt could start before that. Call it once for each place,
+    /// after the settlement. True means that the lane must be woken.
     func settled() -> Bool {
         state.withLock { state in
             defer { state.unsettled -= 1 }
@@ -125,6 +137,7 @@ final class LaneGate: Sendable {
 
     // MARK: Results of attempts
 
+    /// The lane logs each change once, as a transition of the destination.
     enum Change: Equatable {
         case none
         /// The destination started to fail.
@@ -135,7 +148,8 @@ final class LaneGate: Sendable {
         case takesAgain
     }
 
-    /// Records that the destination did not answer, or answered with a server error.
+    /// Records that the destination did not answer, or answered with a server error. The breaker counts failures in a
+    /// row. A failure before it opens is reported once, until the destination recovers.
     func recordFailure(at now: Duration) -> Change {
         state.withLock { state in
             let wasFailing = state.isFailing
@@ -145,7 +159,8 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Records that the destination answered. `delivered`: with 2xx.
+    /// Records that the destination answered. `delivered`: with 2xx. Every answer closes the breaker, but only a
+    /// delivery or a closing breaker ends the state of failing.
     func recordAnswer(delivered: Bool) -> Change {
         state.withLock { state in
             let closes = state.breaker.succeeded()
@@ -155,16 +170,19 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Records that no attempt was made, so that the destination's health is unknown.
+    /// Records that no attempt was made, so that the destination's health is unknown. A probe that was not sent
+    /// leaves the breaker open, and the next attempt may probe.
     func recordNoAttempt(at now: Duration) { state.withLock { $0.breaker.abandonProbe(at: now) } }
 
-    /// Pauses attempts, as the destination asked.
+    /// Pauses attempts, as the destination asked. An earlier, longer pause stays in effect. `until`: on the lane's
+    /// clock.
     func keepQuiet(until: Duration) {
         state.withLock { $0.quietUntil = max($0.quietUntil ?? until, until) }
     }
 
     /// Records a failed claim; true for the first one in a row. Claims from memory do not prove that the file works,
-    /// so the row ends only after more successes than can be served from memory.
+    /// so the row ends only after more successes than can be served from memory. Otherwise each failed claim of a
+    /// long outage would log a line.
     func recordFailedClaim() -> Bool {
         state.withLock { state in
             defer { state.uncertainClaims = StoreLimits.longestRunFromMemory }
@@ -180,14 +198,18 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Stops attempts until ``reopen()``, while the settlement that disables the destination is not on disk.
+    /// Stops attempts until ``reopen()``, while the settlement that disables the destination is not on disk. Several
+    /// attempts may shut the gate; it opens when each has called ``reopen()``.
     func shut() { state.withLock { $0.shutters += 1 } }
 
+    /// Call it once for each ``shut()``, when the settlement is on disk.
     func reopen() { state.withLock { $0.shutters -= 1 } }
 
+    /// An attempt checks it before it sends: it may have been claimed before the gate was shut.
     var isShut: Bool { state.withLock { $0.shutters > 0 } }
 
-    /// True if no attempt is in flight and attempts may start.
+    /// True if no attempt is in flight and attempts may start. The watchdog uses it. A rate that was unused for five
+    /// seconds counts as idle, a shorter pause does not.
     func isIdle(at now: Duration) -> Bool {
         state.withLock { state in
             state.sending == 0 && state.unsettled == 0 && !state.isClosed && !state.isRetired && state.breaker.isClosed
@@ -198,10 +220,12 @@ final class LaneGate: Sendable {
 
     // MARK: Record of the backoff
 
-    /// Starts recording the backoff; false while another attempt is recording it.
+    /// Starts recording the backoff; false while another attempt is recording it. The caller that gets true writes
+    /// the steps of ``nextRecord(at:)`` until it is done.
     func beginRecording() -> Bool { state.withLock { $0.record.begin() } }
 
-    /// The next change to record. A probe in flight does not change the record.
+    /// The next change to record. A probe in flight does not change the record. Keeps the recorded backoff during a
+    /// probe, because the probe decides whether it ends.
     func nextRecord(at now: Duration) -> BackoffRecord.Step {
         state.withLock { state in
             let isProbing = state.breaker.openUntil == nil && !state.breaker.isClosed
@@ -209,8 +233,10 @@ final class LaneGate: Sendable {
         }
     }
 
+    /// The lane passes it back to ``recordingFailed(before:)`` after a failed write.
     var recordedBackoff: BackoffRecord.Backoff? { state.withLock(\.record.recorded) }
 
+    /// The next failure is reported again.
     func recordingSucceeded() { state.withLock { $0.record.succeed() } }
 
     /// True for the first failure in a row. `former`: the backoff that is still recorded.
@@ -221,7 +247,8 @@ final class LaneGate: Sendable {
     // MARK: Permission
 
     /// Records a permission. `perMinute`: permitted requests per minute, nil for no limit. The lower of this and the
-    /// lane's own rate applies.
+    /// lane's own rate applies. A rate that did not change keeps its bucket, so that a repeated permission grants no
+    /// extra burst.
     func recordGiven(perMinute: Int?, at now: Duration) {
         state.withLock { state in
             state.handshake?.given(at: now)
@@ -236,23 +263,26 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Records that permission was withheld. `asked`: minimum time until the next request for it.
+    /// Records that permission was withheld. `asked`: minimum time until the next request for it. The longer one of
+    /// `asked` and the handshake's own backoff applies.
     func recordWithheld(at now: Duration, asked: Duration) {
         state.withLock { $0.handshake?.withheld(at: now, asked: asked) }
     }
 
-    /// Records that permission was not requested after all.
+    /// Records that permission was not requested after all. The next attempt requests permission instead.
     func abandonQuestion() { state.withLock { $0.handshake?.abandon() } }
 
     /// Invalidates a permission: the next attempt requests it again.
     func takeBackPermission() { state.withLock { $0.handshake?.takeBack() } }
 
-    /// Requests a withheld permission at once.
+    /// Requests a withheld permission at once. An operator resumed the destination, so the backoff of refusals does
+    /// not apply.
     func askAgain() { state.withLock { $0.handshake?.askAgain() } }
 
     // MARK: End
 
-    /// Ends the lane once no delivery is due. `isStop`: or no due delivery may be attempted yet.
+    /// Ends the lane once no delivery is due. `isStop`: or no due delivery may be attempted yet. A stop ignores the
+    /// rate limit: a lane that waits for a token then counts as exhausted.
     func drain(isStop: Bool) {
         state.withLock { state in
             state.isDraining = true
@@ -260,10 +290,11 @@ final class LaneGate: Sendable {
         }
     }
 
-    /// Starts no further attempt: a successor may follow.
+    /// Starts no further attempt: a successor may follow. Attempts in flight continue. It cannot be undone.
     func retire() { state.withLock { $0.isRetired = true } }
 
-    /// Starts no further attempt: the gateway stops.
+    /// Starts no further attempt: the gateway stops. A lane that is closed gives up settlements that fail, instead of
+    /// retrying them.
     func close() { state.withLock { $0.isClosed = true } }
 
     var isDraining: Bool { state.withLock { $0.isDraining } }

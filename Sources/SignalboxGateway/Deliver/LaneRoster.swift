@@ -11,12 +11,15 @@ final class LaneRoster: Sendable {
     let starts: AsyncStream<DestinationLane>
     private let start: AsyncStream<DestinationLane>.Continuation
 
+    /// `successors` are lanes of the next config that wait for the end of the running one; a later reload replaces
+    /// them.
     private struct Places {
         var running: [DestinationName: DestinationLane]
         var successors: [DestinationName: DestinationLane] = [:]
         var isClosed = false
     }
 
+    /// The names must be different. The lanes are in ``starts`` at once.
     init(_ lanes: [DestinationLane]) {
         (starts, start) = AsyncStream.makeStream(of: DestinationLane.self)
         places = Mutex(Places(running: Dictionary(uniqueKeysWithValues: lanes.map { ($0.name, $0) })))
@@ -27,7 +30,8 @@ final class LaneRoster: Sendable {
     var lanes: [DestinationLane] { places.withLock { Array($0.running.values) } }
 
     /// Replaces all lanes, except running ones for which `keeps` holds. Replaced lanes finish their attempts in
-    /// flight. Has no effect after ``close()``.
+    /// flight. Has no effect after ``close()``. Calls `keeps` under the lock, so it must not call the roster. A
+    /// destination without a successor gets none: its lane ends and is removed.
     func replace(by lanes: [DestinationLane], keeping keeps: (_ old: DestinationLane, _ new: DestinationLane) -> Bool) {
         let next = Dictionary(uniqueKeysWithValues: lanes.map { ($0.name, $0) })
         let (begun, retired) = places.withLock { places -> ([DestinationLane], [DestinationLane]) in
@@ -51,7 +55,8 @@ final class LaneRoster: Sendable {
         for lane in retired { lane.retire() }
     }
 
-    /// Records that a lane has ended, and starts its successor if there is one.
+    /// Records that a lane has ended, and starts its successor if there is one. Call it once for each lane from
+    /// ``starts``, after its last attempt.
     func ended(_ name: DestinationName) {
         let successor = places.withLock { places -> DestinationLane? in
             let successor = places.isClosed ? nil : places.successors.removeValue(forKey: name)
@@ -61,7 +66,7 @@ final class LaneRoster: Sendable {
         if let successor { start.yield(successor) }
     }
 
-    /// Starts no further lane.
+    /// Starts no further lane. Running lanes are not ended; successors that wait are never started.
     func close() {
         places.withLock { $0.isClosed = true }
         start.finish()

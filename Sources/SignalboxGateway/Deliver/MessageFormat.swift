@@ -5,7 +5,8 @@ import SignalboxNotification
 import SignalboxRouting
 package import SignalboxStore
 
-/// The request of one or more deliveries, before it is signed and compressed.
+/// The request of one or more deliveries, before it is signed and compressed. ``WebhookSender`` adds the headers that
+/// every format has, such as the signature.
 package struct WebhookMessage: Sendable {
     /// Type of the body; nil for none.
     package var contentType: String?
@@ -15,28 +16,33 @@ package struct WebhookMessage: Sendable {
     package var body: [UInt8]
 }
 
-/// Why a message cannot be written, as a clause. Permanent: the next attempt would fail in the same way.
+/// Why a message cannot be written, as a clause. Permanent: the next attempt would fail in the same way. The delivery
+/// becomes a dead letter with this text as its reason.
 package struct UnwritableMessage: Error, Sendable, Equatable, CustomStringConvertible {
     package let description: String
 }
 
-/// Writes the messages of one destination.
+/// Writes the messages of one destination. A value without mutable state: the attempts of a lane share it.
 package struct MessageWriter: Sendable {
     private let format: Destination.Format
     private let template: EventTemplate?
 
-    /// Compiles the template, if the format has one.
+    /// Compiles the template, if the format has one. Stops the process if the template is invalid, because the config
+    /// was checked before.
     package init(_ format: Destination.Format) {
         self.format = format
         template = if case .template(let source) = format { EventTemplate(source) } else { nil }
     }
 
-    /// Writes the message for these deliveries: one, unless the format batches. Deterministic: the same deliveries make
-    /// the same bytes.
+    /// Writes the message for these deliveries: one, unless the format batches. Deterministic: the same deliveries
+    /// make the same bytes.
     ///
-    /// Sources: github.com/cloudevents/spec, v1.0.2, bindings/http-protocol-binding.md, 3.1 (binary), 3.2 (structured),
-    /// 3.3 (batched), and formats/json-format.md, 4; github.com/standard-webhooks/standard-webhooks,
+    /// Sources: github.com/cloudevents/spec, v1.0.2, bindings/http-protocol-binding.md, 3.1 (binary), 3.2
+    /// (structured), 3.3 (batched), and formats/json-format.md, 4; github.com/standard-webhooks/standard-webhooks,
     /// spec/standard-webhooks.md, "Payload structure"
+    ///
+    /// Throws ``UnwritableMessage`` for an event that cannot be read, a payload that was not stored, and a template
+    /// that fails on this event. `leases` must not be empty.
     package func message(for leases: [Lease]) throws(UnwritableMessage) -> WebhookMessage {
         precondition(
             !leases.isEmpty && (leases.count == 1 || format.batch != nil), "A request of this format has one event.")
@@ -73,6 +79,7 @@ package struct MessageWriter: Sendable {
 }
 
 extension Lease {
+    /// The stored event, parsed for the formats that take it apart.
     fileprivate func event() throws(UnwritableMessage) -> EventDocument {
         guard let event = EventDocument(body) else {
             throw UnwritableMessage(description: "the stored event cannot be read")
@@ -82,7 +89,8 @@ extension Lease {
 }
 
 extension WebhookMessage {
-    /// Attributes and extensions in `ce-` headers, `data` as the body.
+    /// Attributes and extensions in `ce-` headers, `data` as the body. Only `datacontenttype` becomes a header
+    /// without the prefix.
     fileprivate static func cloudEventsBinary(_ event: EventDocument) -> WebhookMessage {
         var message = WebhookMessage(body: event.json("data")?.bytes ?? [])
         for (name, text) in event.attributes {
@@ -105,7 +113,8 @@ extension WebhookMessage {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// The event's type, its time and its data. Its id is in `webhook-id`.
+    /// The event's type, its time and its data. Its id is in `webhook-id`. Members that the event lacks are left out
+    /// of the body.
     fileprivate static func standardWebhooks(_ event: EventDocument) -> WebhookMessage {
         var json = JSONWriter()
         json.beginObject()
@@ -117,13 +126,15 @@ extension WebhookMessage {
     }
 }
 
-/// The `webhook-id` of a message, by which a receiver recognises a repeat.
+/// The `webhook-id` of a message, by which a receiver recognises a repeat. The same in every attempt, so a receiver
+/// can drop a delivery that it has already processed.
 package enum MessageID {
     // The key separates this digest from others; it is not secret.
     private static let digest = MessageAuthentication(key: Array("signalbox: id of a batch".utf8))
 
-    /// The event's id; for several events, 32 hexadecimal digits derived from their ids, independent of their order. A
-    /// retried batch has the same id.
+    /// The event's id; for several events, 32 hexadecimal digits derived from their ids, independent of their order.
+    /// A retried batch has the same id. A batch that is cut differently on a retry has another id, because it has
+    /// other events.
     package static func of(_ leases: [Lease]) -> String {
         guard leases.count > 1 else { return leases.first?.event ?? "" }
         let ids = leases.map(\.event).sorted().joined(separator: "\n")

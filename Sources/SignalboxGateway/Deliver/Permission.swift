@@ -2,7 +2,8 @@ import Foundation
 import SignalboxConfig
 package import SignalboxEgress
 
-/// A destination's answer to a request for permission.
+/// A destination's answer to a request for permission. ``WebhookSender/askPermission()`` returns it, and
+/// ``Handshake`` decides from it when the next request is made.
 package enum Permission: Sendable, Equatable {
     /// `perMinute`: permitted requests per minute; nil for no limit.
     case given(perMinute: Int?)
@@ -18,7 +19,8 @@ extension Permission {
 
     /// Reads the answer to a validation request (CloudEvents, HTTP 1.1 Web Hooks for Event Delivery, 4.2). Only a
     /// reply of 2xx whose `WebHook-Allowed-Origin` is the gateway's origin or `*` gives permission. Without a
-    /// `WebHook-Allowed-Rate`, the requested rate applies.
+    /// `WebHook-Allowed-Rate`, the requested rate applies. A malformed rate counts as withheld, because the gateway
+    /// must not send faster than permitted. Network failures count as withheld too.
     init(_ answer: Result<OutboundReply, TransportError>, to handshake: Destination.Handshake) {
         switch answer {
         case .failure(.stopped): self = .unknown
@@ -27,6 +29,7 @@ extension Permission {
         }
     }
 
+    /// The reason names the header and the status, for operators. `reply`: of any status.
     private static func read(_ reply: OutboundReply, _ handshake: Destination.Handshake) -> Permission {
         func withheld(_ reason: String) -> Permission {
             .withheld(reason: text(reason), retryAfter: reply.retryAfter)
@@ -49,11 +52,13 @@ extension Permission {
         return .given(perMinute: number)
     }
 
+    /// The prefix is part of the reason that operators see in lists and logs.
     private static func text(_ reason: String) -> String { "no permission to send: \(reason)" }
 
     private static func trimmed(_ text: String) -> String { text.trimmingCharacters(in: .whitespaces) }
 
-    /// The beginning of a received text, limited to characters that are safe in logs and terminals.
+    /// The beginning of a received text, limited to characters that are safe in logs and terminals. At most 64
+    /// characters; others than printable ASCII become question marks.
     private static func glimpse(_ text: String) -> String {
         "\"" + String(text.unicodeScalars.prefix(64).map { (" "..."~").contains($0) ? Character($0) : "?" }) + "\""
     }

@@ -4,7 +4,7 @@ import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxStore
 
-/// The result of a test event.
+/// The result of a test event. `signalbox destinations test` and the API report it. The attempt is not stored.
 package struct PingResult: Sendable {
     /// True if the destination answered with 2xx.
     package let wasTaken: Bool
@@ -17,6 +17,7 @@ package struct PingResult: Sendable {
     /// The result as a clause, for people.
     package let words: String
 
+    /// Reads the answer and the duration of the attempt.
     package init(_ result: SendResult) {
         status = result.answer.status
         wasTaken = status.map { (200..<300).contains($0) } ?? false
@@ -26,12 +27,13 @@ package struct PingResult: Sendable {
         words = what + " after \(duration) ms" + (remote.map { " (\($0))" } ?? "")
     }
 
-    /// A test that was not sent, with the reason.
+    /// A test that was not sent, with the reason. The destination received at most the request for permission.
     init(withheld reason: String) { (wasTaken, status, duration, remote, words) = (false, nil, 0, nil, reason) }
 }
 
 extension OperationalEvent {
-    /// A test event as a lease for a sender, without a delivery in the queue.
+    /// A test event as a lease for a sender, without a delivery in the queue. It has delivery id 0 and no earlier
+    /// attempts.
     package func pingLease(to destination: DestinationName, at now: Date = Date()) -> Lease {
         let event = event(.ping, subject: "destination/\(destination)", at: now) {
             $0.member("destination", destination.name)

@@ -3,16 +3,18 @@ package import SignalboxConfig
 package import SignalboxEgress
 package import SignalboxStore
 
-/// Decides the outcome of a delivery after an attempt. Pure: the caller passes the time and the random number.
+/// Decides the outcome of a delivery after an attempt. Pure: the caller passes the time and the random number. Lanes
+/// use it for deliveries, handshakes for permissions, and downloads for its backoff only.
 package struct RetryPolicy: Sendable {
     private let retry: Destination.Retry
     /// Longer waits that a server requests are cut to this.
     static let longestRetryAfter: TimeInterval = 24 * 3600
 
-    /// `retry`: attempts and backoff of the destination.
+    /// `retry`: attempts and backoff of the destination. The policy has no state: a delivery's number of attempts
+    /// comes from the queue.
     package init(_ retry: Destination.Retry) { self.retry = retry }
 
-    /// The result of an attempt.
+    /// The result of an attempt. ``Sender`` makes it from the HTTP reply or the transport error, without the body.
     package enum Answer: Sendable, Equatable {
         case replied(status: Int, retryAfter: RetryAfter?)
         case failed(TransportError)
@@ -29,7 +31,10 @@ package struct RetryPolicy: Sendable {
         }
     }
 
-    /// `number`: of this attempt, from 1. `random`: in 0..<1, evaluated for retries only, because it is a system call.
+    /// `number`: of this attempt, from 1. `random`: in 0..<1, evaluated for retries only, because it is a system
+    /// call. Delivered for 2xx. Retried for temporary failures: transport errors that may pass, 408, 425, 429 and
+    /// 5xx. Returned if the gateway stopped. Postponed by one to two seconds, without counting the attempt, if this
+    /// process has no descriptors. Dead in all other cases, and after the last attempt.
     package func outcome(
         of answer: Answer, number: Int, now: Date, random: @autoclosure () -> Double
     ) -> Outcome {
@@ -49,6 +54,8 @@ package struct RetryPolicy: Sendable {
         }
     }
 
+    /// Adds a random part of the backoff to the time that the server asked for, so retries of many deliveries spread
+    /// out.
     private func again(
         _ number: Int, _ now: Date, _ random: Double, status: Int?, reason: String, retryAfter: RetryAfter?
     ) -> Outcome {
@@ -60,26 +67,29 @@ package struct RetryPolicy: Sendable {
         return .retry(after: .seconds(asked + backoff(number) * random), status: status, reason: reason)
     }
 
-    /// The pause that the destination requests for all its deliveries, in seconds.
+    /// The pause that the destination requests for all its deliveries, in seconds. Nil unless the status is 429 or
+    /// 503 with a `Retry-After`. At most ``longestRetryAfter``.
     package static func quiet(after answer: Answer, now: Date) -> TimeInterval? {
         guard case .replied(let status, let retryAfter?) = answer, status == 429 || status == 503 else { return nil }
         return min(retryAfter.delay(from: now), longestRetryAfter)
     }
 
-    /// The longest wait after this attempt, in seconds: doubled each time, up to the maximum.
+    /// The longest wait after this attempt, in seconds: doubled each time, up to the maximum. `number`: of the
+    /// attempt that failed, from 1. The exponent is bounded, so large numbers do not overflow.
     package func backoff(_ number: Int) -> TimeInterval {
         let base = TimeInterval(retry.base.milliseconds) / 1000
         let longest = TimeInterval(retry.max.milliseconds) / 1000
         return min(longest, base * pow(2, TimeInterval(min(number - 1, 62))))
     }
 
-    /// The health of the destination that an answer shows, independent of the delivery's outcome.
+    /// The health of the destination that an answer shows, independent of the delivery's outcome. The breaker opens
+    /// after failures in a row; `unknown` neither opens nor closes it.
     package enum Health: Sendable, Equatable {
         case well, ill, unknown
     }
 
-    /// Reads an answer: network failures and 5xx are ill, any other reply is well. Failures of this process and of the
-    /// config do not count.
+    /// Reads an answer: network failures and 5xx are ill, any other reply is well. Failures of this process and of
+    /// the config do not count. A reply such as 404 shows a destination that works, although the delivery fails.
     package static func health(by answer: Answer) -> Health {
         switch answer {
         case .failed(.stopped), .failed(.exhausted), .failed(.unusable), .failed(.denied): .unknown
@@ -89,11 +99,13 @@ package struct RetryPolicy: Sendable {
     }
 
     /// Why an answer disables its destination; nil if it does not. 410 means permanently gone (Standard Webhooks;
-    /// CloudEvents HTTP web hooks, 2.2).
+    /// CloudEvents HTTP web hooks, 2.2). The text is the reason that operators see. The destination then stays
+    /// disabled until an operator resumes it.
     package static func disabling(_ answer: Answer) -> String? {
         if case .replied(status: 410, _) = answer { "answered 410: it is gone" } else { nil }
     }
 
+    /// The other statuses would be the same for each attempt with this request.
     private static func isTemporary(_ status: Int) -> Bool {
         status == 408 || status == 425 || status == 429 || (500..<600).contains(status)
     }

@@ -1,21 +1,24 @@
 import SignalboxEgress
 package import SignalboxStore
 
-/// Sends the events of a lane.
+/// Sends the events of a lane. A lane calls it from several tasks at once, up to the destination's concurrency.
+/// ``WebhookSender`` posts to a URL, and ``InboxSender`` prints.
 package protocol Sender: Sendable {
     /// Makes one attempt with these deliveries in one request: one delivery, unless the destination's format batches.
-    /// Failures are part of the result.
+    /// Failures are part of the result. Never throws; the destination's timeout bounds each request. `leases` has at
+    /// least one delivery.
     func send(_ leases: [Lease]) async -> SendResult
 
-    /// Requests the destination's permission.
+    /// Requests the destination's permission. Called by one attempt at a time, before its deliveries are sent.
     func askPermission() async -> Permission
 }
 
 extension Sender {
-    /// For destinations that need no permission.
+    /// For destinations that need no permission. Permits any number of requests a minute.
     package func askPermission() async -> Permission { .given(perMinute: nil) }
 
-    /// Sends a test event without the queue, after requesting permission if the destination needs it.
+    /// Sends a test event without the queue, after requesting permission if the destination needs it. Makes at most
+    /// one attempt and records nothing. `lease`: from ``OperationalEvent/pingLease(to:at:)``.
     package func ping(_ lease: Lease) async -> PingResult {
         switch await askPermission() {
         case .given: PingResult(await send([lease]))
@@ -25,13 +28,14 @@ extension Sender {
     }
 }
 
-/// The answer to an attempt, and its record in the log of attempts.
+/// The answer to an attempt, and its record in the log of attempts. One result for all deliveries of the request.
 package struct SendResult: Sendable {
     /// The answer, which decides the outcome of the deliveries.
     package let answer: RetryPolicy.Answer
     /// Start, duration, address and excerpt of the reply.
     package let attempt: Attempt
 
+    /// `answer` and `attempt` must describe the same request.
     package init(_ answer: RetryPolicy.Answer, _ attempt: Attempt) {
         self.answer = answer
         self.attempt = attempt

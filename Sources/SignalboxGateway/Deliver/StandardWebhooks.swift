@@ -3,18 +3,22 @@ import SignalboxEgress
 
 /// A key of the Standard Webhooks specification: `whsec_` signs and verifies (HMAC-SHA256, `v1`), `whsk_` signs and
 /// `whpk_` verifies (Ed25519, `v1a`).
+///
+/// It never prints its secret. Safe to use from any number of threads at once.
 /// Source: github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md
 package struct WebhookKey: Sendable {
     private enum Algorithm: Sendable {
         case symmetric(MessageAuthentication)
-        /// Only with the private key can it sign.
+        /// It can sign only with the private key.
         case asymmetric(Ed25519PublicKey, Ed25519PrivateKey?)
     }
 
     private let algorithm: Algorithm
 
     /// Reads a key: its prefix and base64. 24 to 64 bytes behind `whsec_`, which may be missing as in the reference
-    /// libraries; the seed's 32 bytes behind `whsk_`, or these and the public key's 32; 32 behind `whpk_`.
+    /// libraries; the seed's 32 bytes behind `whsk_`, or these and the public key's 32; 32 behind `whpk_`. Throws
+    /// ``InvalidWebhookKey/notBase64`` or ``InvalidWebhookKey/length(_:wanted:)``. Ignores the public half behind
+    /// `whsk_` and derives it from the seed.
     package init(_ text: String) throws(InvalidWebhookKey) {
         if text.hasPrefix("whsk_") {
             let bytes = try Self.bytes(text.dropFirst(5))
@@ -33,6 +37,7 @@ package struct WebhookKey: Sendable {
         }
     }
 
+    /// Decodes standard base64 (RFC 4648, 4), also without its padding.
     private static func bytes(_ encoded: Substring) throws(InvalidWebhookKey) -> [UInt8] {
         // Padding may be left out, as in the reference libraries.
         let padding = String(repeating: "=", count: (4 - encoded.utf8.count % 4) % 4)
@@ -40,13 +45,13 @@ package struct WebhookKey: Sendable {
         return Array(data)
     }
 
-    /// False for `whpk_`, which can only verify.
+    /// False for `whpk_`, which can only verify. Check it before ``signature(id:timestamp:body:)``.
     package var canSign: Bool {
         if case .asymmetric(_, nil) = algorithm { false } else { true }
     }
 
     /// One entry of `webhook-signature`: the scheme, a comma, and the base64 of the signature over id, timestamp and
-    /// body.
+    /// body. `timestamp`: seconds since 1970. Requires ``canSign``; a public key stops the process.
     package func signature(id: String, timestamp: Int, body: [UInt8]) -> String {
         let head = Array("\(id).\(timestamp).".utf8)
         switch algorithm {
@@ -57,6 +62,8 @@ package struct WebhookKey: Sendable {
         }
     }
 
+    /// False for an entry of the other scheme and for a malformed one. Symmetric entries are compared in constant
+    /// time.
     fileprivate func matches(_ entry: Substring, id: String, timestamp: Int, body: [UInt8]) -> Bool {
         switch algorithm {
         case .symmetric:
@@ -71,25 +78,30 @@ package struct WebhookKey: Sendable {
     }
 }
 
-/// The keys of one endpoint: one, or several during a rotation. A message has a signature of each.
+/// The keys of one endpoint: one, or several during a rotation. A message has a signature of each. Receivers accept a
+/// message if one of the signatures is valid, so both sides can rotate at different times.
 package struct WebhookKeys: Sendable {
     private let keys: [WebhookKey]
 
-    /// A message whose timestamp differs more than this from the present is treated as replayed.
+    /// A message whose timestamp differs more than this from the present is treated as replayed. In seconds, in both
+    /// directions, as the specification recommends.
     package static let tolerance: TimeInterval = 5 * 60
 
-    /// `keys`: one or more; the first one signs first.
+    /// `keys`: one or more; the first one signs first. Stops the process if the list is empty.
     package init(_ keys: [WebhookKey]) {
         precondition(!keys.isEmpty, "A webhook needs at least one key.")
         self.keys = keys
     }
 
-    /// The value of `webhook-signature` for a message: the signatures of all keys, the first one's first.
+    /// The value of `webhook-signature` for a message: the signatures of all keys, the first one's first. Entries are
+    /// separated by spaces. Requires that all keys can sign.
     package func signatures(id: String, timestamp: Int, body: [UInt8]) -> String {
         keys.map { $0.signature(id: id, timestamp: timestamp, body: body) }.joined(separator: " ")
     }
 
     /// Checks a message as a receiver must: the timestamp, then every signature of the header against every key.
+    /// Headers that are missing are nil. Throws the first failed check; ``WebhookVerificationError`` has one case for
+    /// each. A valid message may still be a repeat, which the id shows.
     package func verify(
         id: String?, timestamp: String?, signatures: String?, body: [UInt8], now: Date
     ) throws(WebhookVerificationError) {
@@ -105,19 +117,20 @@ package struct WebhookKeys: Sendable {
     }
 }
 
-/// A new key in text form.
+/// A new key in text form. `signalbox keys new` prints both parts. The gateway stores neither.
 package struct NewWebhookKey: Sendable {
     /// The sender's secret: `whsec_…` or `whsk_…`.
     package let secret: String
     /// The key for receivers; nil for a symmetric key, which they share.
     package let publicKey: String?
 
-    /// 32 random bytes.
+    /// 32 random bytes. The bytes come from OpenSSL's generator.
     package static func symmetric() -> NewWebhookKey {
         NewWebhookKey(secret: "whsec_" + Data(randomBytes(32)).base64EncodedString(), publicKey: nil)
     }
 
-    /// An Ed25519 pair. The secret contains the seed and the public key, as other tools write it.
+    /// An Ed25519 pair. The secret contains the seed and the public key, as other tools write it. The receiver needs
+    /// the public key only.
     package static func ed25519() -> NewWebhookKey {
         let seed = randomBytes(32)
         guard let key = Ed25519PrivateKey(seed: seed) else {
@@ -129,7 +142,8 @@ package struct NewWebhookKey: Sendable {
     }
 }
 
-/// Why a text is not a webhook key. Does not contain the text.
+/// Why a text is not a webhook key. Does not contain the text. The text goes to the operator with the name of the
+/// option or variable that holds the key.
 package enum InvalidWebhookKey: Error, Equatable, CustomStringConvertible {
     case notBase64
     case length(Int, wanted: String)
@@ -144,7 +158,7 @@ package enum InvalidWebhookKey: Error, Equatable, CustomStringConvertible {
     }
 }
 
-/// Why a received message must not be trusted.
+/// Why a received message must not be trusted. It does not contain the secret or a part of the message.
 package enum WebhookVerificationError: Error, Equatable, CustomStringConvertible {
     case missingHeader, malformedTimestamp, timestampTooFar, noMatchingSignature
 

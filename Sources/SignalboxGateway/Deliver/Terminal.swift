@@ -3,16 +3,19 @@ import Foundation
 import Synchronization
 
 /// Output of a gateway that must neither end nor wait if its terminal or pipe is closed or not read: a queue of its
-/// own writes it, and lines that do not fit are dropped. Commands whose purpose is their output do not use it.
+/// own writes it, and lines that do not fit are dropped. Commands whose purpose is their output do not use it. Its
+/// state belongs to the process: there is one standard output.
 package enum Terminal {
     // A write blocks while the terminal or the pipe is stopped.
     private static let queue = DispatchQueue(label: "signalbox.terminal")
+    /// Bytes that wait to be written, and texts dropped since the last report.
     private static let waiting = Mutex((bytes: 0, lost: 0))
     /// The first error of a write to standard output.
     private static let failure = Mutex<Int32?>(nil)
     private static let mostWaiting = 1024 * 1024
 
-    /// Writes to standard output in the background. Reports the number of dropped texts with the next one.
+    /// Writes to standard output in the background. Reports the number of dropped texts with the next one. Returns at
+    /// once. Texts keep their order. A text that does not fit into 1 MiB of waiting output is dropped as a whole.
     package static func show(_ text: String) {
         let size = text.utf8.count
         let hasRoom = waiting.withLock { waiting in
@@ -35,6 +38,7 @@ package enum Terminal {
         }
     }
 
+    /// Keeps the first error only, because later writes usually fail for the same reason.
     private static func output(_ text: String) {
         guard !writeAll(text, to: STDOUT_FILENO) else { return }
         let code = errno
@@ -42,7 +46,7 @@ package enum Terminal {
     }
 
     /// Waits at most a second until all output is written. False if some could not be written, which it reports on
-    /// standard error.
+    /// standard error. Call it once, at the end of the process; text that is shown later may be lost.
     package static func finish() -> Bool {
         let done = DispatchSemaphore(value: 0)
         queue.async { done.signal() }

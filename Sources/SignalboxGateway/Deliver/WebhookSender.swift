@@ -5,8 +5,9 @@ package import SignalboxStore
 
 /// Posts events to a webhook, signed as Standard Webhooks specifies.
 ///
-/// A request has the same `webhook-id` and body in every attempt, and a new timestamp and signature. Redirects are not
-/// followed. The destination's timeout covers the request and its reply.
+/// A request has the same `webhook-id` and body in every attempt, and a new timestamp and signature. Redirects are
+/// not followed. The destination's timeout covers the request and its reply. The lanes of one destination call it
+/// from several tasks at once. Only the token cache is shared state.
 package struct WebhookSender: Sender {
     private let webhook: Destination.Webhook
     private let writer: MessageWriter
@@ -18,7 +19,8 @@ package struct WebhookSender: Sender {
     private let now: @Sendable () -> Date
 
     /// `keys`: the webhook's secrets, all of which can sign. `headers`: the webhook's own. `clientSecret`: of its
-    /// OAuth credentials, if it has some.
+    /// OAuth credentials, if it has some. `version`: for the `user-agent` unless the webhook sets its own. `http`:
+    /// the client for the destination's address policy. Client credentials require `clientSecret`.
     package init(
         _ webhook: Destination.Webhook, keys: WebhookKeys, headers: [(name: String, value: String)] = [],
         clientSecret: String? = nil, http: OutboundHTTP, version: String,
@@ -59,7 +61,8 @@ package struct WebhookSender: Sender {
         }
     }
 
-    /// One attempt; with access tokens, at most two requests, because a token may have been revoked early.
+    /// One attempt; with access tokens, at most two requests, because a token may have been revoked early. After a
+    /// 401 it requests another token and repeats the request once, with the same id and signature.
     private func attempt(_ request: OutboundRequest) async -> OutboundResult {
         guard let tokens else { return await http.attempt(request) }
         let begun = ContinuousClock.now
@@ -85,6 +88,8 @@ package struct WebhookSender: Sender {
         return Permission(await attempt(request).answer, to: handshake)
     }
 
+    /// Throws ``UnwritableMessage`` if the format cannot express the events. The timestamp is the time of this
+    /// attempt.
     private func request(for leases: [Lease]) throws(UnwritableMessage) -> OutboundRequest {
         let message = try writer.message(for: leases)
         let id = MessageID.of(leases)
@@ -112,7 +117,8 @@ package struct WebhookSender: Sender {
             transport: webhook.transport)
     }
 
-    /// W3C Trace Context, version 00: the message's id is the trace, and each attempt is a span.
+    /// W3C Trace Context, version 00: the message's id is the trace, and each attempt is a span. Requires a message
+    /// id of 32 hexadecimal digits, with or without hyphens. The trace is marked as not sampled.
     static func traceParent(of message: String) -> String {
         let trace = String(decoding: message.utf8.filter { $0 != UInt8(ascii: "-") }, as: UTF8.self)
         let span = String(UInt64.random(in: 1 ... .max), radix: 16)
@@ -121,6 +127,7 @@ package struct WebhookSender: Sender {
 }
 
 extension OutboundRequest {
+    /// The token must be valid in a header, as ``AccessTokens`` checks.
     fileprivate func bearing(_ token: String) -> OutboundRequest {
         var request = self
         request.headers.append(("authorization", "Bearer \(token)"))

@@ -3,6 +3,7 @@ package import SignalboxStore
 
 extension Audit {
     /// The accounts as a table, and a line for each destination with deliveries that were removed undelivered.
+    /// `signalbox audit` prints it. The destinations have the order of ``Audit/accounts``.
     package var table: [String] {
         [
             row([
@@ -23,11 +24,13 @@ extension Audit {
             }
     }
 
+    /// The first column has 20 characters, the others 10; longer values shift the rest of their row.
     private func row(_ cells: [String]) -> String {
         TextTable.row(cells, widths: [20] + Array(repeating: 10, count: 7), separator: " ")
     }
 
-    /// A sentence for each inconsistency; empty if the ledger is consistent.
+    /// A sentence for each inconsistency; empty if the ledger is consistent. The command prints them on standard
+    /// error.
     package var findings: [String] {
         var lines: [String] = []
         for account in accounts where account.missing != 0 {

@@ -3,18 +3,20 @@ package import SignalboxConfig
 package import SignalboxNotification
 package import SignalboxStore
 
-/// Explains why deliveries wait, from the config and the status of their destinations.
+/// Explains why deliveries wait, from the config and the status of their destinations. A value that is made once for
+/// a list; it does not follow later changes.
 package struct DeliveryWaits: Sendable {
     private let destinations: [DestinationName: Destination]
     private let statuses: [DestinationName: DestinationStatus]
 
-    /// `statuses`: of destinations that are not active.
+    /// `statuses`: of destinations that are not active. `config`: its destinations and their rates. A destination
+    /// that is missing in `statuses` counts as active.
     package init(_ config: GatewayConfig, _ statuses: [DestinationName: DestinationStatus]) {
         destinations = Dictionary(uniqueKeysWithValues: config.destinations.map { ($0.name, $0) })
         self.statuses = statuses
     }
 
-    /// Why a delivery waits; nil if it has ended.
+    /// Why a delivery waits; nil if it has ended. `now`: decides whether the delivery is due already.
     package func wait(of record: DeliveryRecord, now: Date = Date()) -> DeliveryWait? {
         let destination = destinations[record.destination]
         return DeliveryWait(
@@ -22,11 +24,11 @@ package struct DeliveryWaits: Sendable {
             hasRate: destination?.perSecond != nil, at: now)
     }
 
-    /// The heading of ``row(_:now:)``.
+    /// The heading of ``row(_:now:)``. The widths of its columns are those of the rows.
     package static let heading =
         "ID        STATE      ATTEMPTS  DESTINATION       SUBJECT                 NEXT / LAST ERROR"
 
-    /// One delivery as a row of a table.
+    /// One delivery as a row of a table. Times are in UTC. A delivery that has ended shows its last error only.
     package func row(_ record: DeliveryRecord, now: Date = Date()) -> String {
         let next = record.state == .waiting && (record.due > now || record.reason != nil)
         let last = [next ? Timestamp(record.due).text : nil, record.reason].compactMap(\.self)
@@ -46,7 +48,8 @@ package struct DeliveryWaits: Sendable {
 }
 
 extension DeliveryWait {
-    /// The reason in words, unless the destination's status or the time of the next attempt shows it.
+    /// The reason in words, unless the destination's status or the time of the next attempt shows it. Nil for reasons
+    /// that another column shows already.
     fileprivate var detailText: String? {
         switch reason {
         case .inProgress: "attempt in progress"
@@ -63,7 +66,7 @@ extension DeliveryWait {
 /// The table of `signalbox destinations list`.
 package enum DestinationTable {
     /// The heading, and a row for each destination of the config or the queue. `statuses`: statuses of destinations
-    /// that are not active.
+    /// that are not active. `counts`: deliveries that wait and dead letters, by destination. Rows are sorted by name.
     package static func lines(
         _ config: GatewayConfig, _ statuses: [DestinationName: DestinationStatus],
         _ counts: [DestinationName: (waiting: Int, dead: Int)]

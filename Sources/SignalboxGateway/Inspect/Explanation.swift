@@ -3,14 +3,16 @@ package import SignalboxNotification
 package import SignalboxRouting
 
 /// Explains how one payload is recognised and routed, as text for a person: platform, detectors with their evidence,
-/// event, and the verdict of each route. Stores and sends nothing.
+/// event, and the verdict of each route. Stores and sends nothing. `signalbox explain` uses it. Its output is for
+/// people and may change between versions.
 package struct Explanation {
     private let normalizer: Normalizer
     private let chain: VendorChain
     private let routes: RouteTable
     private let reception: Reception
 
-    /// `chain`: the detectors of `normalizer`. `reception`: source and time of the payload.
+    /// `chain`: the detectors of `normalizer`. `reception`: source and time of the payload. The normalizer and the
+    /// routes must come from the same config.
     package init(_ normalizer: Normalizer, chain: VendorChain, routes: RouteTable, as reception: Reception) {
         self.normalizer = normalizer
         self.chain = chain
@@ -18,7 +20,9 @@ package struct Explanation {
         self.reception = reception
     }
 
-    /// Explains a payload and passes each section to `print`, in order. Throws if the gateway would reject the payload.
+    /// Explains a payload and passes each section to `print`, in order. Throws if the gateway would reject the
+    /// payload. The sections are the platform with the detectors, the event, and the routes. The first one is printed
+    /// before a later step can fail.
     package func explain(_ body: [UInt8], print: (String) -> Void) throws(Rejection) {
         let parser = Normalizer.makeParser()
         let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
@@ -30,7 +34,8 @@ package struct Explanation {
         print("\nRoutes\n" + routing(of: event))
     }
 
-    /// True if a body that is not one payload is an array, or holds two or more payloads.
+    /// True if a body that is not one payload is an array, or holds two or more payloads. The command then tells the
+    /// user to pass one payload. Stops reading after the second payload.
     package func holdsSeveral(_ body: [UInt8]) -> Bool {
         var blocks = PayloadBlocks()
         body.withUnsafeBytes { blocks.append($0) }
@@ -43,6 +48,7 @@ package struct Explanation {
         return blocks.isArray || count > 1
     }
 
+    /// Lists every detector that matched, then the details of each link of the chain, then the choice.
     private func recognition(_ payload: borrowing PlatformPayload) -> String {
         var lines = ["Platform\n  \(payload.platform.rawValue), as \(payload.envelope.rawValue)", "\nDetectors"]
         let matches = chain.matches(for: payload)
@@ -59,6 +65,7 @@ package struct Explanation {
         return lines.joined(separator: "\n")
     }
 
+    /// The first of the detections with the greatest strength wins; a hint alone never does.
     private static func verdict(_ matches: VendorMatches) -> String {
         guard let winner = matches.winner else {
             return matches.all.isEmpty ? "unknown." : "unknown: a hint alone does not identify a vendor."
@@ -70,6 +77,7 @@ package struct Explanation {
         return "\(winner.vendor)\(reason)."
     }
 
+    /// Pretty-printed with sorted keys; unchanged if it cannot be parsed.
     private static func indented(_ body: [UInt8]) -> String {
         guard let object = try? JSONSerialization.jsonObject(with: Data(body)),
             let pretty = try? JSONSerialization.data(
@@ -78,6 +86,7 @@ package struct Explanation {
         return String(decoding: pretty, as: UTF8.self)
     }
 
+    /// The decision comes from the index, the reasons from each route by itself.
     private func routing(of event: Event) -> String {
         guard let document = EventDocument(event.body) else { return "  The event is too large to be routed." }
         return document.withRoot { root, _ in
@@ -91,6 +100,7 @@ package struct Explanation {
         }
     }
 
+    /// If finding the reasons takes too much work, it lists the routes that match without them.
     private static func lines(
         _ decision: RouteTable.Decision, _ verdicts: Result<[(route: Route, verdict: RouteVerdict)], RoutingTooCostly>
     ) -> [String] {

@@ -9,7 +9,8 @@ extension MediaFileRecord {
     package static let heading =
         "DIGEST        TYPE             BYTES      PIXELS      USED                      URL"
 
-    /// One stored file as a row of a table.
+    /// One stored file as a row of a table. The digest is cut to 12 digits, and a file with several URLs shows the
+    /// first one.
     package var row: String {
         let pixels = file.width.flatMap { width in file.height.map { "\(width)x\($0)" } } ?? ""
         let source = urls.first.map { $0.singleLine } ?? "made here"
@@ -20,7 +21,7 @@ extension MediaFileRecord {
             cells + [source + (urls.count > 1 ? " and others" : "")], widths: [13, 16, 10, 11, 25], separator: " ")
     }
 
-    /// The file as one line of JSON, for scripts.
+    /// The file as one line of JSON, for scripts. Members without a value are left out. Times are RFC 3339 in UTC.
     package var json: String {
         var json = JSONWriter()
         json.beginObject()
@@ -43,9 +44,11 @@ extension MediaURLRecord {
     /// The heading of ``row``.
     package static let heading = "STATE    ATTEMPTS  NEXT / SINCE              WHY           URL"
 
-    /// A download between two attempts waits too.
+    /// A download between two attempts waits too. The words are those of the queue's states, except that a resting
+    /// download is shown as waiting.
     private var word: String { state == .resting ? "waiting" : state == .wanted ? "wanted" : state.rawValue }
 
+    /// For a failed download the time of the last check, for the others the time of the next step.
     private var time: Date { state == .failed ? checkedAt ?? wantedAt : due }
 
     /// One download as a row of a table.
@@ -55,7 +58,8 @@ extension MediaURLRecord {
             widths: [8, 9, 25, 13], separator: " ")
     }
 
-    /// The download as one line of JSON, for scripts.
+    /// The download as one line of JSON, for scripts. The member with the time is `failedAt` for a failed download
+    /// and `due` for the others.
     package var json: String {
         var json = JSONWriter()
         json.beginObject()
@@ -72,7 +76,8 @@ extension MediaURLRecord {
 }
 
 extension String {
-    /// Escapes every byte that is not visible ASCII: URLs come from payloads and must not control the terminal.
+    /// Escapes every byte that is not visible ASCII: URLs come from payloads and must not control the terminal. Cuts
+    /// the text to 300 bytes first.
     fileprivate var singleLine: String {
         String(
             decoding: utf8.prefix(300).flatMap { byte in
@@ -94,7 +99,8 @@ extension MediaStore {
     }
 
     /// Compares every stored file with its digest, and passes each fault to `report`. Returns the number of intact
-    /// files and the damaged or missing ones.
+    /// files and the damaged or missing ones. Reads the list in pages of 200 and each file whole, so memory stays
+    /// bounded by the largest file. Throws errors of the queue; an error of the disk is a fault of its file.
     package func verify(
         _ queue: any Store, report: (MediaFile, String) -> Void
     ) async throws(StoreError) -> (intact: Int, bad: [MediaFile]) {
@@ -114,7 +120,8 @@ extension MediaStore {
         return (intact, bad)
     }
 
-    /// Removes files that are still damaged or missing from the disk and from the queue.
+    /// Removes files that are still damaged or missing from the disk and from the queue. Events keep their links to
+    /// them.
     package func forget(_ files: [MediaFile], _ queue: any Store) async throws {
         // The file may have been downloaded again since.
         for file in files where fault(of: file) != nil {

@@ -3,14 +3,14 @@ import SignalboxJSON
 import SignalboxNotification
 package import SignalboxRouting
 
-/// The result of one case of `routes test`: passed, or how the routes differ from the expected ones. A payload that the
-/// gateway would reject fails its case.
+/// The result of one case of `routes test`: passed, or how the routes differ from the expected ones. A payload that
+/// the gateway would reject fails its case. The expected routes are compared as a list, the destinations as a set.
 package struct RouteCaseResult {
     private let item: RouteCase
     private let outcome: Result<RouteTrial, Rejection>
 
     /// Routes the payload of a case. Nil if its file cannot be read. `folder`: of the file of cases, for relative
-    /// paths.
+    /// paths. `now`: the arrival of payloads whose case has no time. Reads the file at once.
     package init?(running item: RouteCase, from folder: String, by trials: RouteTrials, at now: Date) {
         let input: [UInt8]
         switch item.input {
@@ -26,13 +26,14 @@ package struct RouteCaseResult {
         }
     }
 
-    /// True if the expected routes matched in their order, and the destinations are the expected ones.
+    /// True if the expected routes matched in their order, and the destinations are the expected ones. A case that
+    /// names no destinations accepts any.
     package var passed: Bool {
         guard case .success(let trial) = outcome else { return false }
         return trial.taken == item.routes && destinations(trial).isEmpty
     }
 
-    /// One line, followed by the differences.
+    /// One line, followed by the differences. `hasColor`: adds escape sequences. Each line has its line end.
     package func text(hasColor: Bool) -> String {
         func colored(_ text: String, _ code: Int) -> String { hasColor ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text }
         guard !passed else { return colored("ok  ", 32) + "  \(item.name)\n" }
@@ -47,7 +48,8 @@ package struct RouteCaseResult {
         return text
     }
 
-    /// Expected routes and destinations that are missing start with `-`, unexpected ones with `+`.
+    /// Expected routes and destinations that are missing start with `-`, unexpected ones with `+`. A route that
+    /// matched in another order than expected appears in two lines with the whole order.
     private func lines(_ trial: RouteTrial) -> [String] {
         var lines: [String] = []
         let missing = item.routes.filter { !trial.taken.contains($0) }
@@ -64,6 +66,7 @@ package struct RouteCaseResult {
         return lines + destinations(trial)
     }
 
+    /// Empty if the case names no destinations or they are the expected ones.
     private func destinations(_ trial: RouteTrial) -> [String] {
         guard let expected = item.destinations else { return [] }
         let found = trial.destinations.map(\.name)
@@ -73,7 +76,8 @@ package struct RouteCaseResult {
 
     // MARK: JSON
 
-    /// `{"cases": […], "passed": 1, "failed": 0}`
+    /// `{"cases": […], "passed": 1, "failed": 0}` The results keep their order. A case that failed has its
+    /// differences, a rejected payload the code and the message.
     package static func json(_ results: [RouteCaseResult]) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -85,6 +89,7 @@ package struct RouteCaseResult {
         return json.bytes
     }
 
+    /// Writes one object of the list.
     private func write(into json: inout JSONWriter) {
         json.beginObject()
         json.member("name", item.name)

@@ -15,22 +15,27 @@ package struct RouteTrial: Sendable {
 
     /// A route with its verdict on the event.
     package struct Entry: Sendable, Equatable {
+        /// `name`: unique in the config.
         package let name: String
+        /// Every destination that the route names, also if it does not match.
         package let destinations: [DestinationName]
+        /// Why the route takes the event or not.
         package let verdict: RouteVerdict
     }
 
-    /// Names of the routes that match.
+    /// Names of the routes that match. In the order of the config.
     package var taken: [String] { routes.filter { $0.verdict == .taken }.map(\.name) }
 }
 
-/// Routes payloads and events without a queue, with the same normalizer and routes as a gateway.
+/// Routes payloads and events without a queue, with the same normalizer and routes as a gateway. Safe to use from any
+/// task: it has no mutable state and makes a parser for each trial.
 package struct RouteTrials: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
     private let vendors: [SourceName: VendorID]
 
-    /// `vendors`: of the sources that send payloads of one vendor only.
+    /// `vendors`: of the sources that send payloads of one vendor only. The same arguments as for the gateway's own
+    /// intake, so that a trial decides as the gateway would.
     package init(normalizer: Normalizer, routes: RouteTable, vendors: [SourceName: VendorID]) {
         self.normalizer = normalizer
         self.routes = routes
@@ -38,7 +43,8 @@ package struct RouteTrials: Sendable {
     }
 
     /// `text`: a payload, or an event in structured CloudEvents JSON, which is used unchanged. `source`, `time`:
-    /// source and time of a payload. Throws if the gateway would reject the payload.
+    /// source and time of a payload. Throws if the gateway would reject the payload. An event is accepted without a
+    /// check of its source or its id. Throws if routing it takes too much work.
     package func trial(of text: [UInt8], from source: SourceName, at time: Date) throws(Rejection) -> RouteTrial {
         if text.count <= Normalizer.payloadLimit, let event = EventDocument(text), event.isCloudEvent {
             return try trial(of: event)
@@ -52,6 +58,7 @@ package struct RouteTrials: Sendable {
         return try trial(of: document)
     }
 
+    /// Evaluates the routes twice: once by the index, once for the reasons.
     private func trial(of event: EventDocument) throws(Rejection) -> RouteTrial {
         try event.withRoot { (root, _) throws(Rejection) in
             do throws(RoutingTooCostly) {

@@ -3,7 +3,8 @@ import SignalboxJSON
 import SignalboxNotification
 
 extension JSONWriter {
-    /// Writes the event of a tap, as the schema `urn:signalbox:schema:interaction:1` defines it.
+    /// Writes the event of a tap, as the schema `urn:signalbox:schema:interaction:1` defines it. The order of the
+    /// members is part of the event's bytes and does not change. Members without a value are left out.
     mutating func interaction(_ decided: DecidedTap, id: EventID, source: String, at time: Date) {
         let tap = decided.tap
         cloudEvent(
@@ -23,7 +24,8 @@ extension JSONWriter {
     }
 
     /// Writes the result of a tap as members: `presentation`, `outcome`, `problems`, `snooze`, `media`. `isRepeat`:
-    /// the tap was reported before, and the snooze of that report applies.
+    /// the tap was reported before, and the snooze of that report applies. Events and HTTP replies share it, so both
+    /// describe a tap alike.
     package mutating func outcome(of decided: DecidedTap, isRepeat: Bool = false) {
         member("presentation", decided.tap.presentation?.rawValue)
         member("outcome", decided.outcome.word)
@@ -58,6 +60,7 @@ extension JSONWriter {
         }
     }
 
+    /// Members of the notification's event that a receiver needs to match the tap with a campaign.
     private mutating func members(of notification: TappedNotification, id: String) {
         member("id", id)
         member("vendor", notification.vendor)

@@ -10,7 +10,7 @@ package import SignalboxStore
 /// The flow: each report is parsed (`Interaction`) and its notification's event is loaded from the queue. `Tap` finds
 /// the tapped action in it. ``TapDecider`` decides and acts: snooze, calendar file, or neither. The intake writes an
 /// event about the tap, routes it, and commits all events of a request together. They are on disk before the sender
-/// gets a reply.
+/// gets a reply. A value: a reload makes a new one. Callable from any task.
 package struct InteractionIntake: Sendable {
     /// Maximum number of reports in one request.
     package static let batchLimit = 1000
@@ -30,7 +30,8 @@ package struct InteractionIntake: Sendable {
     private let parsers = ParserPool.forEvents()
     private let now: @Sendable () -> Date
 
-    /// `gateway`: the name in every event's `source`.
+    /// `gateway`: the name in every event's `source`. `decider`: acts on snoozes and calendars. `variants`: makes the
+    /// variants of events that routes define.
     package init(
         gateway: String, routes: RouteTable, decider: TapDecider, queue: any IntakeStore, variants: EventVariants,
         now: @escaping @Sendable () -> Date = { Date() }
@@ -43,7 +44,7 @@ package struct InteractionIntake: Sendable {
         self.now = now
     }
 
-    /// An accepted report.
+    /// An accepted report. Its events are on disk, unless ``duplicate`` is set.
     package struct Receipt: Sendable {
         /// The tap and the gateway's action on it.
         package let decided: DecidedTap
@@ -53,7 +54,7 @@ package struct InteractionIntake: Sendable {
         package var duplicate: String?
     }
 
-    /// Why one report was rejected.
+    /// Why one report was rejected. Other reports of the same request are not affected.
     package enum Failure: Error, Sendable {
         /// Not JSON.
         case unreadable(Rejection)
@@ -68,7 +69,7 @@ package struct InteractionIntake: Sendable {
         }
     }
 
-    /// The results of one request's reports, in their order.
+    /// The results of one request's reports, in their order. The server turns each item into a part of its reply.
     package struct Report: Sendable {
         /// A receipt or the reason of the rejection.
         package let items: [Result<Receipt, Failure>]
@@ -76,8 +77,10 @@ package struct InteractionIntake: Sendable {
         package let isBatch: Bool
     }
 
-    /// Accepts a body: one report, a JSON array of reports, or NDJSON. Accepted reports are durable when this returns.
-    /// Throws if the request as a whole is rejected; nothing was stored then.
+    /// Accepts a body: one report, a JSON array of reports, or NDJSON. Accepted reports are durable when this
+    /// returns. Throws if the request as a whole is rejected; nothing was stored then. The cases are
+    /// ``Intake/Failure/tooManyInteractions``, ``Intake/Failure/interactionsTooLarge`` and
+    /// ``Intake/Failure/store(_:)``. A report that is mistaken becomes an item.
     package func accept(_ body: [UInt8], from source: SourceName) async throws(Intake.Failure) -> Report {
         let (read, isArray) = try read(body)
         var items: [Result<Receipt, Failure>] = []
@@ -98,6 +101,7 @@ package struct InteractionIntake: Sendable {
         return Report(items: try await append(items), isBatch: isArray || items.count > 1)
     }
 
+    /// Parses all reports before any event is loaded. Stops at the first report beyond ``batchLimit``.
     private func read(
         _ body: [UInt8]
     ) throws(Intake.Failure) -> (items: [Result<(Interaction, Place), Failure>], isArray: Bool) {
@@ -129,6 +133,8 @@ package struct InteractionIntake: Sendable {
 
     // MARK: Events
 
+    /// Loads the event, decides and routes. Throws for errors of the queue only; mistakes of the report are the
+    /// failure.
     private func receipt(
         of interaction: Interaction, from source: SourceName
     ) async throws(Intake.Failure) -> Result<Receipt, InteractionMistake> {
@@ -154,12 +160,15 @@ package struct InteractionIntake: Sendable {
         }
     }
 
+    /// Throws `tooLarge` for an event beyond the limits of events.
     private static func document(_ bytes: [UInt8]) throws(InteractionMistake) -> EventDocument {
         // The gateway wrote the event, so the only possible error is its size.
         guard let event = EventDocument(bytes) else { throw .tooLarge }
         return event
     }
 
+    /// The event's identity for repeats is that of the tap, so a report sent twice within ``repeatWindow`` is stored
+    /// once.
     private func routed(
         _ decided: DecidedTap, from source: SourceName, at now: Date, with followers: [RoutedEvent]
     ) throws(InteractionMistake) -> RoutedEvent {
@@ -185,7 +194,8 @@ package struct InteractionIntake: Sendable {
             followers: followers)
     }
 
-    /// The snoozed notification as a new event, due at `until`, routed as the first one was.
+    /// The snoozed notification as a new event, due at `until`, routed as the first one was. A snoozed event keeps
+    /// its payload and its expiry, and has a new id. Variants are made again by the present routes.
     private func snoozed(
         _ stored: StoredEvent, as id: EventID, until: Date, at now: Date
     ) throws(InteractionMistake) -> RoutedEvent {
@@ -211,6 +221,8 @@ package struct InteractionIntake: Sendable {
             })
     }
 
+    /// `destinations`: those that the config names for the action's type. Throws `tooCostly` if the routes take too
+    /// much work.
     private func route(
         _ event: Event, adding destinations: [DestinationName] = [], files: [MediaFile] = [],
         dedupe: RoutedEvent.Dedupe? = nil, followers: [RoutedEvent] = []
@@ -226,6 +238,7 @@ package struct InteractionIntake: Sendable {
         }
     }
 
+    /// One commit for all events of the request. Sets ``Receipt/duplicate`` for reports that repeat earlier ones.
     private func append(
         _ items: [Result<Receipt, Failure>]
     ) async throws(Intake.Failure) -> [Result<Receipt, Failure>] {
@@ -250,7 +263,7 @@ package struct InteractionIntake: Sendable {
 }
 
 extension RoutedEvent {
-    /// Size of everything that is stored for the event.
+    /// Size of everything that is stored for the event. Counts toward ``bytesLimit``.
     fileprivate var bytes: Int {
         event.body.count + (payload?.count ?? 0) + variants.reduce(0) { $0 + $1.count }
             + followers.reduce(0) { $0 + $1.bytes }

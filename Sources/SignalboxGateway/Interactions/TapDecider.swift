@@ -5,13 +5,15 @@ package import SignalboxNotification
 /// Decides what the gateway does about a tap, and stores the file of a calendar action.
 ///
 /// The gateway acts on `snooze` and `calendar` only; the app or a receiver handles every other type. An action with a
-/// mistake that makes it unusable is refused.
+/// mistake that makes it unusable is refused. Checks by ``ActionTypes`` are pure; only a calendar file needs the
+/// disk. Callable from any task.
 package struct TapDecider: Sendable {
     private let types: ActionTypes
     private let ids: EventIDSource
     private let keep: @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
 
-    /// `keep`: stores a calendar file for receivers to download. If it throws, the app handles the tap.
+    /// `keep`: stores a calendar file for receivers to download. If it throws, the app handles the tap. `types`: the
+    /// actions that the config defines or restricts. `ids`: for the events of snoozed notifications.
     package init(
         types: ActionTypes, ids: EventIDSource = EventIDSource(),
         keep: @escaping @Sendable ([UInt8]) async throws -> TapOutcome.CalendarMedia
@@ -21,16 +23,18 @@ package struct TapDecider: Sendable {
         self.keep = keep
     }
 
-    /// Destinations of taps on an action, in addition to those of the routes.
+    /// Destinations of taps on an action, in addition to those of the routes. Empty for built-in types.
     func destinations(for action: Action) -> [DestinationName] { types.custom(action)?.destinations ?? [] }
 
-    /// Checks the action, and snoozes the notification or stores a calendar file if it asks for that.
+    /// Checks the action, and snoozes the notification or stores a calendar file if it asks for that. Never throws: a
+    /// failure to store a calendar file becomes a problem of the tap. `now`: the start of a snooze.
     func decide(_ tap: Tap, at now: Date) async -> DecidedTap {
         var problems = types.problems(with: tap.action, options: tap.options)
         let outcome = await outcome(of: tap, at: now, &problems)
         return DecidedTap(tap: tap, problems: problems, outcome: outcome)
     }
 
+    /// Appends the problems that only the action itself can find, such as a snooze beyond the notification's expiry.
     private func outcome(of tap: Tap, at now: Date, _ problems: inout [ActionProblem]) async -> TapOutcome {
         if problems.contains(where: \.isRefusal) { return .refused }
         // A type that the config defines is the receiver's to handle, even if it has the name of a built-in type.
@@ -63,7 +67,8 @@ package struct TapDecider: Sendable {
         }
     }
 
-    /// Buttons have different uids. A snoozed notification has the uids of the first one.
+    /// Buttons have different uids. A snoozed notification has the uids of the first one. A stable uid lets calendars
+    /// replace an event that is imported twice.
     private static func uid(of tap: Tap) -> String {
         guard case .button(let identifier) = tap.interaction.choice else { return tap.notification.firstID }
         return tap.notification.firstID + "-" + hexadecimal(sha256(Array(identifier.utf8)).prefix(8))

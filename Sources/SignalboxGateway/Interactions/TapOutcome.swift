@@ -12,7 +12,7 @@ package enum TapOutcome: Sendable, Equatable {
     /// A calendar file was stored.
     case rendered(CalendarMedia)
 
-    /// Its name in events and replies.
+    /// Its name in events and replies. The names are part of the event's schema.
     package var word: String {
         switch self {
         case .passed: "passed"
@@ -22,7 +22,7 @@ package enum TapOutcome: Sendable, Equatable {
         }
     }
 
-    /// A stored file as an event describes it.
+    /// A stored file as an event describes it. The role of the file in events is `calendar`.
     package struct CalendarMedia: Sendable, Equatable {
         /// 64 lower-case hexadecimal digits.
         package let sha256: String
@@ -33,10 +33,12 @@ package enum TapOutcome: Sendable, Equatable {
     }
 }
 
-/// A tap, its problems, and its outcome.
+/// A tap, its problems, and its outcome. ``InteractionIntake`` writes it to the event and to the reply.
 package struct DecidedTap: Sendable {
+    /// The tap as it was found in the notification's event.
     package let tap: Tap
     /// Mistakes in the action, and reasons why the gateway did not act.
     package let problems: [ActionProblem]
+    /// `refused` comes with at least one problem.
     package let outcome: TapOutcome
 }

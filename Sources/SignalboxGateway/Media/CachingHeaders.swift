@@ -1,7 +1,8 @@
 import Foundation
 import SignalboxEgress
 
-/// How long a response may be used, read as a private cache does (RFC 9111). Pure.
+/// How long a response may be used, read as a private cache does (RFC 9111). Pure. The gateway stores the file itself
+/// for events; the lifetime only decides when the next request goes to its server.
 struct CachingHeaders: Sendable {
     /// The response headers that this reads: single ones, and lists.
     static let names = ["age", "date", "expires"]
@@ -19,7 +20,8 @@ struct CachingHeaders: Sendable {
     /// The end of the lifetime, stated or not.
     let until: Date
 
-    /// `delay`: seconds from the request to the response.
+    /// `delay`: seconds from the request to the response. `headers`: names in lower case, the values as
+    /// ``OutboundReply/headers`` has them. A missing `Date` counts as `receivedAt`.
     init(_ headers: [String: String], receivedAt: Date, delay: TimeInterval = 0) {
         let control = Self.directives(headers["cache-control"] ?? "")
         let date = headers["date"].flatMap { Date(http: $0) } ?? receivedAt
@@ -41,7 +43,7 @@ struct CachingHeaders: Sendable {
     }
 
     /// The directives of a `Cache-Control` by name, in lower case (RFC 9111, 5.2). The first of equal names counts; a
-    /// directive without a value has an empty one.
+    /// directive without a value has an empty one. Splits at commas outside of quoted strings.
     private static func directives(_ text: String) -> [String: String] {
         var (isQuoted, isEscaped) = (false, false)
         let parts = text.utf8.split { byte in
@@ -61,7 +63,8 @@ struct CachingHeaders: Sendable {
         return Dictionary(directives) { first, _ in first }
     }
 
-    /// A number of seconds; large ones saturate (RFC 9111, 1.2.2).
+    /// A number of seconds; large ones saturate (RFC 9111, 1.2.2). Nil for anything but digits, with spaces around
+    /// them.
     private static func seconds(_ text: String) -> TimeInterval? {
         let digits = text.trimmingCharacters(in: .whitespaces)
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else {

@@ -17,20 +17,25 @@ final class MediaBody: @unchecked Sendable {
     private var writer: MediaWriter?
     private(set) var failure: MediaOutcome?
 
+    /// `host`: for the texts of failures. Creates no file before the first bytes are accepted.
     init(rules: MediaRules, store: MediaStore, host: String) {
         self.rules = rules
         self.store = store
         self.host = host
     }
 
+    /// The closures retain this object for the duration of the request.
     var sink: ReplySink { ReplySink(begin: begin, receive: receive) }
 
+    /// A file is not yet stored: the caller passes its writer to ``MediaStore/keep(_:as:)``, or drops it to remove
+    /// the file.
     enum Ending {
         case file(MediaKind, MediaWriter)
         case failure(MediaOutcome)
     }
 
-    /// Ends the body of a complete response. `headers`: of the response.
+    /// Ends the body of a complete response. `headers`: of the response. Call it once, after the request has its
+    /// result. A body of fewer bytes than ``MediaKind/telling`` is recognised here.
     func end(_ headers: [String: String]) -> Ending {
         if failure == nil, count == 0, passes(rules.objection(to: ReplySink.Head(headers: headers), from: host)) {
             failure = .failed(MediaFailure(.empty, "\(host) sent a file of no bytes."))
@@ -43,11 +48,14 @@ final class MediaBody: @unchecked Sendable {
 
     // MARK: On the client's thread
 
+    /// Rejects a body by its headers, before any byte is read.
     private func begin(_ head: ReplySink.Head) -> Bool {
         announced = head.announcedBytes ?? 0
         return passes(rules.objection(to: head, from: host))
     }
 
+    /// Returns false to end the download. Buffers until ``MediaKind/telling`` bytes decide the kind, then writes each
+    /// piece.
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         count += bytes.count
         if let kind { return passes(rules.objection(to: kind, of: count, from: host)) && write(bytes) }
@@ -55,6 +63,7 @@ final class MediaBody: @unchecked Sendable {
         return beginning.count < MediaKind.telling || recognise()
     }
 
+    /// Uses the announced size too, so that a file that will be too large is rejected early.
     private func recognise() -> Bool {
         let kind = MediaKind(beginning: beginning)
         guard passes(rules.objection(to: kind, of: max(count, announced), from: host)) else { return false }
@@ -63,6 +72,7 @@ final class MediaBody: @unchecked Sendable {
         return beginning.withUnsafeBytes(write)
     }
 
+    /// Creates the file with the first bytes. An error of the disk counts as temporary.
     private func write(_ bytes: UnsafeRawBufferPointer) -> Bool {
         do throws(MediaError) {
             if writer == nil { writer = try store.begin() }
@@ -73,6 +83,7 @@ final class MediaBody: @unchecked Sendable {
         }
     }
 
+    /// Records an objection as a permanent failure.
     private func passes(_ objection: MediaFailure?) -> Bool { objection.map { fail(.failed($0)) } ?? true }
 
     /// Records the failure and removes the file. Returns false.

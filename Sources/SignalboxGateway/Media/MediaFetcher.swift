@@ -4,7 +4,8 @@ package import SignalboxNotification
 
 /// Downloads files to disk: follows redirects, applies the rules, and reads how long a file stays fresh.
 ///
-/// Each redirect is a request of its own, so the client's address policy applies to every address.
+/// Each redirect is a request of its own, so the client's address policy applies to every address. A value without
+/// mutable state: all downloads of a plan share it.
 package struct MediaFetcher: Sendable {
     /// Settings of all downloads; the config sets them.
     package struct Settings: Sendable {
@@ -25,7 +26,8 @@ package struct MediaFetcher: Sendable {
     private let http: OutboundHTTP
     private let store: MediaStore
 
-    /// `now`: the clock for lifetimes.
+    /// `now`: the clock for lifetimes. `http`: a client whose address policy permits media servers only as the config
+    /// allows.
     package init(
         _ settings: Settings, http: OutboundHTTP, store: MediaStore, now: @escaping @Sendable () -> Date = { Date() }
     ) {
@@ -37,6 +39,8 @@ package struct MediaFetcher: Sendable {
 
     /// Downloads the file at a URL. Returns `unchanged` if the server confirms that the validators still match,
     /// `interrupted` for failures that may pass (network, 408, 425, 429, 5xx, disk), and `failed` for all others.
+    /// Never throws. A file is on disk when it returns `stored`. The timeout covers all redirects; at most
+    /// ``MediaRules/redirects`` of them are followed. Each URL is checked by the rules before its request.
     package func fetch(_ url: String, validators: MediaValidators? = nil) async -> MediaOutcome {
         guard url.utf8.count <= MediaLimits.longestURL, let start = OutboundURL(url) else {
             return .failed(MediaFailure(.url, "The URL is malformed or too long."))
@@ -53,7 +57,7 @@ package struct MediaFetcher: Sendable {
             MediaFailure(.redirects, "\(start.host) leads to more than \(MediaRules.redirects) redirects."))
     }
 
-    /// One request of a download.
+    /// One request of a download. `left`: time that the whole download has left.
     private struct Hop {
         var url: OutboundURL
         let start: OutboundURL
@@ -64,14 +68,18 @@ package struct MediaFetcher: Sendable {
         var notAfter: Date?
         var isRedirected = false
 
+        /// Only then can the server answer 304.
         var isConditional: Bool { validators?.etag != nil || validators?.lastModified != nil }
     }
 
+    /// The outcome of one request: the end of the download, or the next request.
     private enum Step {
         case end(MediaOutcome)
         case redirect(Hop)
     }
 
+    /// A failure that the body has recorded, such as a file that is too large, takes precedence over the transport's
+    /// error.
     private func step(_ hop: Hop) async -> Step {
         let host = hop.url.host
         guard hop.left > .zero else {
@@ -94,6 +102,7 @@ package struct MediaFetcher: Sendable {
         }
     }
 
+    /// Asks for an unencoded body, because the stored bytes must be those of the file.
     private func request(_ hop: Hop, into sink: ReplySink) -> OutboundRequest {
         var headers = [
             ("accept", settings.rules.accept), ("accept-encoding", "identity"), ("user-agent", settings.userAgent),
@@ -113,6 +122,7 @@ package struct MediaFetcher: Sendable {
 
     // MARK: Responses
 
+    /// A redirect from `https` to `http` fails, also if `http` is allowed. The next request has no validators.
     private func redirect(_ reply: OutboundReply, _ caching: CachingHeaders, _ hop: Hop, took: Duration) -> Step {
         guard let place = reply.headers["location"], place.utf8.count < MediaLimits.longestURL,
             let url = hop.url.resolving(place)
@@ -128,6 +138,7 @@ package struct MediaFetcher: Sendable {
             Hop(url: url, start: hop.start, left: hop.left - took, notAfter: times.min(), isRedirected: true))
     }
 
+    /// Returns `interrupted` if the disk fails, so that the download is retried.
     private func keep(
         _ body: MediaBody, _ reply: OutboundReply, _ caching: CachingHeaders, _ hop: Hop
     ) async -> MediaOutcome {
@@ -144,6 +155,7 @@ package struct MediaFetcher: Sendable {
         }
     }
 
+    /// A redirect on the way limits the lifetime, and the validators are dropped, because they belong to another URL.
     private func freshness(_ reply: OutboundReply, _ caching: CachingHeaders, _ hop: Hop) -> MediaFreshness {
         let until = min(caching.until, hop.notAfter ?? .distantFuture)
         guard !hop.isRedirected, !caching.isForOnce else { return MediaFreshness(until: until) }
@@ -159,6 +171,7 @@ package struct MediaFetcher: Sendable {
 // MARK: Failures
 
 extension MediaFetcher {
+    /// Maps the transport's error to the stable codes of events.
     private static func outcome(of error: TransportError, from host: String) -> MediaOutcome {
         let code: MediaFailure.Code =
             switch error {
@@ -177,7 +190,8 @@ extension MediaFetcher {
         return error.isTemporary ? .interrupted(failure, after: nil) : .failed(failure)
     }
 
-    /// The outcome of a status that is not 200, a redirect, or the answer to a conditional request.
+    /// The outcome of a status that is not 200, a redirect, or the answer to a conditional request. `now`: for a
+    /// `Retry-After` that is a date. A wait is at most ``RetryPolicy/longestRetryAfter``.
     private static func outcome(of reply: OutboundReply, from host: String, now: Date) -> MediaOutcome {
         let words = "\(host) answered \(reply.status)."
         switch reply.status {
@@ -191,7 +205,8 @@ extension MediaFetcher {
 }
 
 extension MediaValidators {
-    /// Keeps validators that can be sent back unchanged: printable, up to 1 KiB each.
+    /// Keeps validators that can be sent back unchanged: printable, up to 1 KiB each. A `Last-Modified` must be an
+    /// HTTP date.
     fileprivate init(_ headers: [String: String]) {
         func usable(_ name: String) -> String? {
             headers[name].flatMap { value in

@@ -3,10 +3,12 @@ import Synchronization
 
 /// The downloads in flight, and whether more may start.
 ///
-/// A class with a lock because downloads end on their own tasks, and any thread may stop the service.
+/// A class with a lock because downloads end on their own tasks, and any thread may stop the service. The lock is
+/// held only for the change itself.
 final class MediaGate: Sendable {
     private let current = Mutex(State())
 
+    /// A copy at one moment; the counts may change right after.
     struct State {
         /// Hosts of the downloads in flight, by job.
         fileprivate(set) var hosts: [Int64: String] = [:]
@@ -19,11 +21,17 @@ final class MediaGate: Sendable {
         var busy: [String: Int] { hosts.values.reduce(into: [:]) { $0[$1, default: 0] += 1 } }
     }
 
+    /// All values of one moment, for decisions that need several of them.
     var state: State { current.withLock { $0 } }
+    /// Read before each step of the service.
     var isStopping: Bool { state.isStopping }
 
+    /// The job counts until ``end(_:)``, also while its result is being recorded.
     func begin(_ job: MediaJob) { current.withLock { $0.hosts[job.id] = job.host } }
+    /// Its place and its host are free again.
     func end(_ job: MediaJob) { current.withLock { $0.hosts[job.id] = nil } }
+    /// Downloads still start while deliveries wait for them.
     func drain() { current.withLock { $0.isDraining = true } }
+    /// Cannot be undone.
     func stop() { current.withLock { $0.isStopping = true } }
 }

@@ -3,7 +3,8 @@ import ServiceLifecycle
 import SignalboxStore
 
 /// Removes stored files: at the start and once an hour those beyond their retention, and at once the least recently
-/// used ones when the quota is exceeded.
+/// used ones when the quota is exceeded. One janitor runs for each data directory. Errors are logged once and
+/// recorded in the queue's health.
 package struct MediaJanitor: Service {
     /// The removal itself. The closures run one at a time; after an error, the next round repeats the work.
     struct Work: Sendable {
@@ -35,7 +36,8 @@ package struct MediaJanitor: Service {
     /// A file is on disk before the queue knows it: younger files are not deleted.
     static let youth: Duration = .seconds(600)
 
-    /// `clock` and `elapsed` run at the same speed.
+    /// `clock` and `elapsed` run at the same speed. `quota`: shared with the downloads. `work`: ``MediaCleanup``, or
+    /// a test's own.
     init(
         _ quota: MediaQuota, health: StoreHealth = StoreHealth(), work: Work, logger: Logger,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -49,13 +51,13 @@ package struct MediaJanitor: Service {
         self.elapsed = elapsed
     }
 
-    /// Runs until a graceful shutdown.
+    /// Runs until a graceful shutdown. Never throws. The first round begins at once.
     package func run() async throws {
         // The work does not throw, so that a shutdown is a normal return.
         await cancelWhenGracefulShutdown { await runUntilCancelled() }
     }
 
-    /// Runs until its task is cancelled.
+    /// Runs until its task is cancelled. Opens the quota for its duration: without a janitor, downloads do not pause.
     func runUntilCancelled() async {
         quota.open()
         defer { quota.close() }
@@ -75,7 +77,8 @@ package struct MediaJanitor: Service {
         }
     }
 
-    /// True if files are left that must be deleted later.
+    /// True if files are left that must be deleted later. Repeats while downloads in flight exceed the limit again.
+    /// Downloads may continue after it, whether it succeeded or not.
     private func remove(beyond bytes: Int64) async -> Bool {
         do {
             var young = 0
@@ -100,6 +103,7 @@ package struct MediaJanitor: Service {
         }
     }
 
+    /// An error leaves the files for the next round.
     private func sweep() async {
         do {
             report(try await work.sweep())
@@ -109,10 +113,12 @@ package struct MediaJanitor: Service {
         }
     }
 
+    /// Logs the removal if there was one.
     private func report(_ removed: Int) {
         if removed > 0 { logger.info("Old files removed.", metadata: ["files": "\(removed)"]) }
     }
 
+    /// Logs the first error in a row, unless the task was cancelled.
     private func report(_ error: any Error, of upkeep: StoreHealth.Upkeep) {
         // The janitor's own stop cancelled the work.
         if Task.isCancelled { return }
@@ -120,6 +126,7 @@ package struct MediaJanitor: Service {
         logger.error("Cannot remove old files.", metadata: ["error": "\(error)"])
     }
 
+    /// Logs the first success after an error.
     private func reportSuccess(of upkeep: StoreHealth.Upkeep) {
         if health.record(upkeep, failure: nil) == .recovers { logger.notice("Old files removable again.") }
     }

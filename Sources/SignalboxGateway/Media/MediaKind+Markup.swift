@@ -6,6 +6,7 @@ import SignalboxNotification
 /// and in UTF-16, which browsers do not sniff. The name of the root element takes precedence: SVG behind a comment is
 /// SVG.
 extension MediaKind {
+    /// Called after the binary formats. Nil for a text that is none of them.
     static func markup(_ header: HeaderBytes) -> MediaKind? {
         let text = ascii(header).map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 }
         if text.starts(with: "begin:vcalendar".utf8) { return .calendar }
@@ -39,7 +40,8 @@ extension MediaKind {
         "body", "br", "p", "!--",
     ]
 
-    /// True for one of the standard's tags with a space or a bracket behind it.
+    /// True for one of the standard's tags with a space or a bracket behind it. `text`: in lower case, behind the
+    /// opening bracket.
     private static func isHTML(_ text: ArraySlice<UInt8>) -> Bool {
         tags.contains { tag in
             let end = text.dropFirst(tag.utf8.count).first
@@ -62,6 +64,7 @@ extension MediaKind {
         return nil
     }
 
+    /// Nil if the name does not end within the header.
     private static func name(_ text: ArraySlice<UInt8>) -> String? {
         guard let end = text.firstIndex(where: { isBlank($0) || ">/[".utf8.contains($0) }) else { return nil }
         return String(decoding: text[..<end], as: UTF8.self).split(separator: ":").last.map { String($0) }

@@ -9,7 +9,8 @@ extension MediaKind {
     /// comments before the first element of most XML files.
     package static let telling = 4096
 
-    /// `beginning`: the whole file, or at least its first ``telling`` bytes; later bytes do not count.
+    /// `beginning`: the whole file, or at least its first ``telling`` bytes; later bytes do not count. Every sequence
+    /// of bytes has a kind; ``other`` if no signature matches. Never traps on malformed files.
     package init(beginning: [UInt8]) {
         let header = HeaderBytes(beginning.count > Self.telling ? Array(beginning.prefix(Self.telling)) : beginning)
         self =
@@ -17,6 +18,7 @@ extension MediaKind {
             ?? Self.mpeg(header) ?? Self.document(header) ?? Self.markup(header) ?? .other
     }
 
+    /// PNG, JPEG and GIF by their first bytes.
     private static func picture(_ header: HeaderBytes) -> MediaKind? {
         if header.holds(bytes: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return .png }
         // A marker of 0xC0 or above follows the start of the image.
@@ -24,6 +26,7 @@ extension MediaKind {
         return header.holds("GIF87a") || header.holds("GIF89a") ? .gif : nil
     }
 
+    /// WebP, WAV and AVI, which share a container.
     private static func riff(_ header: HeaderBytes) -> MediaKind? {
         guard header.holds("RIFF") else { return nil }
         if header.holds("WEBPVP8", at: 8) { return .webp }
@@ -33,6 +36,7 @@ extension MediaKind {
 
     // MARK: Sounds
 
+    /// AIFF, and MP3 with or without a tag. Sounds in other containers are found by those.
     private static func sound(_ header: HeaderBytes) -> MediaKind? {
         if header.holds("FORM"), header.holds("AIFF", at: 8) || header.holds("AIFC", at: 8) { return .aiff }
         // The eleven set bits that begin a frame occur in many files; a second frame right behind the first does not.
@@ -135,6 +139,7 @@ extension MediaKind {
 
     // MARK: MPEG-1 and MPEG-2
 
+    /// Program streams, video streams and transport streams of MPEG-1 and MPEG-2.
     private static func mpeg(_ header: HeaderBytes) -> MediaKind? {
         if header.holds(bytes: [0, 0, 1, 0xBA]), let next = header[4] {
             // The pack header of MPEG-2 (ISO/IEC 13818-1, 2.5.3.3) or of MPEG-1 (11172-1, 2.4.3.2).
@@ -152,8 +157,8 @@ extension MediaKind {
         }
     }
 
-    /// Three packets of 188 bytes, each with a sync byte, content and no error (ISO/IEC 13818-1, 2.4.3.2). The first is
-    /// not text, which may have the letter G at these offsets, too.
+    /// Three packets of 188 bytes, each with a sync byte, content and no error (ISO/IEC 13818-1, 2.4.3.2). The first
+    /// is not text, which may have the letter G at these offsets, too.
     private static func isTransportStream(_ header: HeaderBytes) -> Bool {
         let isSynced = [0, 188, 376].allSatisfy { offset in
             guard let word = header.big(4, at: offset) else { return false }
@@ -178,6 +183,7 @@ extension MediaKind {
         [0xFD, 0x37, 0x7A, 0x58, 0x5A, 0], [0x28, 0xB5, 0x2F, 0xFD],  // xz, Zstandard
     ]
 
+    /// PDF, programs and archives. Programs are recognised so that they can be rejected by name.
     private static func document(_ header: HeaderBytes) -> MediaKind? {
         if header.holds("%PDF-") { return .pdf }
         if programs.contains(where: { header.holds(bytes: $0) }) { return .executable }

@@ -14,6 +14,7 @@ final class MediaQuota: Sendable {
     /// Signalled when the quota is exceeded: the janitor waits for it.
     let exceeded = WakeUp()
 
+    /// All sizes are in bytes.
     private struct State {
         /// Size of all files at the last count.
         var counted: Int64 = 0
@@ -36,16 +37,18 @@ final class MediaQuota: Sendable {
     /// `limit`: bytes of all files, read at each use.
     init(limit: @escaping @Sendable () -> Int64) { self.limit = limit }
 
-    /// True while downloads must not start.
+    /// True while downloads must not start. False without a janitor, because then no task would make room.
     var isFull: Bool { state.withLock { $0.isExceeded && $0.hasJanitor } }
 
-    /// True while files must be removed.
+    /// True while files must be removed. The janitor reads it after each wait.
     var isExceeded: Bool { state.withLock { $0.isExceeded } }
 
-    /// Calls `wake`, on any thread, when downloads may start again.
+    /// Calls `wake`, on any thread, when downloads may start again. One function at a time: a later call replaces the
+    /// earlier one.
     func whenFree(_ wake: @escaping @Sendable () -> Void) { state.withLock { $0.whenFree = wake } }
 
-    /// Records a stored file. Signals once if the quota is exceeded, until files were removed.
+    /// Records a stored file. Signals once if the quota is exceeded, until files were removed. Called after the file
+    /// is committed to the queue.
     func add(_ bytes: Int) {
         let limit = limit()
         let isNew = state.withLock { state in
@@ -59,10 +62,10 @@ final class MediaQuota: Sendable {
 
     // MARK: For the janitor
 
-    /// Records that a janitor runs.
+    /// Records that a janitor runs. Downloads pause from now on while the quota is exceeded.
     func open() { state.withLock { $0.hasJanitor = true } }
 
-    /// Records that no janitor runs.
+    /// Records that no janitor runs. Wakes the downloads, which no longer pause.
     func close() { free { $0.hasJanitor = false } }
 
     /// The size down to which the janitor removes files.
@@ -71,11 +74,13 @@ final class MediaQuota: Sendable {
         return limit - limit / Self.share
     }
 
-    /// Call right before counting the files: files stored during the count are added to its result.
+    /// Call right before counting the files: files stored during the count are added to its result. Only the janitor
+    /// calls it; counts do not overlap.
     func willCount() { state.withLock { $0.counting = $0.added } }
 
     /// Records the end of a removal. `left`: size of all files; nil if unknown. If that still exceeds the limit, the
-    /// files are in use, and the next removal starts after a further twentieth of the limit.
+    /// files are in use, and the next removal starts after a further twentieth of the limit. Ends the pause in any
+    /// case, so that a failure of the disk does not stop all downloads. Wakes the downloads.
     func removed(left: Int64?) {
         let limit = limit()
         free { state in
@@ -90,6 +95,7 @@ final class MediaQuota: Sendable {
         }
     }
 
+    /// Changes the state and then calls the function of ``whenFree(_:)``, outside of the lock.
     private func free(_ change: (inout State) -> Void) {
         let wake = state.withLock { state in
             change(&state)

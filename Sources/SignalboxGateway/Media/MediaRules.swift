@@ -2,7 +2,7 @@ import Foundation
 import SignalboxEgress
 package import SignalboxNotification
 
-/// Decides which URLs and files may be downloaded. Pure.
+/// Decides which URLs and files may be downloaded. Pure. The client's address policy applies in addition to it.
 package struct MediaRules: Sendable, Equatable {
     /// Whether `http` URLs are allowed in addition to `https`.
     package var allowsHTTP = false
@@ -11,24 +11,28 @@ package struct MediaRules: Sendable, Equatable {
     /// The largest files of each family.
     package var limits = MediaLimits()
 
+    /// `https` only, the kinds that apps can attach, and the default limits.
     package init() {}
 
     /// How many redirects are followed.
     static let redirects = 3
 
-    /// The largest file of a kind in bytes; nil when the kind is not allowed.
+    /// The largest file of a kind in bytes; nil when the kind is not allowed. Kinds without a family have no limit
+    /// and are never allowed.
     package func maxBytes(of kind: MediaKind) -> Int? {
         kinds.contains(kind) ? kind.family.map { limits[$0] } : nil
     }
 
-    /// The `Accept` header of requests.
+    /// The `Accept` header of requests. Lists the allowed kinds, and any other type with a low preference, because
+    /// many servers ignore the header.
     var accept: String {
         MediaKind.allCases.filter(kinds.contains).map(\.contentType).joined(separator: ", ") + ", */*;q=0.1"
     }
 
     // MARK: Objections
 
-    /// Why a URL must not be requested; nil when it may.
+    /// Why a URL must not be requested; nil when it may. Checks the URL only; the address of its host is checked when
+    /// the connection is made.
     func objection(to url: OutboundURL) -> MediaFailure? {
         guard url.scheme == "https" || url.scheme == "http" else {
             return MediaFailure(.scheme, "\(url.scheme) is not https.")
@@ -44,7 +48,8 @@ package struct MediaRules: Sendable, Equatable {
         return nil
     }
 
-    /// Why the body of a response must not be read; nil when it may.
+    /// Why the body of a response must not be read; nil when it may. Checks encodings and the announced length. The
+    /// kind is not known yet, so the largest limit of all kinds applies.
     func objection(to head: ReplySink.Head, from host: String) -> MediaFailure? {
         for (name, plain) in [("content-encoding", "identity"), ("transfer-encoding", "chunked")] {
             if let coding = head.headers[name], !coding.isEmpty, coding.lowercased() != plain {
@@ -55,7 +60,8 @@ package struct MediaRules: Sendable, Equatable {
         return head.announcedBytes.flatMap { tooLarge($0, most, "", host) }
     }
 
-    /// Why a file must not be stored; nil when it may. `bytes`: received or announced.
+    /// Why a file must not be stored; nil when it may. `bytes`: received or announced. Called with the announced and
+    /// with the received size. The message names the option if one would allow the file.
     func objection(to kind: MediaKind, of bytes: Int, from host: String) -> MediaFailure? {
         if let most = maxBytes(of: kind) { return tooLarge(bytes, most, " of type \(kind.contentType)", host) }
         let (code, words): (MediaFailure.Code, String) =
@@ -69,6 +75,7 @@ package struct MediaRules: Sendable, Equatable {
         return MediaFailure(code, "\(host) sent \(words).")
     }
 
+    /// The limit is inclusive. `what`: a suffix such as the type of the file.
     private func tooLarge(_ bytes: Int, _ most: Int, _ what: String, _ host: String) -> MediaFailure? {
         guard bytes > most else { return nil }
         return MediaFailure(.tooLarge, "\(host) has \(bytes) bytes or more\(what); media.maxBytes allows \(most).")
@@ -77,7 +84,7 @@ package struct MediaRules: Sendable, Equatable {
 
 extension MediaRemark {
     /// The contradictions between a file's content and its `Content-Type` and URL. A missing type or extension
-    /// contradicts nothing.
+    /// contradicts nothing. A remark does not keep the file from being stored.
     static func all(of kind: MediaKind, contentType: String?, url: OutboundURL) -> [MediaRemark] {
         var remarks: [MediaRemark] = []
         if let contentType {

@@ -12,7 +12,8 @@ package import SignalboxStore
 /// none and a long list needs no memory. Each pass releases deliveries (``EventMedia`` fills in their files) and
 /// starts due downloads (``MediaFetcher``) as ``MediaGate`` and ``MediaQuota`` permit.
 package struct MediaService: Service {
-    /// Settings of the config, and the functions that depend on it.
+    /// Settings of the config, and the functions that depend on it. One value for each config. Closures must be
+    /// callable from any task.
     struct Setup: Sendable {
         let settings: GatewayConfig.Media
         /// The URL of a stored file for receivers.
@@ -28,11 +29,13 @@ package struct MediaService: Service {
     private let queue: any DownloadStore
     private let setup: Replaceable<Setup>
     private let quota: MediaQuota
+    /// Cancels the downloads in flight of all plans.
     private let cancel: @Sendable () -> Void
     private let logger: Logger
     private let clock: any Clock<Duration>
     private let gate = MediaGate()
     private let wakeUp = WakeUp()
+    /// Whether the last pass failed, so that an outage is logged once.
     private let outage = Outage()
 
     /// Limits of a sleep before a known time, so that small corrections of the wall clock delay no delivery by much.
@@ -59,14 +62,15 @@ package struct MediaService: Service {
         quota.whenFree { [wakeUp] in wakeUp.wake() }
     }
 
-    /// Replaces the setup. Downloads in flight end with the former one.
+    /// Replaces the setup. Downloads in flight end with the former one. Callable from any thread. Deliveries are
+    /// filled by the new setup from the next pass on.
     func replace(by setup: Setup) {
         self.setup.replace(by: setup)
         wakeUp.wake()
     }
 
-    /// Runs until a graceful shutdown, and ends then without waiting for downloads. The next process restarts downloads
-    /// that have not ended.
+    /// Runs until a graceful shutdown, and ends then without waiting for downloads. The next process restarts
+    /// downloads that have not ended. Never throws. Its group must stop it before the queue is closed.
     package func run() async throws {
         await withGracefulShutdownHandler {
             await runUntilDrained()
@@ -75,13 +79,13 @@ package struct MediaService: Service {
         }
     }
 
-    /// Prepares the queue; call it before the first delivery. Deliveries whose waiting time ended while no gateway ran
-    /// are held until they can be released with the files that exist.
+    /// Prepares the queue; call it before the first delivery. Deliveries whose waiting time ended while no gateway
+    /// ran are held until they can be released with the files that exist. Throws errors of the queue.
     package func open() async throws(StoreError) {
         try await queue.openMedia { [wakeUp] in wakeUp.wake() }
     }
 
-    /// Runs until ``drain()`` was called and no delivery waits for a file, or ``stop()`` was called.
+    /// Runs until ``drain()`` was called and no delivery waits for a file, or ``stop()`` was called. Call it once.
     func runUntilDrained() async {
         await withDiscardingTaskGroup { downloads in
             var time: Duration?
@@ -95,19 +99,21 @@ package struct MediaService: Service {
         }
     }
 
-    /// Ends the service once no delivery waits for a file.
+    /// Ends the service once no delivery waits for a file. Callable from any thread.
     package func drain() {
         gate.drain()
         wakeUp.wake()
     }
 
-    /// Ends the service. Downloads in flight are cancelled and count as never started.
+    /// Ends the service. Downloads in flight are cancelled and count as never started. Callable from any thread, and
+    /// more than once. Deliveries that wait stay in the queue.
     package func stop() {
         gate.stop()
         cancel()
         wakeUp.wake()
     }
 
+    /// The queue's clock and the sleep's clock may drift apart, so a long wait is cut into pieces.
     private func pause(until date: Date) -> Duration {
         // In the queue's units: milliseconds, with the present rounded down.
         let now = (queue.now.timeIntervalSince1970 * 1000).rounded(.down)
@@ -125,7 +131,8 @@ package struct MediaService: Service {
         var next: Date?
     }
 
-    /// Releases deliveries and starts downloads.
+    /// Releases deliveries and starts downloads. After an error of the queue it logs the beginning of the outage,
+    /// waits a second and asks for another pass.
     private func pass(_ begin: (MediaJob) -> Void) async -> Pass {
         do throws(StoreError) {
             try await release()
@@ -146,6 +153,7 @@ package struct MediaService: Service {
         }
     }
 
+    /// Releases in steps of ``step`` deliveries, until none is due or complete.
     private func release() async throws(StoreError) {
         let setup = setup.value
         while !gate.isStopping {
@@ -156,7 +164,8 @@ package struct MediaService: Service {
         }
     }
 
-    /// True if places are left.
+    /// True if places are left. Respects the limits of all downloads and of each host. Starts none while the quota is
+    /// exceeded.
     private func beginDue(_ begin: (MediaJob) -> Void) async throws(StoreError) -> Bool {
         let settings = setup.value.settings
         let state = gate.state
@@ -171,6 +180,8 @@ package struct MediaService: Service {
         return jobs.count < free
     }
 
+    /// A stored file that has vanished counts as failed, so that no event links to it. The route's transformation
+    /// runs after the files are filled in.
     private static func released(_ held: HeldDelivery, by setup: Setup) -> MediaRelease {
         let states = held.media.mapValues { state in
             guard case .stored(let file, _) = state, !setup.exists(file) else { return state }
@@ -187,6 +198,7 @@ package struct MediaService: Service {
 
     // MARK: One download
 
+    /// Holds its place until its result is on disk. Results are repeated once a second after an error.
     private func carryOut(_ job: MediaJob) async {
         let setup = setup.value
         let outcome = await setup.download(job)
@@ -215,7 +227,8 @@ package struct MediaService: Service {
         }
     }
 
-    /// The result to record for an outcome. `number`: of this attempt, from 1. `random`: in 0..<1.
+    /// The result to record for an outcome. `number`: of this attempt, from 1. `random`: in 0..<1. Pure. The last
+    /// attempt keeps an older stored file in use for a while, if there is one.
     static func end(
         of outcome: MediaOutcome, number: Int, by retry: Destination.Retry, random: Double
     ) -> MediaSettlement.End {
@@ -235,7 +248,8 @@ package struct MediaService: Service {
         }
     }
 
-    /// Logs the host only, because URLs may contain secrets.
+    /// Logs the host only, because URLs may contain secrets. Failures are information: an event with a failed file is
+    /// still delivered.
     private func report(_ end: MediaSettlement.End, _ job: MediaJob) {
         let failure: MediaFailure
         switch end {

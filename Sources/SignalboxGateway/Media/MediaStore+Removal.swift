@@ -5,7 +5,8 @@ import Synchronization
 extension MediaStore {
     private static let removal = DispatchQueue(label: "signalbox.media.removal", qos: .utility)
 
-    /// Removes files with these digests that were not kept again since `limit`. Returns how many it removed.
+    /// Removes files with these digests that were not kept again since `limit`. Returns how many it removed. Other
+    /// texts than digests are skipped. Throws the first error; files that were removed before stay removed.
     package func remove(_ digests: [String], olderThan limit: Date) async throws(MediaError) -> Int {
         try await Self.run(on: Self.removal) { () throws(MediaError) in
             var count = 0
@@ -18,7 +19,8 @@ extension MediaStore {
 
     /// Removes unknown files that were not kept again since `limit`, and returns how many. Leaves folders and other
     /// files alone. Works folder by folder; a cancelled task ends between two folders. `known`: returns those of some
-    /// digests that are known.
+    /// digests that are known. Throws the errors of `known` and of the disk. A file that was stored while it ran is
+    /// younger than `limit`.
     package func removeUnknown(
         olderThan limit: Date, known: ([String]) async throws -> Set<String>
     ) async throws -> Int {
@@ -35,6 +37,7 @@ extension MediaStore {
         return removed
     }
 
+    /// The digests in the folders of one first byte.
     private func oldDigests(in folder: String, olderThan limit: Date) throws(MediaError) -> [String] {
         var digests: [String] = []
         for folder in try folders(in: folder) {
@@ -50,11 +53,13 @@ extension MediaStore {
         try names(in: folder).filter { $0.utf8.count == 2 && $0 != ".." }.map { folder + "/" + $0 }
     }
 
+    /// False for a file that does not exist.
     private static func isOld(_ path: String, olderThan limit: Date) -> Bool {
         var status = stat()
         return lstat(path, &status) == 0 && Double(status.st_mtim.tv_sec) < limit.timeIntervalSince1970
     }
 
+    /// Under the lock of ``Shared/ages``, so a file that is renewed at the same time survives.
     private func remove(_ path: String, olderThan limit: Date) throws(MediaError) -> Bool {
         let failure: Int32 = shared.ages.withLock { _ in
             guard Self.isOld(path, olderThan: limit) else { return ENOENT }

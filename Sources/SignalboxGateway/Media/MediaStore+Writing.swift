@@ -8,7 +8,8 @@ extension MediaStore {
     /// Several queues, because disks handle concurrent syncs faster; equal files use the same queue.
     private static let queues = (0..<16).map { DispatchQueue(label: "signalbox.media.disk.\($0)") }
 
-    /// Begins a file. Any number may be written at once.
+    /// Begins a file. Any number may be written at once. Creates the directory when it is missing. Throws if the disk
+    /// is full or not writable.
     package func begin() throws(MediaError) -> MediaWriter {
         let path = unfinished + "/" + hexadecimal(randomBytes(16))
         do throws(MediaError) {
@@ -22,7 +23,8 @@ extension MediaStore {
         }
     }
 
-    /// Stores a file, once for equal bytes. Blocks until it is on disk.
+    /// Stores a file, once for equal bytes. Blocks until it is on disk. For small files, such as calendars. The
+    /// caller must not be on a thread of Swift's pool or of the HTTP client.
     package func keep(_ bytes: [UInt8]) throws(MediaError) -> StoredMedia {
         let writer = try begin()
         // The closure cannot rethrow a typed error.
@@ -33,7 +35,8 @@ extension MediaStore {
         return try keep(writer)
     }
 
-    /// Stores a written file, once for equal bytes, or removes it after an error. Blocks until it is on disk.
+    /// Stores a written file, once for equal bytes, or removes it after an error. Blocks until it is on disk. Equal
+    /// bytes renew the modification time of the stored file, so that a cleanup under way keeps it.
     package func keep(_ writer: MediaWriter) throws(MediaError) -> StoredMedia {
         defer { writer.discard() }
         let digest = writer.finish()
@@ -52,7 +55,8 @@ extension MediaStore {
         return StoredMedia(sha256: digest, bytes: writer.bytes)
     }
 
-    /// Stores a written file and describes it, without blocking the caller.
+    /// Stores a written file and describes it, without blocking the caller. Reads the size of a picture from its
+    /// header; other kinds have none. The blocking work runs on a queue.
     package func keep(_ writer: MediaWriter, as kind: MediaKind) async throws(MediaError) -> MediaFile {
         let queue = Self.queues[Int(writer.finish().utf8.first ?? 0) % Self.queues.count]
         return try await Self.run(on: queue) { () throws(MediaError) in
@@ -65,7 +69,8 @@ extension MediaStore {
     }
 
     /// Makes sure that a folder exists, also after a power cut. Syncs the parent of a new folder, and once that of an
-    /// existing one, because the process that made it may have crashed before its sync.
+    /// existing one, because the process that made it may have crashed before its sync. Two calls at the same time
+    /// may both sync the parent.
     private func makeFolder(_ path: String) throws(MediaError) {
         if mkdir(path, 0o700) != 0 {
             guard errno == EEXIST else { throw .lastError }
@@ -76,7 +81,8 @@ extension MediaStore {
         shared.folders.withLock { _ = $0.insert(path) }
     }
 
-    /// Renews a file's modification time and syncs it; false when there is no such file.
+    /// Renews a file's modification time and syncs it; false when there is no such file. Holds the lock of
+    /// ``Shared/ages`` until the time is set, so that a removal sees it.
     private func renew(_ path: String) throws(MediaError) -> Bool {
         let (file, failure) = shared.ages.withLock { _ in
             let file = open(path, O_RDONLY | O_CLOEXEC)
@@ -89,7 +95,7 @@ extension MediaStore {
         return true
     }
 
-    /// Syncs the entries of a folder.
+    /// Syncs the entries of a folder. Blocks until the entries are on disk.
     package static func sync(_ folder: String) throws(MediaError) {
         let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .lastError }
@@ -100,7 +106,7 @@ extension MediaStore {
 
 /// A file of a ``MediaStore`` that is being written. It is removed unless `keep` stores it.
 ///
-/// A class because it owns a descriptor and a file.
+/// A class because it owns a descriptor and a file. It counts the bytes and computes the digest while it writes.
 package final class MediaWriter: @unchecked Sendable {
     // Sendable: one task or queue uses it at a time.
     let path: String
@@ -109,7 +115,7 @@ package final class MediaWriter: @unchecked Sendable {
     private var name: String?
     private(set) var bytes = 0
 
-    /// Creates the file, which must not exist.
+    /// Creates the file, which must not exist. Throws if the folder is missing.
     init(path: String) throws(MediaError) {
         self.path = path
         file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
@@ -118,7 +124,8 @@ package final class MediaWriter: @unchecked Sendable {
 
     deinit { discard() }
 
-    /// Appends to the file, without a sync.
+    /// Appends to the file, without a sync. Throws if the disk is full. A part of the piece may have been written
+    /// then, so the caller discards the file.
     package func write(_ piece: UnsafeRawBufferPointer) throws(MediaError) {
         precondition(file >= 0 && name == nil, "The file is complete.")
         var written = 0
@@ -132,7 +139,8 @@ package final class MediaWriter: @unchecked Sendable {
         bytes += piece.count
     }
 
-    /// The SHA-256 of the whole file. Ends the writing.
+    /// The SHA-256 of the whole file. Ends the writing. Further calls return the same name. No piece may be written
+    /// after it.
     func finish() -> String {
         if let name { return name }
         let name = hexadecimal(digest.finish())
@@ -145,13 +153,13 @@ package final class MediaWriter: @unchecked Sendable {
         guard fsync(file) == 0 else { throw .lastError }
     }
 
-    /// Closes the file without removing it.
+    /// Closes the file without removing it. The path may have another name by then.
     func release() {
         if file >= 0 { close(file) }
         file = -1
     }
 
-    /// Removes the file unless it was released.
+    /// Removes the file unless it was released. Called by the deinitialiser too; a second call has no effect.
     package func discard() {
         guard file >= 0 else { return }
         release()

@@ -3,7 +3,7 @@ import Foundation
 package import SignalboxNotification
 import Synchronization
 
-/// A file in a ``MediaStore``.
+/// A file in a ``MediaStore``. It names the content, not a download: several URLs may lead to one file.
 package struct StoredMedia: Sendable, Equatable {
     /// 64 lower-case hexadecimal digits.
     package let sha256: String
@@ -11,15 +11,19 @@ package struct StoredMedia: Sendable, Equatable {
     package let bytes: Int
 }
 
-/// A file cannot be stored or read, for instance because the disk is full.
+/// A file cannot be stored or read, for instance because the disk is full. Another attempt may succeed once the
+/// operator has freed space or corrected the permissions.
 package struct MediaError: Error, CustomStringConvertible {
     /// As the system words it.
     package let reason: String
 
+    /// For reasons that the system does not name.
     package init(reason: String) { self.reason = reason }
 
+    /// The text of a code of `errno`.
     init(code: Int32) { reason = String(cString: strerror(code)) }
 
+    /// Read it right after the failed call.
     static var lastError: MediaError { MediaError(code: errno) }
 
     package var description: String { "The file cannot be kept or read: \(reason)." }
@@ -27,8 +31,9 @@ package struct MediaError: Error, CustomStringConvertible {
 
 /// Stores files that events link to under their digest: `media/ab/cd/<64 hexadecimal digits of SHA-256>`.
 ///
-/// A file appears whole or not at all, is synced before `keep` returns, and never changes. Its modification time is the
-/// last time that `keep` was called for it. Lookups accept only such digests, so no path comes from outside.
+/// A file appears whole or not at all, is synced before `keep` returns, and never changes. Its modification time is
+/// the last time that `keep` was called for it. Lookups accept only such digests, so no path comes from outside. A
+/// value whose copies share their state. Safe to use from any number of threads at once.
 package struct MediaStore: Sendable {
     let directory: String
     let sync: @Sendable (_ folder: String) throws(MediaError) -> Void
@@ -43,7 +48,8 @@ package struct MediaStore: Sendable {
     }
 
     /// Opens the store and removes files that an earlier process left unfinished. Only one process may write to the
-    /// directory, which the first file creates. `sync`: syncs the entries of a folder.
+    /// directory, which the first file creates. `sync`: syncs the entries of a folder. Never throws: problems of the
+    /// directory appear with the first file.
     package init(
         directory: String,
         sync: @escaping @Sendable (_ folder: String) throws(MediaError) -> Void = MediaStore.sync
@@ -55,13 +61,15 @@ package struct MediaStore: Sendable {
         }
     }
 
-    /// Opens the store to read and remove files while another process writes to it.
+    /// Opens the store to read and remove files while another process writes to it. The caller must not store files
+    /// with it.
     package init(besideOwnerOf directory: String) {
         self.directory = directory
         sync = Self.sync
     }
 
-    /// The file with this digest; nil when there is none.
+    /// The file with this digest; nil when there is none. Looks at the disk; nil also for a text that is not a
+    /// digest, so it is safe for paths of requests.
     package func find(_ digest: String) -> StoredMedia? {
         guard Self.isDigest(digest) else { return nil }
         var status = stat()
@@ -69,15 +77,17 @@ package struct MediaStore: Sendable {
         return StoredMedia(sha256: digest, bytes: Int(status.st_size))
     }
 
-    /// The path of a file, to read it piece by piece.
+    /// The path of a file, to read it piece by piece. The HTTP server streams the file from there.
     package func path(of media: StoredMedia) -> String { path(of: media.sha256) }
 
-    /// The kind of a file; reads its first bytes.
+    /// The kind of a file; reads its first bytes. The kind is not stored, because it follows from the content. Throws
+    /// if the file was removed meanwhile.
     package func kind(of media: StoredMedia) throws(MediaError) -> MediaKind {
         MediaKind(beginning: try read(media, upTo: MediaKind.telling))
     }
 
-    /// A file's bytes, or its first `limit` bytes.
+    /// A file's bytes, or its first `limit` bytes. Throws if the file was removed or has fewer bytes than its
+    /// description. Blocks during the read.
     package func read(_ media: StoredMedia, upTo limit: Int = .max) throws(MediaError) -> [UInt8] {
         let count = min(limit, media.bytes)
         let bytes = try withReader(of: media) { (read) throws(MediaError) in try read(0, count) }
@@ -85,7 +95,8 @@ package struct MediaStore: Sendable {
         return bytes
     }
 
-    /// Opens a file. `read` returns so many bytes from an offset, fewer at the end of the file.
+    /// Opens a file. `read` returns so many bytes from an offset, fewer at the end of the file. Closes the file when
+    /// `body` ends. Blocks during each read.
     func withReader<R>(
         of media: StoredMedia,
         _ body: (_ read: (_ offset: Int, _ count: Int) throws(MediaError) -> [UInt8]) throws(MediaError) -> R
@@ -109,7 +120,8 @@ package struct MediaStore: Sendable {
         }
     }
 
-    /// Runs `body` on a queue, because Swift's threads and the HTTP client's must not wait for disks.
+    /// Runs `body` on a queue, because Swift's threads and the HTTP client's must not wait for disks. `body` runs to
+    /// its end also if the caller's task is cancelled.
     static func run<R: Sendable>(
         on queue: DispatchQueue, _ body: @escaping @Sendable () throws(MediaError) -> R
     ) async throws(MediaError) -> R {
@@ -124,15 +136,17 @@ package struct MediaStore: Sendable {
     /// The folder of files that are being written; no folder of digests has a name of this length.
     var unfinished: String { directory + "/unfinished" }
 
+    /// Upper-case digits are not accepted, so a file has one name only.
     static func isDigest(_ text: String) -> Bool {
         text.utf8.count == 64 && text.utf8.allSatisfy { "0123456789abcdef".utf8.contains($0) }
     }
 
-    /// The directory, and the two folders in it that lead to a file.
+    /// The directory, and the two folders in it that lead to a file. In the order in which they are created.
     func folders(of digest: String) -> [String] {
         let first = directory + "/" + digest.prefix(2)
         return [directory, first, first + "/" + digest.dropFirst(2).prefix(2)]
     }
 
+    /// The path that a file with this digest has, or would have.
     func path(of digest: String) -> String { folders(of: digest)[2] + "/" + digest }
 }

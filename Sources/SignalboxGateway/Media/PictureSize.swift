@@ -12,9 +12,9 @@ package struct PictureSize: Sendable, Equatable {
     /// Segments of a JPEG file that are skipped in search of the size, at most.
     private static let mostSegments = 1024
 
-    /// Reads a file piece by piece: of a JPEG file the heads of its segments, of others the first bytes. Nil for other
-    /// kinds than PNG, JPEG, GIF and WebP, and for numbers that are missing or 0. `read`: returns so many bytes from an
-    /// offset, fewer at the end of the file.
+    /// Reads a file piece by piece: of a JPEG file the heads of its segments, of others the first bytes. Nil for
+    /// other kinds than PNG, JPEG, GIF and WebP, and for numbers that are missing or 0. `read`: returns so many bytes
+    /// from an offset, fewer at the end of the file.
     package init?<E: Error>(
         of kind: MediaKind, read: (_ offset: Int, _ count: Int) throws(E) -> [UInt8]
     ) throws(E) {
@@ -33,12 +33,13 @@ package struct PictureSize: Sendable, Equatable {
         (self.width, self.height) = (width, height)
     }
 
-    /// The size of a whole file in memory.
+    /// The size of a whole file in memory. Nil in the same cases as for a file on disk.
     package init?(of kind: MediaKind, in file: [UInt8]) {
         self.init(of: kind) { offset, count in Array(file.dropFirst(offset).prefix(count)) }
     }
 
-    /// The chunk `IHDR` is the first (PNG, 11.2.1); files made for iPhones have one before it.
+    /// The chunk `IHDR` is the first (PNG, 11.2.1); files made for iPhones have one before it. Looks at the first
+    /// four chunks only.
     private static func png(_ header: HeaderBytes) -> (Int?, Int?)? {
         var chunk = 8
         for _ in 0..<4 {
@@ -52,6 +53,7 @@ package struct PictureSize: Sendable, Equatable {
     }
 
     /// The frame header (ITU-T T.81, B.2.2) is behind other segments, before the first scan. Thumbnails are inside of
+    /// segments. Reads nine bytes for each segment, so large metadata costs no memory. Nil after ``mostSegments``
     /// segments.
     private static func jpeg<E: Error>(
         _ read: (_ offset: Int, _ count: Int) throws(E) -> [UInt8]
@@ -75,7 +77,8 @@ package struct PictureSize: Sendable, Equatable {
         return nil
     }
 
-    /// The first chunk is one of three (RFC 9649, 2.5 to 2.7).
+    /// The first chunk is one of three (RFC 9649, 2.5 to 2.7). Lossy, lossless and extended files have different
+    /// headers.
     private static func webp(_ header: HeaderBytes) -> (Int?, Int?)? {
         if header.holds("VP8X", at: 12) {
             return (header.little(3, at: 24).map { $0 + 1 }, header.little(3, at: 27).map { $0 + 1 })

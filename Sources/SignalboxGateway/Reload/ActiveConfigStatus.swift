@@ -7,6 +7,7 @@ import Synchronization
 package final class ActiveConfigStatus: Sendable {
     /// A newer config that cannot be used.
     package struct Rejection: Sendable, Equatable {
+        /// When the newer config was read.
         package let at: Date
         /// One line for each problem, without secrets.
         package let problems: [String]
@@ -18,14 +19,16 @@ package final class ActiveConfigStatus: Sendable {
     package let since: Date
     private let latest = Mutex<Rejection?>(nil)
 
+    /// There is no rejection at first.
     package init(digest: String, since: Date) {
         self.digest = digest
         self.since = since
     }
 
-    /// Nil if the newest config is the active one.
+    /// Nil if the newest config is the active one. A later successful reload makes a new status, so a rejection never
+    /// has to be removed.
     package var rejection: Rejection? { latest.withLock { $0 } }
 
-    /// Records that a newer config was rejected.
+    /// Records that a newer config was rejected. A later rejection replaces an earlier one. Callable from any thread.
     func reject(_ rejection: Rejection) { latest.withLock { $0 = rejection } }
 }

@@ -4,12 +4,14 @@ import SignalboxConfig
 
 /// Replaces the active config while the gateway runs, as a whole or not at all.
 ///
-/// The flow: ``ConfigWatch`` notices changed files or SIGHUP and calls ``run()``. `prepare` reads the config and makes
-/// a ``GatewayPlan`` and the HTTP surface from it, without side effects. If both succeed, ``Gateway/replace(by:)``
-/// hands the plan to the dispatcher and the downloads, and `serve` swaps the HTTP surface. Otherwise the active config
-/// stays, and its ``ActiveConfigStatus`` records the problems.
+/// The flow: ``ConfigWatch`` notices changed files or SIGHUP and calls ``run()``. `prepare` reads the config and
+/// makes a ``GatewayPlan`` and the HTTP surface from it, without side effects. If both succeed,
+/// ``Gateway/replace(by:)`` hands the plan to the dispatcher and the downloads, and `serve` swaps the HTTP surface.
+/// Otherwise the active config stays, and its ``ActiveConfigStatus`` records the problems. The watch calls ``run()``
+/// on one task, so two reloads never overlap.
 package struct ConfigReload: Sendable {
-    /// A config that was read, or the reasons why it cannot be used.
+    /// A config that was read, or the reasons why it cannot be used. The active config is still in effect when it is
+    /// returned.
     package enum Preparation: Sendable {
         /// `serve` makes the HTTP server use the new config.
         case ready(GatewayPlan, serve: @Sendable () -> Void)
@@ -22,13 +24,15 @@ package struct ConfigReload: Sendable {
     private let logger: Logger
 
     /// `prepare`: reads the config and makes a plan of it, without side effects. Blocks while it reads files.
+    /// `prepare` must not have effects that remain after a rejection.
     package init(_ gateway: Gateway, logger: Logger, prepare: @escaping @Sendable () -> Preparation) {
         self.gateway = gateway
         self.prepare = prepare
         self.logger = logger
     }
 
-    /// Reads the config once and applies it, or keeps the active one.
+    /// Reads the config once and applies it, or keeps the active one. Never throws. Returns when the new config is in
+    /// effect or the rejection is recorded and logged.
     package func run() async {
         switch prepare() {
         case .ready(let plan, let serve):

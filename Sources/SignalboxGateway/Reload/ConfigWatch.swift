@@ -4,17 +4,20 @@ import ServiceLifecycle
 package import SignalboxConfig
 import UnixSignals
 
-/// Requests a reload when the config's files change, and on SIGHUP.
+/// Requests a reload when the config's files change, and on SIGHUP. It polls the stamps of the files; the reload
+/// reads them.
 package struct ConfigWatch: Service, CustomStringConvertible {
     private let loaded: FileStamps
     private let origin: @Sendable () -> GatewayConfig.Origin
     private let reload: @Sendable () async -> Void
     private let clock: any Clock<Duration>
 
+    /// Time between two polls.
     private static let interval: Duration = .milliseconds(500)
 
     /// `loaded`: the stamps of the first config, taken when it was read, so that no later change is missed. `origin`:
-    /// the files of the active config. `reload`: reads and applies the config; called by one task at a time.
+    /// the files of the active config. `reload`: reads and applies the config; called by one task at a time. Reads no
+    /// file before ``run()``.
     package init(
         loaded: FileStamps, origin: @escaping @Sendable () -> GatewayConfig.Origin,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -29,7 +32,7 @@ package struct ConfigWatch: Service, CustomStringConvertible {
     // Logs name services by their description; the default one would print every stored value.
     package var description: String { "ConfigWatch" }
 
-    /// Runs until a graceful shutdown.
+    /// Runs until a graceful shutdown. Starts no reload after that.
     package func run() async throws {
         let hasTerminal = isatty(STDIN_FILENO) == 1
         let wakeUp = WakeUp()
@@ -50,6 +53,7 @@ package struct ConfigWatch: Service, CustomStringConvertible {
         }
     }
 
+    /// Compares stamps twice a second; a change must be stable for one interval before it causes a reload.
     private func poll(_ wakeUp: WakeUp) async {
         var changes = ConfigChanges(loaded)
         while !Task.isCancelled {
@@ -60,18 +64,19 @@ package struct ConfigWatch: Service, CustomStringConvertible {
 }
 
 /// Decides when changed files are complete: after they stay the same between two polls, because an editor may write a
-/// file in pieces. Pure.
+/// file in pieces. Pure. A change back to the loaded files causes no reload.
 package struct ConfigChanges<Stamps: Equatable> {
     private var loaded: Stamps
     private var last: Stamps
 
-    /// `loaded`: the files as the active config was read from them.
+    /// `loaded`: the files as the active config was read from them. No change is pending.
     package init(_ loaded: Stamps) {
         self.loaded = loaded
         last = loaded
     }
 
-    /// Records a poll; true, once for each change, if the files differ from the loaded ones and are complete.
+    /// Records a poll; true, once for each change, if the files differ from the loaded ones and are complete. Call it
+    /// with the stamps of every poll, in order.
     package mutating func settled(_ now: Stamps) -> Bool {
         defer { last = now }
         guard now != loaded, now == last else { return false }
@@ -80,11 +85,13 @@ package struct ConfigChanges<Stamps: Equatable> {
     }
 }
 
-/// Inodes, sizes and times of a config's files, to detect changes without reading them.
+/// Inodes, sizes and times of a config's files, to detect changes without reading them. Two stamps are equal if no
+/// file was added, removed, replaced or written.
 package struct FileStamps: Equatable, Sendable {
     private let stamps: [String: [Int]]
 
-    /// A file that is missing has no stamp.
+    /// A file that is missing has no stamp. Reads the status of each file of the config and of its folder, not the
+    /// contents.
     package init(of origin: GatewayConfig.Origin) {
         var names = Set(origin.files)
         if let folder = origin.folder {

@@ -7,8 +7,10 @@ import SignalboxRouting
 package import SignalboxStore
 
 /// Everything that works on one data directory: queue, pipeline, delivery and downloads, under a plan that a reload
-/// replaces.
+/// replaces. A value whose copies share the plan and the services. The composition root makes one for each data
+/// directory.
 package struct Gateway: Sendable {
+    /// They stay the same for the life of the process.
     package let resources: GatewayPlan.Resources
     /// The service that delivers.
     package let dispatcher: Dispatcher
@@ -22,7 +24,8 @@ package struct Gateway: Sendable {
     private let logger: Logger
 
     /// `tokenKey`: 32 random bytes that outlive the process, so that a device token keeps its hash. `version`: for
-    /// `user-agent` headers. `inbox`: the sender of built-in inboxes.
+    /// `user-agent` headers. `inbox`: the sender of built-in inboxes. Opens no connection and starts no task: the
+    /// caller runs the services. `media`: the store of the same data directory.
     package init(
         _ queue: any Store, media: MediaStore, tokenKey: [UInt8], _ resolved: ResolvedConfig, version: String,
         inbox: InboxSender, logger: Logger
@@ -46,16 +49,20 @@ package struct Gateway: Sendable {
         self.formerClients = formerClients
     }
 
-    /// The active plan. Callable from any thread.
+    /// The active plan. Callable from any thread. A later call may return another plan, so a caller that reads
+    /// several values keeps the plan.
     package var plan: GatewayPlan { current.value }
+    /// The queue of the data directory.
     package var queue: any Store { resources.queue }
 
-    /// The plan of another config. It has no effect before ``replace(by:)``.
+    /// The plan of another config. It has no effect before ``replace(by:)``. Reads no file. Reuses connections of the
+    /// active plan if the egress policy is the same.
     package func plan(for resolved: ResolvedConfig) -> GatewayPlan {
         GatewayPlan(resolved, on: resources, following: plan)
     }
 
-    /// Applies another plan. Attempts and downloads in flight end with the settings that they began with.
+    /// Applies another plan. Attempts and downloads in flight end with the settings that they began with. Requests of
+    /// the former plan end with its own clients. ``stopSending()`` reaches these clients too.
     func replace(by next: GatewayPlan) {
         let former = plan
         if former.clients !== next.clients {
@@ -66,13 +73,15 @@ package struct Gateway: Sendable {
         dispatcher.replace(next.destinations, deadLetters: next.deadLetters) { next.reaches($0, as: former) }
     }
 
-    /// Cancels all outgoing requests and permits no further ones.
+    /// Cancels all outgoing requests and permits no further ones. Requests in flight end with
+    /// ``TransportError/stopped``, so that their deliveries return to the queue.
     package func stopSending() {
         for clients in formerClients.value + [plan.clients] { clients.stop() }
     }
 
     /// Copies all commits into the queue's main file. Call it after the last writer has ended. If it fails, the
-    /// commits stay in the write-ahead log.
+    /// commits stay in the write-ahead log. A failure is logged and has no other effect: the next start reads the log
+    /// of commits.
     package func checkpoint() async {
         do throws(StoreError) {
             try await queue.checkpoint()
@@ -81,10 +90,11 @@ package struct Gateway: Sendable {
         }
     }
 
-    /// Prepares downloads. Call it before the first delivery.
+    /// Prepares downloads. Call it before the first delivery. Throws errors of the queue.
     package func openDownloads() async throws(StoreError) { try await downloads.open() }
 
-    /// Why the queue cannot accept events; nil if it can.
+    /// Why the queue cannot accept events; nil if it can. The health endpoint calls it. Writes to the queue to find
+    /// out.
     package func fault() async -> StoreError? {
         do throws(StoreError) {
             try await queue.probe()
@@ -94,7 +104,8 @@ package struct Gateway: Sendable {
         }
     }
 
-    /// Logs destinations that have waiting deliveries and are no longer in the config.
+    /// Logs destinations that have waiting deliveries and are no longer in the config. One warning for each
+    /// destination. Logs no warning if the queue cannot be read.
     package func reportStranded() async {
         let known = Set(plan.config.destinations.map(\.name))
         // Gauges come from indexes; counting every delivery would delay a start with a backlog.

@@ -2,12 +2,13 @@ package import Logging
 package import SignalboxConfig
 
 extension GatewayConfig {
-    /// True if a setting changed that is read at the start only.
+    /// True if a setting changed that is read at the start only. The listen address and the data directory.
     package func needsRestart(after former: GatewayConfig) -> Bool {
         gateway.listen != former.gateway.listen || gateway.dataDirectory != former.gateway.dataDirectory
     }
 
-    /// Logs each warning, without lines of the config, which may hold secrets.
+    /// Logs each warning, without lines of the config, which may hold secrets. One line for each warning, with its
+    /// position in the file.
     package func reportWarnings(to logger: Logger) {
         for warning in ConfigReport.lines(of: warnings, in: origin.files) {
             logger.warning("Configuration warning.", metadata: ["problem": "\(warning)"])

@@ -6,11 +6,16 @@ package import SignalboxNotification
 package import SignalboxRouting
 package import SignalboxStore
 
-/// Everything that a gateway makes from one config. A reload replaces the whole plan.
+/// Everything that a gateway makes from one config. A reload replaces the whole plan. Making a plan has no side
+/// effects except for new client pools, which open no connection yet.
 package struct GatewayPlan: Sendable {
+    /// The config that the plan was made from.
     package let config: GatewayConfig
+    /// The compiled routes, in the config's order.
     package let routes: RouteTable
+    /// Shared with the endpoint that reports the active config; a rejected reload writes to it.
     package let status: ActiveConfigStatus
+    /// Shared by the intake and by commands that read payloads.
     package let normalizer: Normalizer
     /// Accepts payloads.
     package let intake: Intake
@@ -18,19 +23,27 @@ package struct GatewayPlan: Sendable {
     package let interactions: InteractionIntake
     /// Makes and checks links to stored files.
     package let links: MediaLinks
+    /// The pool that all senders of this plan use.
     let clients: ClientPool
+    /// In the config's order.
     let destinations: [(destination: Destination, sender: any Sender)]
+    /// For the dispatcher, which makes an event of each dead delivery.
     let deadLetters: DeadLetterEvents
+    /// For the download service.
     let downloads: MediaService.Setup
     private let mediaClient: OutboundHTTP
     /// The secrets of each webhook.
     private let secrets: [DestinationName: ResolvedConfig.WebhookSecrets]
 
-    /// The resources that outlive a config.
+    /// The resources that outlive a config. One set for each process. Plans share them, so counts and tokens survive
+    /// a reload.
     package struct Resources: Sendable {
+        /// The queue of the data directory.
         package let queue: any Store
+        /// The stored files of the data directory.
         package let media: MediaStore
         let tokens: TokenHash
+        /// Matches and failures by route, since the start of the process.
         package let counts: RouteCounts
         /// Terminal output of built-in inboxes.
         let inbox: InboxSender
@@ -39,6 +52,7 @@ package struct GatewayPlan: Sendable {
     }
 
     /// `former`: the plan that this one follows, whose connections are reused if the egress policy is the same.
+    /// Cannot fail, because a resolved config has all secrets and compiled templates.
     init(_ resolved: ResolvedConfig, on resources: Resources, following former: GatewayPlan? = nil) {
         let config = resolved.config
         self.config = config
@@ -76,16 +90,18 @@ package struct GatewayPlan: Sendable {
         downloads = Self.downloads(resolved, resources, links, mediaClient, variants.writer)
     }
 
-    /// The sender of each destination of the config.
+    /// The sender of each destination of the config. For test events; the dispatcher has its own list.
     package var senders: [DestinationName: any Sender] {
         Dictionary(uniqueKeysWithValues: destinations.map { ($0.destination.name, $0.sender) })
     }
 
-    /// True if a destination that both plans have is reached with the same connections and secrets.
+    /// True if a destination that both plans have is reached with the same connections and secrets. If so, its lane
+    /// continues during a reload.
     func reaches(_ name: DestinationName, as other: GatewayPlan) -> Bool {
         clients === other.clients && secrets[name] == other.secrets[name]
     }
 
+    /// Settings of the config as the fetcher and the service need them.
     private static func downloads(
         _ resolved: ResolvedConfig, _ resources: Resources, _ links: MediaLinks, _ client: OutboundHTTP,
         _ variantWriter: EventVariantWriter
@@ -110,7 +126,8 @@ package struct GatewayPlan: Sendable {
         }
     }
 
-    /// The sender of one destination. `secrets`: required for a webhook.
+    /// The sender of one destination. `secrets`: required for a webhook. Stops the process if a webhook has no
+    /// secrets. Inboxes share one sender.
     package static func sender(
         for destination: Destination, _ secrets: ResolvedConfig.WebhookSecrets?, clients: ClientPool, version: String,
         inbox: InboxSender
@@ -122,7 +139,8 @@ package struct GatewayPlan: Sendable {
             http: clients.client(allowing: destination.allow), version: version)
     }
 
-    /// Calendar files are written on a queue of their own, because that blocks until they are on disk.
+    /// Calendar files are written on a queue of their own, because that blocks until they are on disk. Links are made
+    /// when the file is stored, so they expire that much later.
     private static func decider(types: ActionTypes, media: MediaStore, links: MediaLinks) -> TapDecider {
         let files = DispatchQueue(label: "signalbox.media")
         return TapDecider(types: types) { bytes in

@@ -5,6 +5,7 @@ package import SignalboxRouting
 
 extension RoutedConfig {
     /// Reads and checks a config. Its `origin` lists the files that were read, and the folder of further files.
+    /// Throws all errors of the config. The digest covers the bytes of all files in their order.
     package init(_ files: ConfigFiles) throws(InvalidConfig) {
         try self.init(files.texts)
         config.origin = GatewayConfig.Origin(
@@ -12,7 +13,8 @@ extension RoutedConfig {
             digest: hexadecimal(sha256(files.texts.flatMap(\.bytes))))
     }
 
-    /// Reads and checks the config at `path`.
+    /// Reads and checks the config at `path`. A file that cannot be read is an error too, with the reason of the
+    /// system.
     package init(path: String) throws(ConfigRefusal) {
         let files = try ConfigFiles(path)
         do throws(InvalidConfig) { try self.init(files) } catch { throw ConfigRefusal(error, in: files.texts) }
@@ -20,9 +22,9 @@ extension RoutedConfig {
 }
 
 /// A config with everything that it refers to: detectors, secrets and keys. Making a ``GatewayPlan`` from it cannot
-/// fail.
+/// fail. It holds secrets, so it must not be logged.
 package struct ResolvedConfig: Sendable {
-    /// The secrets of one webhook.
+    /// The secrets of one webhook. Two values compare by the texts of the secrets, because keys cannot be compared.
     package struct WebhookSecrets: Sendable, Equatable {
         let keys: WebhookKeys
         let clientSecret: String?
@@ -30,7 +32,8 @@ package struct ResolvedConfig: Sendable {
         let headers: [(name: String, value: String)]
         private let texts: SecretResolver.Webhook
 
-        /// Nil for a destination that is not a webhook.
+        /// Nil for a destination that is not a webhook. Throws if a secret is missing, is not a webhook key, or can
+        /// only verify. The error names the reference, not the secret.
         package init?(of destination: Destination, by resolver: SecretResolver) throws(ConfigRefusal) {
             guard case .webhook(let webhook) = destination.endpoint else { return nil }
             texts = try resolver.webhook(webhook, of: destination.name)
@@ -55,12 +58,13 @@ package struct ResolvedConfig: Sendable {
         package static func == (one: WebhookSecrets, other: WebhookSecrets) -> Bool { one.texts == other.texts }
     }
 
+    /// The config with its warnings; it contains references to secrets, not the secrets.
     package let config: GatewayConfig
     let routes: RouteTable
     let links: MediaLinks
     let webhooks: [DestinationName: WebhookSecrets]
 
-    /// Throws if a secret or a TLS file cannot be used.
+    /// Throws if a secret or a TLS file cannot be used. Stops at the first error.
     package init(_ loaded: RoutedConfig, by resolver: SecretResolver) throws(ConfigRefusal) {
         config = loaded.config
         routes = loaded.routes

@@ -2,11 +2,12 @@ internal import CZlib
 internal import CZstd
 
 /// Decompresses a stream: gzip, also with several members, and Zstandard. It recognises them by their first bytes, so
-/// that standard input needs no file name. Other input is not changed.
+/// that standard input needs no file name. Other input is not changed. It owns the state of zlib or libzstd; a value
+/// decodes one stream.
 package struct Decompression: ~Copyable {
     private enum Format { case plain, gzip, zstd }
 
-    /// Compressed input that is cut off or invalid.
+    /// Compressed input that is cut off or invalid. The caller adds the name of the input.
     package struct Damaged: Error {}
 
     private let format: Format
@@ -16,7 +17,8 @@ package struct Decompression: ~Copyable {
     /// True if the input may end here.
     private var isComplete = true
 
-    /// `start`: the first four bytes of the input, or all of a shorter input.
+    /// `start`: the first four bytes of the input, or all of a shorter input. Stops the process if the library has no
+    /// memory.
     init(start: UnsafeRawBufferPointer) {
         if start.starts(with: [0x1F, 0x8B]) {
             format = .gzip
@@ -44,10 +46,12 @@ package struct Decompression: ~Copyable {
         ZSTD_freeDStream(zstd)
     }
 
-    /// True if the input is not compressed.
+    /// True if the input is not compressed. The caller then passes the input on itself and does not call
+    /// ``decode(_:into:)``.
     var isPlain: Bool { format == .plain }
 
-    /// Fills `output` from `input` until one of them ends. Returns the number of bytes used of each.
+    /// Fills `output` from `input` until one of them ends. Returns the number of bytes used of each. Throws
+    /// ``Damaged`` for invalid data. Call it with empty input to get output that is still buffered.
     mutating func decode(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(Damaged) -> (taken: Int, given: Int) {
@@ -60,7 +64,8 @@ package struct Decompression: ~Copyable {
         }
     }
 
-    /// Decompresses a complete gzip text. Throws ``Damaged``, also if the result exceeds `limit` bytes.
+    /// Decompresses a complete gzip text. Throws ``Damaged``, also if the result exceeds `limit` bytes. The input
+    /// must begin with the signature of gzip. Memory is bounded by `limit` and one piece of 64 KiB.
     package static func gunzip(_ bytes: [UInt8], upTo limit: Int) throws -> [UInt8] {
         guard bytes.starts(with: [0x1F, 0x8B]) else { throw Damaged() }
         return try bytes.withUnsafeBytes { bytes in
@@ -82,11 +87,12 @@ package struct Decompression: ~Copyable {
         }
     }
 
-    /// Ends the input. Throws if it is cut off.
+    /// Ends the input. Throws if it is cut off. Call it after all input was decoded.
     func finish() throws(Damaged) {
         if !isComplete { throw Damaged() }
     }
 
+    /// Begins the next member when one has ended and input is left (RFC 1952, 2.2).
     private mutating func decodeGzip(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer, with stream: inout z_stream
     ) throws(Damaged) -> (taken: Int, given: Int) {
@@ -104,6 +110,7 @@ package struct Decompression: ~Copyable {
         return (input.count - Int(stream.avail_in), output.count - Int(stream.avail_out))
     }
 
+    /// Frames follow each other without a signal to the caller.
     private mutating func decodeZstd(
         _ input: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer
     ) throws(Damaged) -> (taken: Int, given: Int) {

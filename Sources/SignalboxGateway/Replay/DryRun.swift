@@ -3,13 +3,15 @@ import SignalboxJSON
 package import SignalboxNotification
 package import SignalboxRouting
 
-/// A replay that prints routing decisions and neither stores nor sends an event.
+/// A replay that prints routing decisions and neither stores nor sends an event. It needs no data directory, so it
+/// can run while a gateway uses it.
 package struct DryRun {
     private let session: ReplaySession
     private let recording: Recording
     private let asJSON: Bool
 
-    /// `config`: has the routes. Throws ``ReplayError/refused(_:)`` for an invalid selection.
+    /// `config`: has the routes. Throws ``ReplayError/refused(_:)`` for an invalid selection. The normalizer must
+    /// come from the same config.
     package init(
         _ options: ReplayOptions, by normalizer: Normalizer, _ config: RoutedConfig, in session: ReplaySession
     ) throws {
@@ -19,7 +21,8 @@ package struct DryRun {
     }
 
     /// Runs to the end of the input or the limit. `write` receives lines for standard output. Returns true if a
-    /// payload was rejected.
+    /// payload was rejected. Blocks until ^C, the limit or the end of the input. Throws ``ReplayError`` for an input
+    /// that cannot be read; the tables are written then too.
     package func run(write: ([UInt8]) -> Void) async throws -> Bool {
         let (recording, asJSON) = (recording, asJSON)
         // The tables are written however the run ends.
@@ -48,14 +51,20 @@ package struct DryRun {
     }
 }
 
-/// Routing decisions for the events of a block: a line each, and counts.
+/// Routing decisions for the events of a block: a line each, and counts. A block has its own, so that workers share
+/// nothing.
 package struct Decisions: Sendable {
+    /// Text or JSON as bytes of UTF-8, each line with its line end.
     package private(set) var lines: [UInt8] = []
+    /// Counts of the same events.
     package private(set) var tally = ReplayTally()
+    /// In the order of the input.
     package private(set) var rejections: [Rejection] = []
 
+    /// A rejection makes no line.
     mutating func add(_ rejection: Rejection) { rejections.append(rejection) }
 
+    /// `asJSON`: one object a line instead of text.
     mutating func add(_ decision: RouteTable.Decision, of event: PushNotification, asJSON: Bool) {
         tally.add(
             vendor: event.vendor.name, routes: decision.routes,
@@ -79,6 +88,7 @@ package struct Decisions: Sendable {
         lines.append(UInt8(ascii: "\n"))
     }
 
+    /// Separated by commas.
     private mutating func write(_ names: some Sequence<String>) {
         var isFirst = true
         for name in names {
@@ -88,6 +98,7 @@ package struct Decisions: Sendable {
         }
     }
 
+    /// The members are `vendor`, `kind`, `routes` and `destinations`; its line end is included.
     private static func json(_ decision: RouteTable.Decision, of event: PushNotification) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A file, independent of the spelling of its path: links and other paths to the same file are equal.
+/// A file, independent of the spelling of its path: links and other paths to the same file are equal. It is a
+/// snapshot: a file that is replaced later may have another identity.
 package struct FileIdentity: Equatable {
     private let path: String
     /// Device and inode; nil if the path is missing or is not a regular file.
@@ -11,14 +12,15 @@ package struct FileIdentity: Equatable {
         let number: ino_t
     }
 
-    /// The file need not exist.
+    /// The file need not exist. Looks at the disk once, and follows links.
     package init(_ path: String) {
         var status = stat()
         let isFound = stat(path, &status) == 0
         self.init(path: URL(fileURLWithPath: path).standardizedFileURL.path, isFound, status)
     }
 
-    /// `path`: an input of a command; `-` is standard input.
+    /// `path`: an input of a command; `-` is standard input. Standard input equals the file that it is redirected
+    /// from.
     package init(input path: String) {
         guard path == "-" else {
             self.init(path)
@@ -42,7 +44,7 @@ package struct FileIdentity: Equatable {
     }
 
     /// Why a command must not write the file that an option names, as one sentence; nil if it may. `inputs`: files
-    /// that the command reads; empty for standard input.
+    /// that the command reads; empty for standard input. It opens no file.
     package static func conflict(of option: String, _ path: String, inputs: [String], config: String) -> String? {
         let file = FileIdentity(path)
         if (inputs.isEmpty ? ["-"] : inputs).contains(where: { FileIdentity(input: $0) == file }) {

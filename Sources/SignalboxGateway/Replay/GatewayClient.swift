@@ -3,13 +3,14 @@ package import SignalboxEgress
 package import SignalboxNotification
 import Synchronization
 
-/// The endpoint of a running gateway that accepts payloads.
+/// The endpoint of a running gateway that accepts payloads. The URL has neither a password nor a query.
 package struct GatewayAddress: Sendable, Equatable {
     /// The address of the endpoint, with its path.
     package let url: String
 
     /// Reads the address of a gateway, with any path that a proxy adds; nil if it is not one. `source`: the source to
-    /// send as; nil lets the token decide.
+    /// send as; nil lets the token decide. Nil for other schemes than `http` and `https`, and for a URL with a user,
+    /// a password, a query or a fragment.
     package init?(_ text: String, source: SourceName?) {
         guard let parts = URLComponents(string: text), let scheme = parts.scheme?.lowercased(),
             scheme == "http" || scheme == "https", parts.host?.isEmpty == false, parts.user == nil,
@@ -45,10 +46,13 @@ package final class GatewayClient: Sendable {
 
     /// The run ends when the gateway has settled no request for this long.
     package static let patience: Duration = .seconds(600)
+    /// The longest wait that the client chooses by itself.
     private static let longestWait: Duration = .seconds(30)
+    /// For one request, up to the last byte of its reply.
     private static let timeout: Duration = .seconds(60)
 
-    /// `token`: of a source. `elapsed`: monotonic time, measured from any start.
+    /// `token`: of a source. `elapsed`: monotonic time, measured from any start. `token` is sent as a Bearer token.
+    /// `now`: for a `Retry-After` that is a date.
     package init(
         _ address: GatewayAddress, token: String?, http: OutboundHTTP, clock: any Clock<Duration> = ContinuousClock(),
         elapsed: @escaping @Sendable () -> Duration, now: @escaping @Sendable () -> Date
@@ -62,11 +66,14 @@ package final class GatewayClient: Sendable {
         state = Mutex(State(silentSince: elapsed()))
     }
 
-    /// Ends requests that wait for their next attempt. Requests in flight continue.
+    /// Ends requests that wait for their next attempt. Requests in flight continue. Callable from any thread, for
+    /// instance from a signal handler's queue.
     package func close() { state.withLock { $0.isClosed = true } }
 
     /// Sends a request until the gateway answers for each payload. `key`: the `Idempotency-Key`. Throws
-    /// ``ReplayError/interrupted`` after ``close()``, ``ReplayError/refused(_:)`` if retrying is useless.
+    /// ``ReplayError/interrupted`` after ``close()``, ``ReplayError/refused(_:)`` if retrying is useless. `body`: the
+    /// payloads, one after another. Returns one receipt for each, in their order. The key lets the gateway recognise
+    /// a repeated request.
     package func send(_ body: [UInt8], of count: Int, key: String) async throws(ReplayError) -> [Receipt] {
         var headers = [("content-type", "application/x-ndjson"), ("idempotency-key", key)]
         if let token { headers.append(("authorization", "Bearer \(token)")) }
@@ -87,6 +94,7 @@ package final class GatewayClient: Sendable {
         }
     }
 
+    /// A failure before the first answer of any request refuses the run at once.
     private func answer(_ result: OutboundResult, to count: Int) throws(ReplayError) -> UploadAnswer {
         switch result.answer {
         case .success(let reply):
@@ -103,7 +111,8 @@ package final class GatewayClient: Sendable {
         }
     }
 
-    /// Delays all requests, or gives up.
+    /// Delays all requests, or gives up. `named`: seconds that the gateway asked for, at most a day. Otherwise the
+    /// wait doubles from 250 ms up to 30 s.
     private func wait(_ attempts: Int, _ named: TimeInterval?, because reason: String) throws(ReplayError) {
         let now = elapsed()
         let backoff = min(Self.longestWait, .milliseconds(250) * (1 << min(attempts - 1, 10)))
@@ -120,6 +129,7 @@ package final class GatewayClient: Sendable {
         }
     }
 
+    /// Returns once no request of the run has asked for a wait.
     private func waitForQuiet() async throws(ReplayError) {
         while true {
             let (until, isClosed) = state.withLock { ($0.quietUntil, $0.isClosed) }

@@ -5,7 +5,8 @@ import SignalboxEgress
 import SignalboxNotification
 package import SignalboxRouting
 
-/// A replay into a running gateway: several requests in flight, settled in the order of the input.
+/// A replay into a running gateway: several requests in flight, settled in the order of the input. It needs no data
+/// directory. Payloads are sent unchanged, and that gateway makes the events.
 package struct GatewayReplay {
     private let options: ReplayOptions
     private let session: ReplaySession
@@ -13,7 +14,8 @@ package struct GatewayReplay {
     private let http: OutboundHTTP
     private let client: GatewayClient
 
-    /// `token`: of a source of that gateway.
+    /// `token`: of a source of that gateway. Throws ``ReplayError/refused(_:)`` for an invalid selection. The routes
+    /// of the config do not apply.
     package init(
         _ options: ReplayOptions, to address: GatewayAddress, token: String?, by normalizer: Normalizer,
         _ config: RoutedConfig, in session: ReplaySession
@@ -29,7 +31,8 @@ package struct GatewayReplay {
     /// In the order in which they were started.
     private typealias RequestsInFlight = OrderedTasks<(UploadBatch, Result<[Receipt], ReplayError>)>
 
-    /// Runs to the end of the input or the limit. Returns true if a payload was rejected.
+    /// Runs to the end of the input or the limit. Returns true if a payload was rejected. After ^C, requests in
+    /// flight have five seconds to be settled. Progress is saved however the run ends.
     package func run() async throws -> Bool {
         defer { http.stop() }
         session.interruption.whenItHappens { [client, http] in
@@ -52,6 +55,7 @@ package struct GatewayReplay {
         return session.rejected > 0
     }
 
+    /// Sends requests until the input ends; payloads count as settled in the order of the input only.
     private func read(_ requests: inout RequestsInFlight) async throws {
         guard !session.isComplete else { return }
         var pace = session.pace
@@ -94,7 +98,8 @@ package struct GatewayReplay {
         try ended.get()
     }
 
-    /// Starts a request once the pace and the number of requests in flight permit.
+    /// Starts a request once the pace and the number of requests in flight permit. Waits for the pace first. The key
+    /// of the request depends on the run and its first payload, so a resumed run repeats it.
     private func submit(_ batch: UploadBatch, _ pace: inout Pace, _ requests: inout RequestsInFlight) async throws {
         if session.interruption.happened { throw ReplayError.interrupted }
         if pace.isBounded, !batch.places.isEmpty {
@@ -117,7 +122,8 @@ package struct GatewayReplay {
     /// The identity of a run without a resume file: its requests are retried within the run only.
     private static let fresh = RunIdentity(key: randomBytes(32), started: Date())
 
-    /// Awaits and counts the oldest request in flight; false if there is none.
+    /// Awaits and counts the oldest request in flight; false if there is none. Throws the error of the request, after
+    /// which no later request is counted.
     @discardableResult
     private func settleNext(_ requests: inout RequestsInFlight) async throws -> Bool {
         guard let (batch, result) = await requests.next() else { return false }

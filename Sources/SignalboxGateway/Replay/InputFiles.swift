@@ -1,13 +1,15 @@
 import Foundation
 
-/// The input files of a command, or standard input, read one after another in large pieces and decompressed.
+/// The input files of a command, or standard input, read one after another in large pieces and decompressed. Opens no
+/// file before ``open(_:)``.
 package struct InputFiles {
     /// At least one; `-` is standard input.
     package let paths: [String]
     /// Polled while an input has no data yet: true ends the reading.
     private let isStopped: @Sendable () -> Bool
 
-    /// `paths`: empty for standard input; `-` is standard input too.
+    /// `paths`: empty for standard input; `-` is standard input too. `isStopped`: called from the reading task,
+    /// several times a second.
     package init(_ paths: [String], isStopped: @escaping @Sendable () -> Bool = { false }) {
         self.paths = paths.isEmpty ? ["-"] : paths
         self.isStopped = isStopped
@@ -24,7 +26,8 @@ package struct InputFiles {
         return sizes
     }
 
-    /// Refuses inputs that cannot be read, before the first one is. `outcome`: the consequence, as a sentence.
+    /// Refuses inputs that cannot be read, before the first one is. `outcome`: the consequence, as a sentence. Throws
+    /// ``ReplayError/refused(_:)`` for the first input that is missing, not readable or a directory.
     func check(outcome: String) throws(ReplayError) {
         for path in paths where path != "-" {
             var status = stat()
@@ -37,10 +40,11 @@ package struct InputFiles {
         }
     }
 
-    /// The name of an input in messages.
+    /// The name of an input in messages. `index`: from 0.
     package func name(of index: Int) -> String { paths[index] == "-" ? "standard input" : paths[index] }
 
-    /// Opens an input.
+    /// Opens an input. The caller owns the result and reads it to its end. Throws ``ReplayError/refused(_:)`` with
+    /// the system's reason.
     package func open(_ index: Int) throws(ReplayError) -> InputFile {
         let path = paths[index]
         let descriptor = path == "-" ? STDIN_FILENO : Foundation.open(path, O_RDONLY | O_CLOEXEC)
@@ -49,7 +53,8 @@ package struct InputFiles {
     }
 }
 
-/// One input, read piece by piece.
+/// One input, read piece by piece. It closes its file, unless that is standard input, and frees its memory when it
+/// ends.
 package struct InputFile: ~Copyable {
     /// Used in messages.
     package let name: String
@@ -65,6 +70,7 @@ package struct InputFile: ~Copyable {
     private let mayStall: Bool
     private let isStopped: @Sendable () -> Bool
 
+    /// Bytes of one read, and of one decompressed piece.
     private static let piece = 256 * 1024
 
     fileprivate init(name: String, _ descriptor: Int32, isStopped: @escaping @Sendable () -> Bool) {
@@ -81,7 +87,9 @@ package struct InputFile: ~Copyable {
         decoded.deallocate()
     }
 
-    /// Passes the next piece to `take`, for the duration of the call; false at the end of the input.
+    /// Passes the next piece to `take`, for the duration of the call; false at the end of the input. A piece has at
+    /// most 256 KiB and is cut anywhere. Throws ``ReplayError/damaged(_:)`` for compressed input that is cut off, and
+    /// ``ReplayError/interrupted`` when the reading is stopped.
     package mutating func read(_ take: (UnsafeRawBufferPointer) -> Void) throws(ReplayError) -> Bool {
         while true {
             if rest.isEmpty, !hasEnded { try fill() }
@@ -94,7 +102,7 @@ package struct InputFile: ~Copyable {
         }
     }
 
-    /// Nil at the end; empty when more must be read first.
+    /// Nil at the end; empty when more must be read first. Decodes at most one buffer of output.
     private mutating func nextPiece() throws(ReplayError) -> UnsafeRawBufferPointer? {
         do throws(Decompression.Damaged) {
             guard decompression?.isPlain == false else {
@@ -125,14 +133,16 @@ package struct InputFile: ~Copyable {
         rest = UnsafeRawBufferPointer(rebasing: memory[..<count])
     }
 
-    /// True if the next read would block.
+    /// True if the next read would block. The caller can then work on the input that it has.
     var wouldWait: Bool { mayStall && rest.isEmpty && !hasEnded && !hasInput(within: 0) }
 
+    /// True also at the end of the input, when a read returns at once.
     private func hasInput(within milliseconds: Int32) -> Bool {
         var poll = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         return Foundation.poll(&poll, 1, milliseconds) != 0
     }
 
+    /// Returns 0 at the end of the input.
     private func readOnce(_ memory: UnsafeMutableRawBufferPointer) throws(ReplayError) -> Int {
         // A blocking read of a pipe could not be stopped.
         while mayStall, !hasInput(within: 200) {

@@ -3,14 +3,16 @@ import SignalboxJSON
 package import SignalboxNotification
 import Synchronization
 
-/// Turns recorded payloads into events as NDJSON, without network or queue.
+/// Turns recorded payloads into events as NDJSON, without network or queue. `signalbox normalize` uses it. It works
+/// on all cores and keeps the order of the input.
 package struct Normalization: Sendable {
     private let normalizer: Normalizer
     private let source: SourceName
     private let vendor: VendorID?
     private let envelope: RecordedEnvelope
 
-    /// `vendor`: the vendor of all payloads of this source, if the config names one.
+    /// `vendor`: the vendor of all payloads of this source, if the config names one. `envelope`: positions of the
+    /// payload, the time and the token in each text.
     package init(by normalizer: Normalizer, from source: SourceName, vendor: VendorID?, envelope: RecordedEnvelope) {
         self.normalizer = normalizer
         self.source = source
@@ -19,7 +21,8 @@ package struct Normalization: Sendable {
     }
 
     /// Reads all inputs. `rejects`: path of a file for rejections. `write` receives whole lines, for the duration of
-    /// the call. Returns the number of rejected payloads.
+    /// the call. Returns the number of rejected payloads. A rejected payload does not end the run. Throws
+    /// ``ReplayError`` if an input cannot be read or the file of rejections cannot be written.
     package func run(
         _ inputs: InputFiles, rejects: String?, diagnostics: Diagnostics, write: (UnsafeRawBufferPointer) -> Void
     ) async throws -> Int {

@@ -1,15 +1,16 @@
 import Foundation
 package import SignalboxJSON
 
-/// Reads inputs in blocks on all cores and delivers the results in the order of the inputs. Memory is bounded: at most
-/// two blocks more than there are cores are in memory.
+/// Reads inputs in blocks on all cores and delivers the results in the order of the inputs. Memory is bounded: at
+/// most two blocks more than there are cores are in memory. Every command that reads recordings uses it.
 package struct ParallelReading {
     private let inputs: InputFiles
     private let start: InputPosition
     static let parsers = ParserPool.forPayloads()
+    /// Blocks in memory beyond the one that is being consumed.
     private let width = ProcessInfo.processInfo.activeProcessorCount + 1
 
-    /// `start`: payloads before it are skipped.
+    /// `start`: payloads before it are skipped. Opens no file before ``run(work:consume:)``.
     package init(inputs: InputFiles, from start: InputPosition = InputPosition()) {
         self.inputs = inputs
         self.start = start
@@ -17,6 +18,7 @@ package struct ParallelReading {
 
     /// A block of one input.
     package struct Block: Sendable {
+        /// The complete payloads of one or more pieces of the input.
         package let payloads: PayloadBlock
         /// Index of the input, from 0.
         package let input: Int
@@ -32,7 +34,9 @@ package struct ParallelReading {
     }
 
     /// Reads all blocks. `work` turns a block into a result, in parallel with others. `consume` receives the results
-    /// one at a time, in order, and is not called again after it has failed.
+    /// one at a time, in order, and is not called again after it has failed. Throws the first error of `consume` or
+    /// of an input. Blocks that were read before an input's error are still consumed. No task is left when it
+    /// returns.
     package func run<R: Sendable>(
         work: @escaping @Sendable (Block, JSONParser) -> R, consume: (Block, R) async throws -> Void
     ) async throws {
@@ -63,7 +67,8 @@ package struct ParallelReading {
         }
     }
 
-    /// `whileWaiting` runs while an input has no data yet, so that blocks already read are not delayed.
+    /// `whileWaiting` runs while an input has no data yet, so that blocks already read are not delayed. Skips inputs
+    /// and blocks before the start.
     private func forEachBlock(
         _ body: (Block) async throws -> Void, whileWaiting: () async throws -> Void
     ) async throws {
@@ -85,16 +90,20 @@ package struct ParallelReading {
     }
 }
 
-/// Tasks whose results are delivered in the order in which they were started.
+/// Tasks whose results are delivered in the order in which they were started. Only one task may use a value. The
+/// number of tasks is bounded by its user.
 struct OrderedTasks<R: Sendable> {
     // Unstructured: a task group would deliver results in the order of completion. `next` awaits every task.
     private var tasks: [Task<R, Never>] = []
 
+    /// Tasks whose result was not taken yet, finished or not.
     var count: Int { tasks.count }
 
+    /// The task begins at once and runs in parallel with the others.
     mutating func start(_ work: @escaping @Sendable () async -> R) { tasks.append(Task { await work() }) }
 
-    /// The result of the oldest task; nil if there is no task.
+    /// The result of the oldest task; nil if there is no task. Waits until that task has ended. A cancellation of the
+    /// caller does not cancel it.
     mutating func next() async -> R? { tasks.isEmpty ? nil : await tasks.removeFirst().value }
 
     /// Waits for all tasks and ignores their results.

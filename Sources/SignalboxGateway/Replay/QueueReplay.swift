@@ -4,7 +4,8 @@ package import SignalboxNotification
 import SignalboxRouting
 package import SignalboxStore
 
-/// A replay through the durable queue of a data directory, to the destinations.
+/// A replay through the durable queue of a data directory, to the destinations. The process owns the data directory
+/// meanwhile, and the destinations receive the events from it.
 package struct QueueReplay {
     private let options: ReplayOptions
     private let gateway: Gateway
@@ -12,7 +13,7 @@ package struct QueueReplay {
     private let recording: Recording
 
     /// `gateway`: holds the data directory. `session`: created after `gateway`, so that no file of a run is touched
-    /// while another process uses the directory.
+    /// while another process uses the directory. Throws ``ReplayError/refused(_:)`` for an invalid selection.
     package init(_ options: ReplayOptions, through gateway: Gateway, in session: ReplaySession) throws {
         self.options = options
         self.gateway = gateway
@@ -22,7 +23,9 @@ package struct QueueReplay {
             hasLastingIDs: true)
     }
 
-    /// Runs until every delivery was attempted. Returns true if a payload was rejected or a delivery failed.
+    /// Runs until every delivery was attempted. Returns true if a payload was rejected or a delivery failed. After ^C
+    /// or an error, attempts in flight have five seconds to end, and other deliveries stay in the queue for the next
+    /// start. Progress is saved in any case.
     package func run() async throws -> Bool {
         defer { gateway.stopSending() }
         let before = try await counts()
@@ -56,6 +59,7 @@ package struct QueueReplay {
         return session.rejected > 0 || outcomes.failed > 0
     }
 
+    /// Two counts of the whole queue, because an earlier run may have left deliveries.
     private func counts() async throws(StoreError) -> DeliveryOutcomes.Counts {
         .init(states: try await gateway.queue.counts(), scheduled: try await gateway.queue.scheduledCount())
     }
@@ -82,6 +86,7 @@ package struct QueueReplay {
         try await commit(&chunk, &pace)
     }
 
+    /// Commits whenever the chunk is full, and at the limit of events.
     private func append(
         _ entries: [Recording.Entry<RoutedEvent>], of block: ParallelReading.Block, to chunk: inout QueueChunk,
         _ pace: inout Pace
@@ -103,7 +108,8 @@ package struct QueueReplay {
         }
     }
 
-    /// Waits for the pace, commits a chunk, counts it, and starts the next one.
+    /// Waits for the pace, commits a chunk, counts it, and starts the next one. Progress is recorded after the
+    /// commit, so a crash can repeat events but not lose them. Repeats have the same ids and are not stored again.
     private func commit(_ chunk: inout QueueChunk, _ pace: inout Pace) async throws {
         let full = chunk
         chunk = QueueChunk(pace)
@@ -146,7 +152,7 @@ private struct QueueChunk {
 
     var isLarge: Bool { max(events.count, rejections.count) >= Self.large.events || bytes >= Self.large.bytes }
 
-    /// False if the event belongs into the next chunk.
+    /// False if the event belongs into the next chunk. Rejections always fit. Sets ``end`` behind the entry.
     mutating func add(_ entry: Recording.Entry<RoutedEvent>, of input: Int) -> Bool {
         switch entry.value {
         case .failure(let rejection): rejections.append((rejection, input))
@@ -160,6 +166,7 @@ private struct QueueChunk {
         return true
     }
 
+    /// True for an event without a time.
     private func isNear(_ time: Timestamp?) -> Bool {
         guard span != .max, let time, let recorded else { return true }
         return abs(time.milliseconds - recorded.milliseconds) <= span
@@ -175,6 +182,7 @@ package struct DeliveryOutcomes: Sendable {
         /// Deliveries that wait for their scheduled time.
         let scheduled: Int
 
+        /// Take both counts from the same queue.
         package init(states: [DestinationName: [DeliveryRecord.State: Int]], scheduled: Int) {
             self.states = states
             self.scheduled = scheduled
@@ -192,6 +200,7 @@ package struct DeliveryOutcomes: Sendable {
     /// Waiting deliveries whose scheduled time has not come.
     let scheduled: Int
 
+    /// Deliveries of earlier runs that ended in between count too.
     package init(before: Counts, after: Counts) {
         delivered = after.total(.delivered) - before.total(.delivered)
         dead = after.total(.dead) - before.total(.dead)
@@ -200,10 +209,11 @@ package struct DeliveryOutcomes: Sendable {
         scheduled = min(waiting, max(0, after.scheduled - before.scheduled))
     }
 
-    /// Deliveries that were not made. Scheduled and expired ones are not failures.
+    /// Deliveries that were not made. Scheduled and expired ones are not failures. ``QueueReplay/run()`` returns true
+    /// if it is not zero.
     package var failed: Int { dead + waiting - scheduled }
 
-    /// One line, with its line end: for people, or a JSON object.
+    /// One line, with its line end: for people, or a JSON object. `json`: the members are those of this value.
     package func text(json: Bool) -> String {
         guard !json else {
             return #"{"delivered":\#(delivered),"dead":\#(dead),"expired":\#(expired),"waiting":\#(waiting),"#

@@ -5,6 +5,7 @@ import SignalboxNotification
 import SignalboxRouting
 
 /// Reads the selected payloads of a recording, block by block, as events or as payloads. Callable from any thread.
+/// The three kinds of replay share it. Each block is read on one worker; the results have the order of the input.
 struct Recording: Sendable {
     private let normalizer: Normalizer
     private let routes: RouteTable
@@ -35,7 +36,8 @@ struct Recording: Sendable {
         identity = hasLastingIDs ? session.identity : nil
     }
 
-    /// The result of one recorded text.
+    /// The result of one recorded text. `value`: the event or payload, or the reason why there is none. `recorded`:
+    /// nil without a time in the envelope.
     struct Entry<Value: Sendable>: Sendable {
         let place: Place
         var recorded: Timestamp?
@@ -52,7 +54,9 @@ struct Recording: Sendable {
         }
     }
 
-    /// The selected events with their deliveries, and the rejections, in the order of the input.
+    /// The selected events with their deliveries, and the rejections, in the order of the input. The events are
+    /// complete with their variants and can be appended to a queue. A payload that cannot be read is a rejection,
+    /// because its vendor is unknown.
     func events(of block: ParallelReading.Block, with parser: JSONParser) -> [Entry<RoutedEvent>] {
         var entries: [Entry<RoutedEvent>] = []
         var json = JSONWriter()
@@ -72,7 +76,8 @@ struct Recording: Sendable {
         return entries
     }
 
-    /// The selected payloads, unchanged, and the rejections, in the order of the input.
+    /// The selected payloads, unchanged, and the rejections, in the order of the input. Checks that each payload is
+    /// an object, so that a gateway does not reject the request because of it.
     func payloads(of block: ParallelReading.Block, with parser: JSONParser) -> [Entry<[UInt8]>] {
         var entries: [Entry<[UInt8]>] = []
         eventParsers.withParser { eventParser in
@@ -98,7 +103,8 @@ struct Recording: Sendable {
         return entries
     }
 
-    /// The routing decisions for at most `limit` events, as text or JSON.
+    /// The routing decisions for at most `limit` events, as text or JSON. Counts the selected events only.
+    /// Routes are evaluated once if they decide the same for every event.
     func decisions(
         of block: ParallelReading.Block, upTo limit: Int, asJSON: Bool, with parser: JSONParser
     ) -> Decisions {
@@ -121,7 +127,8 @@ struct Recording: Sendable {
         return decisions
     }
 
-    /// The notifications selected by time and vendor, with the bytes of their events.
+    /// The notifications selected by time and vendor, with the bytes of their events. The bytes are valid during the
+    /// call only.
     private func forEachNotification(
         of block: ParallelReading.Block, with parser: JSONParser,
         _ take: (PushNotification, UnsafeBufferPointer<UInt8>, RecordedPayload) throws(Rejection) -> Bool,
@@ -142,7 +149,8 @@ struct Recording: Sendable {
         }
     }
 
-    /// The payloads selected by time, with the envelope and the id of their events.
+    /// The payloads selected by time, with the envelope and the id of their events. `take` returns false to end the
+    /// block. The id is nil for a run without lasting ids.
     private func forEachPayload(
         of block: ParallelReading.Block, with parser: JSONParser,
         _ take: (RecordedPayload, CloudEventEnvelope, EventID?) throws(Rejection) -> Bool,

@@ -2,8 +2,10 @@ import Foundation
 import SignalboxJSON
 package import SignalboxNotification
 
-/// Rejected payloads of a run: counted, reported on the diagnostics, and written to a file if there is one.
+/// Rejected payloads of a run: counted, reported on the diagnostics, and written to a file if there is one. One task
+/// owns it. It reports the first ten rejections on the diagnostics and then says once that there are more.
 package struct RejectList: ~Copyable {
+    /// Rejections of the whole run, earlier processes included.
     package private(set) var count: Int
     /// Length of the file.
     private(set) var bytes: Int
@@ -11,11 +13,13 @@ package struct RejectList: ~Copyable {
     private let namesInputs: Bool
     private let diagnostics: Diagnostics
     private var reported = 0
+    /// Rejections that are reported on the diagnostics.
     private static let mostReported = 10
 
-    /// `path`: a file for NDJSON of `{line, offset, code, message, input}`. `namesInputs`: include the input's name in
-    /// diagnostics. `count`, `bytes`: number of rejections and length of the file after an earlier run; bytes behind
-    /// that length are removed.
+    /// `path`: a file for NDJSON of `{line, offset, code, message, input}`. `namesInputs`: include the input's name
+    /// in diagnostics. `count`, `bytes`: number of rejections and length of the file after an earlier run; bytes
+    /// behind that length are removed. Throws ``ReplayError/refused(_:)`` if the file cannot be written or is shorter
+    /// than `bytes`.
     package init(
         path: String?, namesInputs: Bool, count: Int = 0, bytes: Int = 0, diagnostics: Diagnostics
     ) throws(ReplayError) {
@@ -26,6 +30,7 @@ package struct RejectList: ~Copyable {
         self.bytes = bytes
     }
 
+    /// Cuts a regular file off behind `bytes` and continues there; a pipe or a device is used as it comes.
     private static func open(_ path: String, keeping bytes: Int) throws(ReplayError) -> FileHandle {
         let unwritable = ReplayError.refused("Cannot write \(path). Name another file with --rejects.")
         let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o666)
@@ -45,14 +50,16 @@ package struct RejectList: ~Copyable {
         return handle
     }
 
-    /// Syncs the file to disk.
+    /// Syncs the file to disk. Called before the progress is saved, so that the progress never counts a rejection
+    /// that the file lacks.
     func sync() throws(ReplayError) {
         // A pipe cannot be synced: EINVAL.
         guard let file, fsync(file.fileDescriptor) != 0, errno != EINVAL else { return }
         throw .failed("Cannot write the file of rejections")
     }
 
-    /// Adds a rejection of this process. `input`: the name of the input.
+    /// Adds a rejection of this process. `input`: the name of the input. Throws ``ReplayError/refused(_:)`` if the
+    /// file cannot be written.
     package mutating func add(_ rejection: Rejection, in input: String) throws(ReplayError) {
         try add(rejection.code.rawValue, rejection.message, at: rejection.place, in: input)
     }
@@ -73,6 +80,7 @@ package struct RejectList: ~Copyable {
         bytes += line.count
     }
 
+    /// One line of NDJSON with its line end.
     private static func line(_ code: String, _ message: String, at place: Place, in input: String) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()
@@ -94,7 +102,8 @@ func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
     bytes.withUnsafeBytes { writeAll($0, to: descriptor) }
 }
 
-/// Writes all bytes to a descriptor; false on a failure, with its reason in `errno`.
+/// Writes all bytes to a descriptor; false on a failure, with its reason in `errno`. Repeats partial writes and
+/// interrupted ones. Blocks while a pipe is full.
 package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
     var rest = bytes
     while !rest.isEmpty {
@@ -106,7 +115,8 @@ package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> 
     return true
 }
 
-/// Writes a text to a descriptor; false on a failure, with its reason in `errno`.
+/// Writes a text to a descriptor; false on a failure, with its reason in `errno`. In UTF-8, without a line end of its
+/// own.
 package func writeAll(_ text: String, to descriptor: Int32) -> Bool {
     var text = text
     return text.withUTF8 { writeAll(UnsafeRawBufferPointer($0), to: descriptor) }

@@ -18,6 +18,7 @@ package struct ReplayOptions: Sendable {
     package var source: SourceName?
     /// Positions of payload, time and token in each recorded text.
     package var envelope = RecordedEnvelope()
+    /// The payloads to replay.
     package var selection = SelectionRequest()
     /// The address of a running gateway, as it was typed.
     package var address: String?
@@ -38,10 +39,12 @@ package struct ReplayOptions: Sendable {
     /// The progress on the diagnostics.
     package var showsProgress = true
 
+    /// Replays standard input into the queue, without limits.
     package init() {}
 
     /// Why these options cannot be combined, as one sentence; nil if they can. `config`: path of the config.
-    /// `hasDataDirectory`: whether the command line names a data directory.
+    /// `hasDataDirectory`: whether the command line names a data directory. Checks only combinations; the values are
+    /// checked when they are read.
     package func conflict(config: String, hasDataDirectory: Bool) -> String? {
         if let sentence = pacingConflict ?? uploadConflict(hasDataDirectory) { return sentence }
         if let resume {
@@ -59,6 +62,7 @@ package struct ReplayOptions: Sendable {
         return nil
     }
 
+    /// Options that need recorded times, and options that a dry run cannot have.
     private var pacingConflict: String? {
         if envelope.time == nil {
             let timed = [
@@ -77,6 +81,7 @@ package struct ReplayOptions: Sendable {
         return nil
     }
 
+    /// Options that apply only to a replay into the queue.
     private func uploadConflict(_ hasDataDirectory: Bool) -> String? {
         guard address != nil else { return nil }
         if envelope.token != nil {
@@ -90,6 +95,8 @@ package struct ReplayOptions: Sendable {
     }
 
     /// The options that decide which events are made and how requests are cut: a resumed run must have the same.
+    /// Values are texts as they were typed. Options without effect on the events, such as the progress, are not among
+    /// them.
     package var identity: [String: String] {
         var options: [String: String] = [:]
         options["payload-at"] = envelope.payload?.text
@@ -112,7 +119,7 @@ package struct ReplayOptions: Sendable {
     }
 }
 
-/// Why a run over recorded payloads ends before its input.
+/// Why a run over recorded payloads ends before its input. `refused` and `damaged` hold text for the operator.
 package enum ReplayError: Error, Sendable, Equatable {
     /// ^C: settled payloads count.
     case interrupted
@@ -127,25 +134,27 @@ package enum ReplayError: Error, Sendable, Equatable {
     static func failed(_ what: String) -> ReplayError { .refused("\(what): \(String(cString: strerror(errno))).") }
 }
 
-/// The output of a run's diagnostics, usually standard error.
+/// The output of a run's diagnostics, usually standard error. A closure, so that tests can read the output.
 package struct Diagnostics: Sendable {
     /// Writes text, line ends included.
     package let write: @Sendable (String) -> Void
     /// True on a terminal that can redraw a line.
     package let canRedraw: Bool
 
+    /// `write` is called from one task at a time.
     package init(canRedraw: Bool = false, write: @escaping @Sendable (String) -> Void) {
         self.write = write
         self.canRedraw = canRedraw
     }
 
-    /// Writes a line, over a progress line if there is one.
+    /// Writes a line, over a progress line if there is one. Adds the line end. The progress line appears again with
+    /// its next update.
     package func writeLine(_ text: String) { write((canRedraw ? "\r\u{1B}[K" : "") + text + "\n") }
 }
 
-/// Numbers and times as the command line of a replay spells them.
+/// Numbers and times as the command line of a replay spells them. The commands parse their options with it.
 package enum ReplayText {
-    /// Events a second of `200/s`, `60/m` or `1000/h`; nil for any other text.
+    /// Events a second of `200/s`, `60/m` or `1000/h`; nil for any other text. The count is from 0.001 to 1,000,000.
     package static func rate(_ text: String) -> Double? {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         let units: [Substring: Double] = ["s": 1, "m": 60, "h": 3600]
@@ -155,14 +164,15 @@ package enum ReplayText {
         return count / unit
     }
 
-    /// The factor of `10` or `2.5x`; nil for any other text.
+    /// The factor of `10` or `2.5x`; nil for any other text. The factor is from 0.001 to 1,000,000.
     package static func speed(_ text: String) -> Double? {
         let number = text.last == "x" ? String(text.dropLast()) : text
         guard let speed = Double(number), speed.isFinite, (0.001...1_000_000).contains(speed) else { return nil }
         return speed
     }
 
-    /// The instant of an RFC 3339 time, or of an age such as `24h` before `now`; nil for any other text.
+    /// The instant of an RFC 3339 time, or of an age such as `24h` before `now`; nil for any other text. An age
+    /// counts back from `now`.
     package static func moment(_ text: String, now: Date) -> Timestamp? {
         var utf8 = text
         if let time = utf8.withUTF8({ Timestamp(iso8601: $0) }) { return time }

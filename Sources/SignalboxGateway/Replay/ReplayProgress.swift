@@ -5,6 +5,7 @@ package struct InputPosition: Sendable, Equatable, Comparable, Codable {
     /// Bytes of that input, decompressed.
     package var offset: Int
 
+    /// The start of the first input by default.
     package init(input: Int = 0, offset: Int = 0) {
         self.input = input
         self.offset = offset
@@ -15,8 +16,10 @@ package struct InputPosition: Sendable, Equatable, Comparable, Codable {
     }
 }
 
-/// The progress of a long run in text. Pure: the caller passes the time, measured from any start.
+/// The progress of a long run in text. Pure: the caller passes the time, measured from any start. It writes nothing
+/// itself; the caller passes its text to the diagnostics.
 package struct ProgressMeter: Sendable {
+    /// How the progress is written.
     package enum Style: Sendable {
         /// One line of a terminal, redrawn.
         case terminal
@@ -33,7 +36,8 @@ package struct ProgressMeter: Sendable {
     private var events = 0
     private var rejected = 0
 
-    /// `totalBytes`: size of all inputs; nil if unknown. `skippedBytes`: bytes that an earlier run has read.
+    /// `totalBytes`: size of all inputs; nil if unknown. `skippedBytes`: bytes that an earlier run has read. `start`:
+    /// the time from which the rate of events counts.
     package init(style: Style, totalBytes: Int?, skippedBytes: Int = 0, at start: Duration) {
         self.style = style
         self.totalBytes = totalBytes
@@ -43,7 +47,9 @@ package struct ProgressMeter: Sendable {
         bytes = skippedBytes
     }
 
-    /// Records the progress; returns text to write now, if any. `bytes`: position in all inputs. `events`: of this run.
+    /// Records the progress; returns text to write now, if any. `bytes`: position in all inputs. `events`: of this
+    /// run. Returns text at most five times a second on a terminal, and every five seconds otherwise. A position
+    /// never goes back.
     package mutating func update(bytes: Int, events: Int, rejected: Int, at now: Duration) -> String? {
         self.bytes = max(self.bytes, bytes)
         self.events = events
@@ -57,9 +63,10 @@ package struct ProgressMeter: Sendable {
         }
     }
 
-    /// Erases the line from a terminal.
+    /// Erases the line from a terminal. Empty for plain lines.
     package var end: String { style == .terminal ? "\r\u{1B}[K" : "" }
 
+    /// The part of the inputs that was read, from 0 to 1; nil if their size is unknown.
     private var share: Double? {
         guard let totalBytes, totalBytes > 0 else { return nil }
         return min(1, Double(bytes) / Double(totalBytes))
@@ -71,6 +78,7 @@ package struct ProgressMeter: Sendable {
         return "[" + String(repeating: "#", count: full) + String(repeating: "-", count: 20 - full) + "] "
     }
 
+    /// Events, rate, bytes and, if known, the share and the time left.
     private func line(at now: Duration) -> String {
         let seconds = max(0.001, (now - start) / .seconds(1))
         var parts = ["\(events) events", "\(Int(Double(events) / seconds))/s", Self.size(bytes)]

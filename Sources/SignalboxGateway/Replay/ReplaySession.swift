@@ -20,16 +20,19 @@ package final class ReplaySession {
     private var state: ResumeState?
     private var meter: ProgressMeter?
     private let sizes: [Int]?
+    /// Payloads that earlier processes of the run settled.
     private let settledBefore: Int
     /// Bytes of a file for each byte of its text, in the input that is being read: less than 1 if it is compressed.
     private var density = 1.0
+    /// Position in all files, compressed as stored, for the progress.
     private var bytesSettled: Int
     private var lastSaved: Duration = .zero
 
     /// How often the resume file is written.
     private static let saveInterval: Duration = .milliseconds(200)
 
-    /// Opens the files of a run. Throws ``ReplayError/refused(_:)`` if one of them cannot be used.
+    /// Opens the files of a run. Throws ``ReplayError/refused(_:)`` if one of them cannot be used. Saves the resume
+    /// file at once, so that a run that is killed early keeps its identity.
     package init(
         _ options: ReplayOptions, interruption: Interruption, diagnostics: Diagnostics
     ) throws(ReplayError) {
@@ -60,7 +63,8 @@ package final class ReplaySession {
         try save(atOnce: true)
     }
 
-    /// The state of the resumed run, or of a new one.
+    /// The state of the resumed run, or of a new one. Throws ``ReplayError/refused(_:)`` if the file belongs to a run
+    /// with other options or inputs.
     private static func state(of options: ReplayOptions, in file: ResumeFile) throws(ReplayError) -> ResumeState {
         let inputs = try options.files.map { (path) throws(ReplayError) in try InputIdentity(ofFile: path) }
         guard let earlier = try file.load() else {
@@ -76,10 +80,12 @@ package final class ReplaySession {
 
     // MARK: Reading
 
-    /// When the run began for the first time: ages count from it.
+    /// When the run began for the first time: ages count from it. A resumed run has the start of the first one, so
+    /// that `--since 24h` selects the same payloads.
     var began: Date { identity?.started ?? Date() }
 
-    /// How many more payloads may be settled.
+    /// How many more payloads may be settled. The largest number without a limit. Zero if an earlier process has
+    /// reached the limit.
     var room: Int { options.selection.limit.map { max(0, $0 - settled) } ?? .max }
 
     /// True if all inputs are regular files, which never block a read.
@@ -88,6 +94,7 @@ package final class ReplaySession {
     var isComplete: Bool { state?.isComplete ?? false }
     /// Rejected payloads of the whole run, earlier processes included.
     package var rejected: Int { rejections.count }
+    /// A new value each time, which counts from its first use.
     var pace: Pace { Pace(perSecond: options.rate, speed: options.speed) }
 
     /// Reads from where the run stopped.
@@ -105,7 +112,8 @@ package final class ReplaySession {
         if let text { diagnostics.write(text) }
     }
 
-    /// Waits and shows the progress meanwhile. Throws ``ReplayError/interrupted`` after ^C.
+    /// Waits and shows the progress meanwhile. Throws ``ReplayError/interrupted`` after ^C. Checks for ^C ten times a
+    /// second.
     func wait(_ time: Duration) async throws {
         let end = elapsed() + time
         while end > elapsed() {
@@ -115,7 +123,8 @@ package final class ReplaySession {
         }
     }
 
-    /// Runs `read`; returns true if it read everything up to the limit, false if ^C ended it.
+    /// Runs `read`; returns true if it read everything up to the limit, false if ^C ended it. Other errors are thrown
+    /// on.
     func untilEnd(_ read: () async throws -> Void) async throws -> Bool {
         do {
             try await read()
@@ -129,11 +138,13 @@ package final class ReplaySession {
 
     // MARK: Results
 
+    /// Counts the events of a dry run.
     func add(_ tally: ReplayTally) {
         self.tally.add(tally)
         settled += tally.events
     }
 
+    /// Counts one event or payload. Call it when its result is durable.
     func add(vendor: String, routes: [String], warnings: [String], isRepeat: Bool = false) {
         tally.add(vendor: vendor, routes: routes, warnings: warnings, isRepeat: isRepeat)
         settled += 1
@@ -145,11 +156,13 @@ package final class ReplaySession {
         try rejections.add(code, message, at: place, in: inputs.name(of: input))
     }
 
+    /// A rejection by this process is not a selected payload, so it does not count toward the limit.
     func add(_ rejection: Rejection, of input: Int) throws(ReplayError) {
         try rejections.add(rejection, in: inputs.name(of: input))
     }
 
-    /// Records that everything before a position is durable, and saves that every 200 ms.
+    /// Records that everything before a position is durable, and saves that every 200 ms. Positions that go back are
+    /// ignored. Without a resume file it only updates the progress.
     func reached(_ position: InputPosition) throws(ReplayError) {
         let earlier = sizes?.prefix(position.input).reduce(0, +) ?? 0
         bytesSettled = max(bytesSettled, earlier + Int(Double(position.offset) * density))
@@ -160,7 +173,7 @@ package final class ReplaySession {
         try save()
     }
 
-    /// `atOnce`: ignore the interval.
+    /// `atOnce`: ignore the interval. The rejections are on disk first. Writes at most once in each ``saveInterval``.
     private func save(atOnce: Bool = false) throws(ReplayError) {
         guard let file, var state, atOnce || elapsed() - lastSaved >= Self.saveInterval else { return }
         lastSaved = elapsed()
@@ -175,14 +188,15 @@ package final class ReplaySession {
 
     // MARK: End
 
-    /// Saves the progress and erases the progress line. `isComplete`: everything was read.
+    /// Saves the progress and erases the progress line. `isComplete`: everything was read. Call it once, also after
+    /// an error.
     func end(isComplete: Bool) throws(ReplayError) {
         if isComplete { state?.isComplete = true }
         try save(atOnce: true)
         if let text = meter?.end { diagnostics.write(text) }
     }
 
-    /// Writes the tables, then `more`.
+    /// Writes the tables, then `more`. JSON or text, as the options say. The output goes to the diagnostics.
     func report(_ more: String = "") {
         let count = rejections.count
         let text =

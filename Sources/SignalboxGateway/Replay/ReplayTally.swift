@@ -5,17 +5,23 @@ import SignalboxJSON
 package struct ReplayTally: Sendable, Equatable, Codable {
     /// A cell of the table, with names as the tables show them.
     package struct Cell: Sendable, Hashable, Codable {
+        /// The name of the vendor, or `(others)`.
         package let vendor: String
+        /// The name of the route, `(none)` or `(others)`.
         package let route: String
     }
 
     /// A row of the table by vendor and route.
     package struct Row: Sendable, Equatable {
+        /// The name of the vendor, or `(others)`.
         package let vendor: String
+        /// The name of the route, `(none)` or `(others)`.
         package let route: String
+        /// An event counts in one row for each route that matched.
         package let events: Int
     }
 
+    /// Events in all, repeats included.
     package private(set) var events = 0
     /// Events that the queue or the gateway had already.
     package private(set) var repeats = 0
@@ -23,9 +29,10 @@ package struct ReplayTally: Sendable, Equatable, Codable {
     private var warnings: [String: Int] = [:]
     private static let mostNames = 10_000
 
+    /// All counts are zero.
     package init() {}
 
-    /// Counts an event. `routes`: names of the routes that matched.
+    /// Counts an event. `routes`: names of the routes that matched. An event without routes counts under `(none)`.
     package mutating func add(vendor: String, routes: [String], warnings codes: [String], isRepeat: Bool = false) {
         events += 1
         if isRepeat { repeats += 1 }
@@ -33,7 +40,8 @@ package struct ReplayTally: Sendable, Equatable, Codable {
         for code in codes { count(warning: code) }
     }
 
-    /// Adds the counts of another tally.
+    /// Adds the counts of another tally. Names beyond the bound are counted as `(others)`, also if they have a row in
+    /// `other`.
     package mutating func add(_ other: ReplayTally) {
         events += other.events
         repeats += other.repeats
@@ -68,7 +76,8 @@ package struct ReplayTally: Sendable, Equatable, Codable {
 
     // MARK: Output
 
-    /// The tables as text. `rejected`: number of rejected payloads.
+    /// The tables as text. `rejected`: number of rejected payloads. Has a table of the warnings only if there are
+    /// some.
     package func table(rejected: Int) -> String {
         let events = TextTable.lines(
             [["VENDOR", "ROUTE", "EVENTS"]] + rows.map { [$0.vendor, $0.route, String($0.events)] })
@@ -79,7 +88,8 @@ package struct ReplayTally: Sendable, Equatable, Codable {
         return events + warnings + "\(self.events) events, \(rejected) rejected\(repeated)\n"
     }
 
-    /// The tables as one line of JSON.
+    /// The tables as one line of JSON. Ends with a line end. The members are `events`, `rejected`, `repeats`,
+    /// `routes` and `warnings`.
     package func json(rejected: Int) -> [UInt8] {
         var json = JSONWriter()
         json.beginObject()

@@ -3,8 +3,10 @@ import SignalboxEgress
 
 /// The file of `--resume`. It is replaced atomically: after a crash it holds the state before or after a change.
 package struct ResumeFile: Sendable {
+    /// The path as it was typed.
     package let path: String
 
+    /// Neither reads nor creates the file.
     package init(path: String) { self.path = path }
 
     /// The saved state; nil if the file does not exist. Throws ``ReplayError/refused(_:)`` if it cannot be used.
@@ -23,7 +25,8 @@ package struct ResumeFile: Sendable {
         return state
     }
 
-    /// Replaces the file. It is on disk when this returns.
+    /// Replaces the file. It is on disk when this returns. Writes a new file next to it, syncs it and renames it.
+    /// Throws ``ReplayError/refused(_:)`` with the system's reason.
     package func save(_ state: ResumeState) throws(ReplayError) {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -56,6 +59,7 @@ package struct ResumeState: Sendable, Equatable, Codable {
     /// Version of this layout.
     package static let version = 1
 
+    /// A file of another version is refused.
     package var version = Self.version
     /// The run's key, in hexadecimal digits.
     package let run: String
@@ -63,14 +67,17 @@ package struct ResumeState: Sendable, Equatable, Codable {
     package let started: Int64
     /// The options that decide which events are made and how requests are cut, by name.
     package let options: [String: String]
+    /// In the order of the command line.
     package let inputs: [InputIdentity]
     /// Everything before it is durable; a resumed run skips it.
     package var position = InputPosition()
     /// True if no payload is left.
     package var isComplete = false
+    /// Counts of everything before ``position``.
     package var tally = ReplayTally()
     /// Payloads that were selected and settled.
     package var taken = 0
+    /// Rejected payloads before ``position``.
     package var rejected = 0
     /// Length of the file of rejections, in bytes.
     package var rejectBytes = 0
@@ -83,12 +90,13 @@ package struct ResumeState: Sendable, Equatable, Codable {
         self.inputs = inputs
     }
 
-    /// Derives the ids of the run's events and requests.
+    /// Derives the ids of the run's events and requests. Equal for all processes of the run.
     package var identity: RunIdentity {
         RunIdentity(key: Array(run.utf8), started: Date(timeIntervalSince1970: Double(started) / 1000))
     }
 
-    /// Why a run with these options and inputs is a different run, as a clause; nil if it is this one.
+    /// Why a run with these options and inputs is a different run, as a clause; nil if it is this one. Compares the
+    /// options by name first, then the inputs in their order.
     package func difference(options: [String: String], inputs: [InputIdentity]) -> String? {
         for name in Set(self.options.keys).union(options.keys).sorted() where self.options[name] != options[name] {
             let earlier = self.options[name].map { "was \($0)" } ?? "was not given"
@@ -106,21 +114,25 @@ package struct ResumeState: Sendable, Equatable, Codable {
 
 /// Identifies an input file between two runs, so that a changed file is not resumed.
 package struct InputIdentity: Sendable, Equatable, Codable {
+    /// The path as it was typed.
     package let name: String
     /// Bytes, compressed as stored.
     package let size: Int
     /// SHA-256 of its first 64 KiB, in hexadecimal digits.
     package let head: String
 
+    /// For tests; commands read the file.
     package init(name: String, size: Int, head: String) {
         self.name = name
         self.size = size
         self.head = head
     }
 
+    /// Bytes of the beginning that identify a file.
     private static let headLength = 64 * 1024
 
     /// Reads the identity of a regular file. Throws ``ReplayError/refused(_:)`` if it is not one or cannot be read.
+    /// Reads at most 64 KiB.
     package init(ofFile path: String) throws(ReplayError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .failed("Cannot read \(path)") }
@@ -138,7 +150,8 @@ package struct InputIdentity: Sendable, Equatable, Codable {
         self.init(name: path, size: Int(status.st_size), head: hexadecimal(sha256(Array(head))))
     }
 
-    /// The change since this identity was read, as a clause; nil if there is none.
+    /// The change since this identity was read, as a clause; nil if there is none. A change behind the first 64 KiB
+    /// that keeps the size is not found.
     package func difference(from now: InputIdentity) -> String? {
         if name != now.name { return "it was \(name) and is \(now.name) now" }
         if size != now.size { return "\(name) had \(size) bytes and has \(now.size) now" }

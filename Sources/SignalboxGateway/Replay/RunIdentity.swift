@@ -2,13 +2,14 @@ package import Foundation
 import SignalboxEgress
 package import SignalboxNotification
 
-/// Derives ids from a run and an input position, so that a resumed run repeats the ids of the killed one.
+/// Derives ids from a run and an input position, so that a resumed run repeats the ids of the killed one. A value
+/// without mutable state; workers use it in parallel.
 package struct RunIdentity: Sendable {
     /// When the run began for the first time.
     package let started: Date
     private let authentication: MessageAuthentication
 
-    /// `key`: 32 random bytes, made once for a run.
+    /// `key`: 32 random bytes, made once for a run. `started`: the time of events whose payload has no recorded time.
     package init(key: [UInt8], started: Date) {
         self.started = started
         authentication = MessageAuthentication(key: key)
@@ -27,7 +28,8 @@ package struct RunIdentity: Sendable {
             ))
     }
 
-    /// The `Idempotency-Key` of the request whose first payload is at this position.
+    /// The `Idempotency-Key` of the request whose first payload is at this position. It depends on the first payload
+    /// only, so requests must be cut in the same places.
     package func requestKey(input: Int, offset: Int) -> String {
         "replay-" + hexadecimal(digest(of: "request", input, offset).prefix(16))
     }

@@ -3,7 +3,7 @@ package import SignalboxConfig
 package import SignalboxNotification
 package import SignalboxRouting
 
-/// Selects payloads of a recording.
+/// Selects payloads of a recording. All parts must hold. It has no limit of events; the session counts those.
 package struct Selection: Sendable {
     /// Earliest recorded time, inclusive.
     package var since: Timestamp?
@@ -14,6 +14,7 @@ package struct Selection: Sendable {
     /// Matched against the event as it would be delivered.
     package var filter: Pattern?
 
+    /// Selects every payload.
     package init() {}
 
     /// True if the selection needs the event, not only the recorded time.
@@ -27,11 +28,11 @@ package struct Selection: Sendable {
         return true
     }
 
-    /// Whether events of this vendor may be selected.
+    /// Whether events of this vendor may be selected. Names are compared exactly.
     package func covers(vendor: VendorID) -> Bool { vendors.isEmpty || vendors.contains(vendor.name) }
 }
 
-/// A selection as the command line spells it.
+/// A selection as the command line spells it. ``selection(now:)`` checks the values.
 package struct SelectionRequest: Sendable {
     /// Names of vendors; empty for all.
     package var vendors: [String] = []
@@ -44,10 +45,11 @@ package struct SelectionRequest: Sendable {
     /// Maximum number of events.
     package var limit: Int?
 
+    /// Selects every payload, without a limit.
     package init() {}
 
-    /// Reads the request. `now`: the instant from which ages count. Throws ``ReplayError/refused(_:)`` with the errors,
-    /// one sentence a line.
+    /// Reads the request. `now`: the instant from which ages count. Throws ``ReplayError/refused(_:)`` with the
+    /// errors, one sentence a line.
     package func selection(now: Date) throws(ReplayError) -> Selection {
         var selection = Selection()
         selection.since = try Self.moment(since, now)
@@ -75,7 +77,7 @@ package struct SelectionRequest: Sendable {
     }
 
     /// Refuses the name of a vendor that no detector and no source of a config produces: a slip would select no
-    /// payload.
+    /// payload. Throws ``ReplayError/refused(_:)``, with a suggestion if only the case is wrong.
     package func check(_ chain: VendorChain, _ config: GatewayConfig) throws(ReplayError) {
         guard !vendors.isEmpty else { return }
         let recognised = chain.links.flatMap(\.profiles).map(\.vendor) + config.sourceVendors.values

@@ -2,7 +2,7 @@ package import Foundation
 package import SignalboxEgress
 package import SignalboxNotification
 
-/// The meaning of a gateway's reply to a request of payloads. Pure.
+/// The meaning of a gateway's reply to a request of payloads. Pure. ``GatewayClient`` acts on it.
 package enum UploadAnswer: Sendable, Equatable {
     /// Every payload is settled: their results, in their order.
     case settled([Receipt])
@@ -11,7 +11,8 @@ package enum UploadAnswer: Sendable, Equatable {
     /// A repetition is useless. One sentence.
     case refused(String)
 
-    /// `count`: number of payloads in the request.
+    /// `count`: number of payloads in the request. `now`: for a `Retry-After` that is a date. A request of one
+    /// payload that is rejected as a whole counts as settled.
     package init(_ reply: OutboundReply, to count: Int, now: Date) {
         let body = ReceiptList(reply.excerpt)
         switch reply.status {

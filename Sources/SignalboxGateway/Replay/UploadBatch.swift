@@ -1,6 +1,7 @@
 package import SignalboxNotification
 
-/// Payloads that are sent to a gateway in one request, and the rejections between them.
+/// Payloads that are sent to a gateway in one request, and the rejections between them. A batch may consist of
+/// rejections only; no request is sent for it.
 package struct UploadBatch: Sendable {
     /// Position of the first payload, which identifies the request; nil if there is no payload.
     package fileprivate(set) var first: InputPosition?
@@ -42,7 +43,8 @@ package struct UploadBatches: Sendable {
         self.span = span
     }
 
-    /// Appends a payload; returns the batch that had to be closed before it, if any.
+    /// Appends a payload; returns the batch that had to be closed before it, if any. The payload itself is in the
+    /// open batch afterwards, and is returned with a later one.
     package mutating func add(
         _ payload: [UInt8], at place: Place, recorded: Timestamp?, input: Int
     ) -> UploadBatch? {
@@ -64,7 +66,8 @@ package struct UploadBatches: Sendable {
         return full
     }
 
-    /// Appends a rejection, which does not influence the cuts.
+    /// Appends a rejection, which does not influence the cuts. Rejections do not count toward the payloads of a
+    /// request.
     package mutating func add(_ rejection: Rejection, input: Int) {
         var batch = open.take() ?? UploadBatch(end: InputPosition(input: input))
         batch.rejections.append(rejection)
@@ -85,9 +88,10 @@ package struct UploadBatches: Sendable {
         return batch
     }
 
-    /// Closes and returns the open batch.
+    /// Closes and returns the open batch. Nil if no batch is open.
     package mutating func close() -> UploadBatch? { open.take() }
 
+    /// Payloads of one request are of one input and one stretch of it, and near in recorded time.
     private func canTake(_ place: Place, _ recorded: Timestamp?, _ input: Int, in batch: UploadBatch) -> Bool {
         guard let first = batch.first else { return batch.input == input }
         guard first.input == input, batch.places.count < most,

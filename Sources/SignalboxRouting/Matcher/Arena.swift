@@ -8,7 +8,8 @@ final class Arena: @unchecked Sendable {
 
     deinit { for block in blocks { block.deallocate() } }
 
-    /// Copies elements into memory that lives as long as the arena.
+    /// Copies elements into memory that lives as long as the arena. The address of an empty array is valid too. Call
+    /// it only while the matcher is compiled: it is not thread-safe.
     func store<Element: BitwiseCopyable>(_ elements: [Element]) -> UnsafeBufferPointer<Element> {
         let memory = UnsafeMutableBufferPointer<Element>.allocate(capacity: max(elements.count, 1))
         if let start = memory.baseAddress { blocks.append(UnsafeMutableRawPointer(start)) }
@@ -17,11 +18,13 @@ final class Arena: @unchecked Sendable {
     }
 }
 
-/// Neighbouring elements of an array.
+/// Neighbouring elements of an array. It replaces an array in each element, so that tables are flat and without
+/// reference counting.
 struct Run: BitwiseCopyable {
     var start: UInt32 = 0
     var count: UInt32 = 0
 
+    /// True for a run without elements; its start has no meaning then.
     var isEmpty: Bool { count == 0 }
 
     /// The indices of the elements.
@@ -44,6 +47,8 @@ struct Candidate: BitwiseCopyable {
     /// `needsCheck`: the value may fail the condition that led to the rule, so it is still to be evaluated.
     init(rule: Int, needsCheck: Bool) { bits = UInt32(rule) << 1 | (needsCheck ? 1 : 0) }
 
+    /// The number of the rule in the tables of the matcher.
     var rule: Int { Int(bits >> 1) }
+    /// False if the lookup itself proves the condition.
     var needsCheck: Bool { bits & 1 == 1 }
 }

@@ -26,7 +26,7 @@ struct IntervalIndex: BitwiseCopyable {
     private let nodes: UnsafeBufferPointer<Node>
     private let candidates: UnsafeBufferPointer<Candidate>
 
-    /// Nil if there are no intervals.
+    /// Nil if there are no intervals. Takes time n log n for n intervals. Bounds of equal intervals share segments.
     init?(_ intervals: [Interval], in arena: Arena) {
         guard !intervals.isEmpty else { return nil }
         let starts = Set(intervals.map(\.bounds.lowerBound) + intervals.compactMap(\.next)).sorted()

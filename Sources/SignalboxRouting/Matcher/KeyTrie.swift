@@ -16,6 +16,7 @@ struct KeyTrie: BitwiseCopyable {
         /// The probes of the index for the value at this path.
         let probes: Run
 
+        /// False for a leaf: the search then skips the objects at this path.
         var hasChildren: Bool { childLengths != 0 }
     }
 
@@ -23,7 +24,8 @@ struct KeyTrie: BitwiseCopyable {
     /// A hash table of node numbers, by parent and key: open addressing, with 0, the root, in free slots.
     private let slots: UnsafeBufferPointer<Int32>
 
-    /// `probes`: for the nodes that have some.
+    /// `probes`: for the nodes that have some. Stores the nodes in the order of the numbering, at most half of the
+    /// hash table filled.
     init(_ numbering: PathNumbering, probes: [Int: Run], in arena: Arena) {
         var nodes: [Node] = []
         var capacity = 4
@@ -64,7 +66,8 @@ struct KeyTrie: BitwiseCopyable {
         return Int(truncatingIfNeeded: (code &+ UInt64(parent) &* 0x9E37_79B9_7F4A_7C15) >> 40) & mask
     }
 
-    /// The child of a node that the key of a parsed object leads to; nil if no pattern names the key there.
+    /// The child of a node that the key of a parsed object leads to; nil if no pattern names the key there. Compares
+    /// the length of the key first, so that most keys of an event are never hashed.
     @inline(__always)
     func child(of parent: Int, _ key: UnsafeBufferPointer<UInt8>) -> Int? {
         guard nodes[parent].childLengths & Self.lengthBit(of: key) != 0 else { return nil }
@@ -82,13 +85,14 @@ struct KeyTrie: BitwiseCopyable {
     }
 }
 
-/// Numbers the nodes of a ``KeyTrie``.
+/// Numbers the nodes of a ``KeyTrie``. Preorder lets a search mark all descendants of a node as one range.
 struct PathNumbering {
     /// The path of each node: those of all fields, and all that lead to them, in preorder.
     let paths: [[[UInt8]]]
     private let numbers: [[[UInt8]]: Int]
 
-    /// Numbers the paths of these fields and all paths that lead to them.
+    /// Numbers the paths of these fields and all paths that lead to them. Takes time that grows with the total length
+    /// of all paths, and with the logarithm of their number.
     init(_ fields: some Sequence<Pattern.Field>) {
         var all: Set<[[UInt8]]> = [[]]
         for field in fields {

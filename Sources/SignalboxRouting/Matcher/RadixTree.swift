@@ -20,7 +20,8 @@ struct RadixTree: BitwiseCopyable {
     /// Whether it finds suffixes instead of prefixes.
     let isReversed: Bool
 
-    /// `lists`: the candidates of each string, appended to `candidates`. Nil if there are no strings.
+    /// `lists`: the candidates of each string, appended to `candidates`. Nil if there are no strings. Builds the tree
+    /// breadth first, so that the children of a node are neighbours.
     init?(
         _ lists: [[UInt8]: [Candidate]], isReversed: Bool = false, _ candidates: inout [Candidate], in arena: Arena
     ) {

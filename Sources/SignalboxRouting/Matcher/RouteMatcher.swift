@@ -61,6 +61,7 @@ package final class RouteMatcher: @unchecked Sendable {
 
     /// Owns the memory of the tables.
     private let arena: Arena
+    /// Lives as long as `arena`, so a search must keep the matcher alive.
     let tables: UnsafePointer<Tables>
     /// Conditions that have no case of their own.
     let conditions: [Pattern.Condition]
@@ -69,7 +70,8 @@ package final class RouteMatcher: @unchecked Sendable {
     /// The path of each node of the trie.
     let paths: [[[UInt8]]]
 
-    /// Compiles the patterns; their positions in the array identify them in results.
+    /// Compiles the patterns; their positions in the array identify them in results. Cannot fail: ``PatternReader``
+    /// has bounded the patterns. Takes memory that grows with their total text.
     package init(_ patterns: [Pattern]) {
         let compiler = RuleCompiler(patterns)
         arena = compiler.arena
@@ -80,7 +82,8 @@ package final class RouteMatcher: @unchecked Sendable {
     }
 
     /// Returns the positions of the patterns that match, in order. `namingType`: only by alternatives that name the
-    /// event's `type`. `work`: adds to other work for the same event. Throws once its limit is exceeded.
+    /// event's `type`. `work`: adds to other work for the same event. Throws once its limit is exceeded. Any number
+    /// of tasks may call it at once. Returns an empty array for a value that is not an object.
     package func matches(
         of event: JSONValue, namingType: Bool = false, work: inout MatchWork
     ) throws(RoutingTooCostly) -> [Int] {

@@ -1,4 +1,5 @@
-/// Lays out the rules of a ``RouteMatcher``.
+/// Lays out the rules of a ``RouteMatcher``. Used once for each matcher. The order of equal rules follows the
+/// patterns, so results do not depend on hashing.
 struct RuleCompiler {
     let arena = Arena()
     /// The alternative of each rule.
@@ -39,7 +40,8 @@ struct RuleCompiler {
         }
     }
 
-    /// Adds the rule of an alternative. `routes`: positions of the patterns that have it.
+    /// Adds the rule of an alternative. `routes`: positions of the patterns that have it. Files the rule under the
+    /// conditions of its indexed field only; the other fields are evaluated during a search.
     private mutating func add(_ alternative: Pattern.Alternative, of routes: [Int32], indexedBy indexed: Int?) {
         let rule = rules.count
         if indexed == nil { unindexed.append(Int32(rule)) }
@@ -58,7 +60,8 @@ struct RuleCompiler {
                 namesType: alternative.namesType))
     }
 
-    /// Conditions that have no case of their own are kept in ``conditions``.
+    /// Conditions that have no case of their own are kept in ``conditions``. Appends to ``conditions`` in the order
+    /// of the calls; the tables refer to the index.
     private mutating func compile(_ condition: Pattern.Condition) -> RouteMatcher.Condition {
         if case .exists = condition { return .exists }
         if case .string(let text) = condition { return .text(store(text)) }
@@ -77,7 +80,8 @@ struct RuleCompiler {
         return stored
     }
 
-    /// The finished tables, which live as long as the arena.
+    /// The finished tables, which live as long as the arena. Builds the trie and the index. Call it once: every call
+    /// allocates the tables again.
     var tables: UnsafePointer<RouteMatcher.Tables> {
         var allProbes: [Probe] = []
         var candidates: [Candidate] = []
@@ -94,6 +98,7 @@ struct RuleCompiler {
 
 /// Estimates how many rules are evaluated in vain for an event if a rule is filed under one field or another. A
 /// condition that many rules share leads to all of them; a condition that many values meet does so for many events.
+/// The estimate only affects speed, never the result of a search.
 private struct Selectivity {
     /// A condition at a path, which several rules may share.
     private struct Use: Hashable {
@@ -105,6 +110,7 @@ private struct Selectivity {
     private var uses: [Use: Int] = [:]
     private var variety: [[[UInt8]]: Int] = [:]
 
+    /// Counts all uses first, because the cost of a condition depends on the other rules.
     init(of alternatives: [Pattern.Alternative]) {
         for field in alternatives.lazy.flatMap(\.fields) {
             for condition in field.conditions {
@@ -115,6 +121,7 @@ private struct Selectivity {
     }
 
     /// The position of the field that finds the fewest rules; nil if the alternative requires no value at all.
+    /// Absences are never chosen, because no value leads to them.
     func bestField(of alternative: Pattern.Alternative) -> Int? {
         let fields = alternative.fields
         let costs = fields.map { field in field.conditions.reduce(0) { $0 + cost(of: $1, at: field.path) } }

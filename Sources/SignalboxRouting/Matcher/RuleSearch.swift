@@ -1,6 +1,7 @@
 import SignalboxJSON
 
-/// Searches the rules of a ``RouteMatcher`` that match one event.
+/// Searches the rules of a ``RouteMatcher`` that match one event. One search handles one event, on one task. The
+/// caller lends its memory.
 struct RuleSearch {
     /// The caller keeps the matcher alive.
     private unowned(unsafe) let matcher: RouteMatcher
@@ -25,7 +26,8 @@ struct RuleSearch {
     /// There is an array here or on the way here, so there may be many values.
     private static let inArray: Int32 = -1
 
-    /// The memory that a search needs.
+    /// The memory that a search needs. In words of 32 bits; it grows with the numbers of paths, rules and candidates
+    /// in the config.
     static func capacity(for tables: RouteMatcher.Tables) -> Int {
         2 * tables.trie.nodes.count + BitSet.words(for: tables.rules.count)
             + BitSet.words(for: tables.index.candidateCount)
@@ -48,7 +50,8 @@ struct RuleSearch {
         visited = BitSet(at: start + 2 * nodes + BitSet.words(for: rules), for: tables.pointee.index.candidateCount)
     }
 
-    /// Returns the routes that match, in order. The result is invalid once the work exceeds its limit.
+    /// Returns the routes that match, in order. The result is invalid once the work exceeds its limit. Walks the
+    /// event once, looks up every value with probes, then evaluates the rules that no value leads to.
     mutating func run(_ work: inout MatchWork) -> [Int] {
         walk(event, from: 0, &work)
         for position in 0..<reachedCount where !work.isExceeded {
@@ -78,7 +81,7 @@ struct RuleSearch {
     }
 
     /// Records where the values of an object are. If a key is repeated, the last one counts: so all keys come before
-    /// the objects below them.
+    /// the objects below them. Spends a unit for each member, also for those that no pattern names.
     private mutating func walk(_ object: JSONValue, from parent: Int, _ work: inout MatchWork) {
         let start = reachedCount
         var (end, members) = (start, 0)
@@ -106,7 +109,8 @@ struct RuleSearch {
         }
     }
 
-    /// Everything below an array may be there many times.
+    /// Everything below an array may be there many times. Patterns are then evaluated against all elements, by
+    /// ``Pattern/anyValue(at:in:_:_:)``.
     private mutating func markDescendants(of node: Int) {
         for descendant in node + 1..<Int(tables.pointee.trie.nodes[node].end) {
             locations[descendant] = Self.inArray
@@ -127,7 +131,8 @@ struct RuleSearch {
         }
     }
 
-    /// Adds the routes of a rule if all fields of the rule match.
+    /// Adds the routes of a rule if all fields of the rule match. Evaluates each rule at most once for each event.
+    /// Arrays make it evaluate the whole alternative by ``PatternNode``.
     private mutating func evaluate(_ candidate: Candidate, _ work: inout MatchWork) {
         work.spend(1)
         guard !work.isExceeded, evaluated.insert(candidate.rule) else { return }
@@ -149,7 +154,8 @@ struct RuleSearch {
         for position in rule.routes.range { found.append(Int(tables.pointee.routes[position])) }
     }
 
-    /// Whether a value meets one of the conditions of a field.
+    /// Whether a value meets one of the conditions of a field. Conditions of one field are alternatives, so the first
+    /// one that matches decides.
     private func matches(_ field: RouteMatcher.Field, _ value: JSONValue, _ work: inout MatchWork) -> Bool {
         for position in field.conditions.range {
             switch tables.pointee.conditions[position] {
@@ -182,7 +188,8 @@ private struct BitSet: BitwiseCopyable {
         self.words = words
     }
 
-    /// Returns false if the number was in the set before.
+    /// Returns false if the number was in the set before. Constant time. The caller passes numbers below the count
+    /// only.
     @inline(__always)
     func insert(_ number: Int) -> Bool {
         let bit: Int32 = 1 << Int32(truncatingIfNeeded: number & 31)

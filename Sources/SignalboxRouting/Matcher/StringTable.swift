@@ -16,9 +16,11 @@ struct StringTable: BitwiseCopyable {
     }
 
     private let slots: UnsafeBufferPointer<Slot>
+    /// The keys of all slots, one after another.
     private let bytes: UnsafeBufferPointer<UInt8>
 
-    /// `lists`: the candidates of each string, appended to `candidates`. Nil if there are no strings.
+    /// `lists`: the candidates of each string, appended to `candidates`. Nil if there are no strings. Empty posting
+    /// lists are not allowed, because they mark free slots.
     init?(_ lists: [[UInt8]: [Candidate]], _ candidates: inout [Candidate], in arena: Arena) {
         guard !lists.isEmpty else { return nil }
         var capacity = 4
@@ -35,7 +37,8 @@ struct StringTable: BitwiseCopyable {
         self.bytes = arena.store(bytes)
     }
 
-    /// The posting list of a string; empty if the string is not in the table.
+    /// The posting list of a string; empty if the string is not in the table. The table is never full, so the search
+    /// ends at a free slot.
     func postings(of string: UnsafeBufferPointer<UInt8>) -> Run {
         let hash = Self.hash(string)
         var position = Int(hash) & (slots.count - 1)
@@ -47,7 +50,8 @@ struct StringTable: BitwiseCopyable {
         }
     }
 
-    /// Mixes eight bytes at a time; the last eight may overlap those before.
+    /// Mixes eight bytes at a time; the last eight may overlap those before. Not seeded: it need not resist
+    /// collisions, because the config chooses the stored strings.
     @inline(__always)
     static func hash(_ string: UnsafeBufferPointer<UInt8>) -> UInt32 {
         let raw = UnsafeRawBufferPointer(string)

@@ -22,7 +22,8 @@ struct SubstringIndex: BitwiseCopyable {
     /// Lengths of grams for strings of many lengths.
     private static let manyLengths = [1, 2, 4, 8]
 
-    /// `lists`: the candidates of each string, which must not be empty. Nil if there are no strings.
+    /// `lists`: the candidates of each string, which must not be empty. Nil if there are no strings. Takes time that
+    /// grows with the total length of the strings, and memory for one gram of each string.
     init?(_ lists: [[UInt8]: [Candidate]], _ candidates: inout [Candidate], in arena: Arena) {
         var lengths = Set(lists.keys.map { min($0.count, Self.longestGram) }).sorted()
         if lengths.count > Self.mostLengths { lengths = Self.manyLengths }
@@ -55,7 +56,8 @@ struct SubstringIndex: BitwiseCopyable {
         firstByte = firstBytes.count == 1 ? firstBytes.first : nil
     }
 
-    /// The bit of the filter for the bytes at a position, which has `count` bytes or more; at most 4.
+    /// The bit of the filter for the bytes at a position, which has `count` bytes or more; at most 4. The filter has
+    /// 2^14 bits, 2 KiB. A set bit can be a false positive, which costs one lookup.
     @inline(__always)
     private static func filterBit(of text: UnsafeBufferPointer<UInt8>, at start: Int, _ count: Int) -> Int {
         var window: UInt32 = 0
@@ -68,7 +70,8 @@ struct SubstringIndex: BitwiseCopyable {
         return Int((window &* 0x9E37_79B1) >> 18)
     }
 
-    /// Calls `body` with the posting list of every gram that occurs in the text; with the same one at each occurrence.
+    /// Calls `body` with the posting list of every gram that occurs in the text; with the same one at each
+    /// occurrence. If all grams start with the same byte, `memchr` finds the positions.
     @inline(__always)
     func forEachPostings(in text: UnsafeBufferPointer<UInt8>, _ body: (Run) -> Void) {
         var start = 0

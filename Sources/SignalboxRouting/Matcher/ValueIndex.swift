@@ -12,8 +12,9 @@ struct ValueIndex: BitwiseCopyable {
     /// The number of all candidates: posting lists start below it.
     var candidateCount: Int { candidates.count }
 
-    /// Calls `body` with every candidate for a value that is neither an object nor an array, with some more than once.
-    /// Skips the posting lists for which `isNew` returns false.
+    /// Calls `body` with every candidate for a value that is neither an object nor an array, with some more than
+    /// once. Skips the posting lists for which `isNew` returns false. A search passes its set of visited lists, so
+    /// each list is read once for each event.
     @inline(__always)
     func forEachCandidate(of value: JSONValue, _ run: Run, isNew: (Run) -> Bool, body: (Candidate) -> Void) {
         let text = value.utf8
@@ -30,7 +31,7 @@ struct ValueIndex: BitwiseCopyable {
     }
 
     @inline(__always)
-    /// Looks up a string with one probe.
+    /// Looks up a string with one probe. Kinds that are not about strings have no match here.
     private func find(
         _ text: UnsafeBufferPointer<UInt8>, with probe: Probe, _ isNew: (Run) -> Bool, _ body: (Candidate) -> Void
     ) {
@@ -55,7 +56,8 @@ struct ValueIndex: BitwiseCopyable {
     }
 
     @inline(__always)
-    /// Calls `body` with each candidate of a list that was not visited before.
+    /// Calls `body` with each candidate of a list that was not visited before. A list is skipped as a whole, because
+    /// its candidates were evaluated before.
     private func visit(_ postings: Run, _ isNew: (Run) -> Bool, _ body: (Candidate) -> Void) {
         guard !postings.isEmpty, isNew(postings) else { return }
         for position in postings.range { body(candidates[position]) }
@@ -82,7 +84,8 @@ enum Probe: BitwiseCopyable {
     case foldedAffix(RadixTree, longest: Int)
 }
 
-/// The rules filed under one field, grouped by the probes that find them.
+/// The rules filed under one field, grouped by the probes that find them. ``RuleCompiler`` fills one for each indexed
+/// path and then takes its probes.
 struct FieldDraft {
     /// The kinds of conditions on strings, each with an index of its own.
     private enum StringKind { case text, prefix, suffix, substring, foldedText, foldedPrefix, foldedSuffix }
@@ -97,7 +100,8 @@ struct FieldDraft {
     /// Bytes of the longest text that a condition that ignores case can match.
     private var longest = 0
 
-    /// Files a rule under a condition of this field.
+    /// Files a rule under a condition of this field. A candidate with `needsCheck` is evaluated again, because its
+    /// probe can find values that do not match.
     mutating func add(_ condition: Pattern.Condition, of rule: Int) {
         let proven = Candidate(rule: rule, needsCheck: false)
         let unproven = Candidate(rule: rule, needsCheck: true)
@@ -138,7 +142,8 @@ struct FieldDraft {
         add(unproven, kind, pieces[longest])
     }
 
-    /// The probes of the field. Their posting lists are appended to `candidates`.
+    /// The probes of the field. Their posting lists are appended to `candidates`. A field without conditions of a
+    /// kind has no probe for it, so a search does not look there.
     func probes(_ candidates: inout [Candidate], in arena: Arena) -> [Probe] {
         func table(_ kind: StringKind) -> StringTable? { StringTable(strings[kind] ?? [:], &candidates, in: arena) }
         func tree(_ kind: StringKind, isReversed: Bool = false) -> RadixTree? {

@@ -15,7 +15,8 @@ struct CaseVariants: Sendable, Hashable {
     /// Bytes of the longest text that matches.
     let longest: Int
 
-    /// `text`: the string as the pattern has it.
+    /// `text`: the string as the pattern has it. Takes time linear in the string. Unicode's special casing applies,
+    /// locales do not.
     init(_ text: String) {
         var (lower, upper, lengths, longest): ([UInt8], [UInt8], [UInt8], Int) = ([], [], [], 0)
         for scalar in text.unicodeScalars {
@@ -30,7 +31,7 @@ struct CaseVariants: Sendable, Hashable {
         folded = Self.folded(text)
     }
 
-    /// How many bytes at the start of a text match; nil if it starts otherwise.
+    /// How many bytes at the start of a text match; nil if it starts otherwise. `text` need not be valid UTF-8.
     func prefix(of text: UnsafeBufferPointer<UInt8>) -> Int? { match(text, isSuffix: false) }
 
     /// How many bytes at the end of a text match; nil if it ends otherwise.
@@ -63,8 +64,9 @@ struct CaseVariants: Sendable, Hashable {
 
     // MARK: Folding
 
-    /// Calls `body` with a text in which all variants of a character have become one. If two texts match, their folded
-    /// texts are equal, and if one is a prefix of the other, so it is when folded; the reverse need not hold.
+    /// Calls `body` with a text in which all variants of a character have become one. If two texts match, their
+    /// folded texts are equal, and if one is a prefix of the other, so it is when folded; the reverse need not hold.
+    /// The folded text lives for the duration of the call. ASCII texts are folded on the stack.
     @inline(__always)
     static func withFolded<Result>(
         _ text: UnsafeBufferPointer<UInt8>, _ body: (UnsafeBufferPointer<UInt8>) -> Result

@@ -2,7 +2,8 @@ import SignalboxJSON
 import SignalboxNotification
 
 extension Pattern {
-    /// A requirement on a value: an entry of a field's array.
+    /// A requirement on a value: an entry of a field's array. Reference:
+    /// docs/decisions/0020-event-patterns-as-ruler-decides-them.md.
     enum Condition: Sendable, Hashable {
         /// Exactly this string, compared by its bytes.
         case string([UInt8])
@@ -33,7 +34,8 @@ extension Pattern {
             .numbers(UInt128(keys.lowerBound)...UInt128(keys.upperBound))
         }
 
-        /// `value`: neither an object nor an array.
+        /// `value`: neither an object nor an array. Spends work for the compared bytes. Its result is invalid once
+        /// the work exceeds its limit.
         func matches(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
             work.spend(1)
             switch self {
@@ -46,7 +48,7 @@ extension Pattern {
             }
         }
 
-        /// The comparisons of strings.
+        /// The comparisons of strings. The other cases never match a string.
         private func matches(text: UnsafeBufferPointer<UInt8>, _ work: inout MatchWork) -> Bool {
             switch self {
             case .string(let wanted): return text.count == wanted.count && text.hasPrefix(wanted, &work)
@@ -72,7 +74,8 @@ extension Pattern {
         }
     }
 
-    /// The values that an `anything-but` excludes. Strings and numbers are looked up, not scanned.
+    /// The values that an `anything-but` excludes. Strings and numbers are looked up, not scanned. A lookup costs the
+    /// same however many values the config excludes.
     struct Exclusion: Sendable, Hashable {
         private var strings: Set<[UInt8]> = []
         /// By ``PatternNumber/key``.
@@ -81,7 +84,8 @@ extension Pattern {
         /// Bytes of the longest string.
         private var longest = 0
 
-        /// `conditions`: a value that meets one of them is excluded.
+        /// `conditions`: a value that meets one of them is excluded. Ranges of numbers and comparisons of strings are
+        /// kept as conditions and evaluated one after the other.
         init(_ conditions: [Condition]) {
             for condition in conditions {
                 switch condition {
@@ -110,7 +114,7 @@ extension Pattern {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether it starts with these bytes.
+    /// Whether it starts with these bytes. Spends the length of the prefix, also when the first byte differs.
     func hasPrefix(_ bytes: [UInt8], _ work: inout MatchWork) -> Bool {
         guard count >= bytes.count else { return false }
         work.spend(bytes.count)

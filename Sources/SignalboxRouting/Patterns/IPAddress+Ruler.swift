@@ -5,7 +5,7 @@ import SignalboxNotification
 
 extension AddressRange {
     /// Reads `10.0.0.0/8` or `2001:db8::/32`, with a prefix shorter than an address, as Ruler requires. Ignores the
-    /// bits behind the prefix. Nil for anything else.
+    /// bits behind the prefix. Nil for anything else. `10.0.0.5/8` is the block `10.0.0.0/8`.
     init?(ruler text: String) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.count == 2, let address = IPAddress(ruler: String(parts[0])), parts[1].utf8.count <= 3,
@@ -27,7 +27,8 @@ extension IPAddress {
         self = address
     }
 
-    /// The address that the whole text spells; nil for any other text.
+    /// The address that the whole text spells; nil for any other text. At most ``longestRulerText`` bytes are parsed;
+    /// it allocates for IPv6 only.
     init?(ruler text: UnsafeBufferPointer<UInt8>) {
         // Most texts are rejected by their first byte.
         guard let byte = text.first, byte == UInt8(ascii: ":") || Self.digit(byte) != nil,
@@ -95,6 +96,7 @@ extension IPAddress {
         return six(groups, gap: gap)
     }
 
+    /// Fills the gap of `::` with zeros. A gap stands for one group or more.
     private static func six(_ groups: [UInt128], gap: Int?) -> IPAddress? {
         guard gap == nil ? groups.count == 8 : groups.count < 8 else { return nil }
         let zeros = [UInt128](repeating: 0, count: 8 - groups.count)

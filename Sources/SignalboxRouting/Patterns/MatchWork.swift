@@ -1,16 +1,18 @@
 /// Counts the work of matching patterns against one event, so that no event takes more than a fixed amount.
 ///
 /// A unit is a compared byte of text, a visited member or element, or an evaluated condition or rule. Once the limit
-/// is exceeded, matching stops and its results are invalid; callers check first.
+/// is exceeded, matching stops and its results are invalid; callers check first. Counting is deterministic: the same
+/// event and routes always spend the same, on any machine.
 package struct MatchWork: Sendable {
-    /// Units for one event, over all routes.
+    /// Units for one event, over all routes. About 134 million. Senders choose the events, so the limit must hold for
+    /// every event.
     package static let limit = 1 << 27
 
     /// Units spent so far.
     package private(set) var spent = 0
     private let limit: Int
 
-    /// `limit`: units for one event.
+    /// `limit`: units for one event. Starts with nothing spent.
     package init(limit: Int = Self.limit) { self.limit = limit }
 
     /// True if results are invalid.
@@ -28,6 +30,7 @@ package struct MatchWork: Sendable {
 
 /// Matching one event exceeds ``MatchWork/limit``, so the matching patterns are unknown.
 package struct RoutingTooCostly: Error, Sendable, Equatable, CustomStringConvertible {
+    /// For callers that count work of their own.
     package init() {}
 
     /// Part of the rejection `payload-too-costly` that senders receive.

@@ -3,7 +3,8 @@ import SignalboxJSON
 
 extension Pattern {
     /// Reads a pattern outside a config, by the rules of a route's `match`. Throws all mistakes, with JSON Pointers
-    /// relative to the pattern.
+    /// relative to the pattern. For filters of commands, such as replay. The bounds of one pattern apply, those of a
+    /// whole config do not matter here.
     package init(text: [UInt8]) throws(InvalidConfig) {
         let parser = JSONParser()
         let root: JSONValue

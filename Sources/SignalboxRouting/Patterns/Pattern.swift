@@ -26,16 +26,19 @@ package struct Pattern: Sendable, Equatable {
         /// Whether it has a condition on the event's `type`.
         var namesType: Bool { fields.contains { $0.path.first == Array("type".utf8) } }
 
+        /// Throws nothing; the caller checks the work. False for an event that is not an object.
         func matches(_ event: JSONValue, _ work: inout MatchWork) -> Bool {
             event.isObject && root.matches(event, &work)
         }
     }
 
+    /// A path with its conditions; `path` holds the keys as UTF-8, from the outermost.
     struct Field: Sendable, Hashable {
         let path: [[UInt8]]
         /// One must match a value at the path. If there are none, the path must have no value.
         let conditions: [Condition]
 
+        /// True for `exists: false`.
         var isAbsence: Bool { conditions.isEmpty }
 
         /// Whether the field matches by itself: in any element of arrays, whether or not other fields match there.
@@ -47,18 +50,20 @@ package struct Pattern: Sendable, Equatable {
         }
     }
 
-    /// Matches every event.
+    /// Matches every event. A route without `match` has it, and so has the pattern `{}`.
     package static let everything = Pattern(alternatives: [Alternative([])])
 }
 
 extension Pattern {
-    /// Whether the event matches. Throws if that exceeds the limit of work for one event.
+    /// Whether the event matches. Throws if that exceeds the limit of work for one event. Evaluates the alternatives
+    /// one after the other. ``RouteMatcher`` is faster for many patterns.
     package func matches(_ event: JSONValue) throws(RoutingTooCostly) -> Bool {
         var work = MatchWork()
         return try matches(event, work: &work)
     }
 
-    /// As above. `work`: adds to other work for the same event.
+    /// As above. `work`: adds to other work for the same event. The caller shares one budget between all patterns
+    /// that it tries on an event.
     package func matches(_ event: JSONValue, work: inout MatchWork) throws(RoutingTooCostly) -> Bool {
         let matches = alternatives.contains { $0.matches(event, &work) }
         try work.check()
@@ -66,7 +71,8 @@ extension Pattern {
     }
 
     /// The first field that keeps an event from matching, as a JSON Pointer, with the value found there; nil if the
-    /// event matches. Explains the alternative with the most matching fields.
+    /// event matches. Explains the alternative with the most matching fields. Takes more work than
+    /// ``matches(_:work:)``, so only commands and the console call it.
     package func mismatch(
         in event: JSONValue, work: inout MatchWork
     ) throws(RoutingTooCostly) -> (pointer: String, found: JSONValue?)? {
@@ -100,7 +106,8 @@ extension Pattern {
         return anyValue(at: path.dropFirst(), in: member, &work, body)
     }
 
-    /// The last member with this key; nil for a value that is not an object.
+    /// The last member with this key; nil for a value that is not an object. A repeated key is valid JSON; the last
+    /// one counts, as in the matcher's search.
     @inline(__always)
     static func member(_ key: [UInt8], of value: JSONValue, _ work: inout MatchWork) -> JSONValue? {
         var found: JSONValue?

@@ -13,6 +13,7 @@ struct PatternNode: Sendable, Equatable {
     /// Paths below this one that must have no value where the value for `conditions` was found.
     private(set) var absencesAtValue: [[[UInt8]]] = []
 
+    /// A key of an object, with the requirements on its value.
     struct Member: Sendable, Equatable {
         let key: [UInt8]
         fileprivate(set) var node: PatternNode
@@ -52,14 +53,14 @@ extension PatternNode {
         }
     }
 
-    /// The sort key of Ruler for a path, in UTF-16 code units.
+    /// The sort key of Ruler for a path, in UTF-16 code units. Ruler compares Java strings, hence UTF-16.
     private static func name(_ path: [[UInt8]]) -> [UInt16] {
         Array(path.map { String(decoding: $0, as: UTF8.self) }.joined(separator: ".").utf16)
     }
 
-    /// The longest part that a path shares with one of the other paths, in keys: so far, earlier fields have chosen the
-    /// elements of arrays. `isAtValue`: the other path ends there. At equal depth a sibling of this field decides,
-    /// because it chooses the whole element.
+    /// The longest part that a path shares with one of the other paths, in keys: so far, earlier fields have chosen
+    /// the elements of arrays. `isAtValue`: the other path ends there. At equal depth a sibling of this field
+    /// decides, because it chooses the whole element.
     private static func binding(
         of path: [[UInt8]], to others: [[[UInt8]]]
     ) -> (depth: Int, isAtValue: Bool) {
@@ -72,7 +73,8 @@ extension PatternNode {
         return deepest
     }
 
-    /// Changes the node at a path; makes it and those on the way as needed.
+    /// Changes the node at a path; makes it and those on the way as needed. Recursion is bounded by the depth of the
+    /// config's JSON.
     private mutating func update(at path: ArraySlice<[UInt8]>, _ change: (inout Self) -> Void) {
         guard let key = path.first else { return change(&self) }
         let position = members.firstIndex { $0.key == key } ?? members.count
@@ -85,7 +87,8 @@ extension PatternNode {
 
 extension PatternNode {
     /// An array matches if one of its elements does; an empty one never does. That all fields match within one
-    /// element is Ruler's array consistency (`ArrayMembership.checkArrayConsistency`).
+    /// element is Ruler's array consistency (`ArrayMembership.checkArrayConsistency`). Recursion is bounded by the
+    /// nesting of the event, which the parser limits.
     func matches(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
         work.spend(1)
         guard !isMixed else { return matchesMixed(value, &work) }
@@ -129,12 +132,13 @@ extension PatternNode {
         Self.lacks(absences, in: value, &work) && members.indices.allSatisfy { members[$0].matches(in: value, &work) }
     }
 
-    /// Whether none of the paths has a value.
+    /// Whether none of the paths has a value. False for a value that is not an object, if a path is not empty.
     private static func lacks(_ paths: [[[UInt8]]], in value: JSONValue, _ work: inout MatchWork) -> Bool {
         paths.allSatisfy { !Pattern.anyValue(at: $0[...], in: value, &work) { _, _ in true } }
     }
 
-    /// Whether a value meets one of the conditions; objects do not.
+    /// Whether a value meets one of the conditions; objects do not. Arrays do not reach this function; their elements
+    /// do.
     private func hasMatch(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
         !value.isObject && conditions.contains { $0.matches(value, &work) }
     }
@@ -142,7 +146,7 @@ extension PatternNode {
     // MARK: Explanation
 
     /// The first requirement that a value does not meet, if this node does not match it: where it is, and the value
-    /// there.
+    /// there. Called only after ``matches(_:_:)`` was false, for one alternative.
     func mismatch(
         in value: JSONValue?, at pointer: String, _ work: inout MatchWork
     ) -> (pointer: String, found: JSONValue?)? {

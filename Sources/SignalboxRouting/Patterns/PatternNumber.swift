@@ -6,7 +6,9 @@ import SignalboxJSON
 /// issue 179. An integer of 64 bits that no double holds equals only itself: `ComparableNumber.generate` rejects it,
 /// and Ruler then compares strings.
 enum PatternNumber: Equatable {
+    /// A value that a double holds exactly, with `-0` as `0`.
     case double(Double)
+    /// An integer of 64 bits that no double holds.
     case wide(Int128)
 
     /// Nil for a value that is not a number.
@@ -21,7 +23,8 @@ enum PatternNumber: Equatable {
         }
     }
 
-    /// Equal for equal numbers. Keys of doubles are those of ``key(_:)``; those of other integers lie above them.
+    /// Equal for equal numbers. Keys of doubles are those of ``key(_:)``; those of other integers lie above them. A
+    /// stable key lets hash tables and interval trees compare numbers.
     var key: UInt128 {
         switch self {
         case .double(let number): UInt128(Self.key(number))
@@ -29,7 +32,8 @@ enum PatternNumber: Equatable {
         }
     }
 
-    /// Keys have the order of the numbers. `number`: `-0` must have become `0`.
+    /// Keys have the order of the numbers. `number`: `-0` must have become `0`. Follows the total order of IEEE 754
+    /// for all but `-0` and NaN; JSON has no NaN.
     static func key(_ number: Double) -> UInt64 {
         let bits = number.bitPattern
         return bits >> 63 == 0 ? bits | 1 << 63 : ~bits

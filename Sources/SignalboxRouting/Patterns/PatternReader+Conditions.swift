@@ -11,7 +11,8 @@ extension Pattern {
 
 /// Reads the entries of a field's array.
 extension PatternReader {
-    /// The size of an entry, computed before it is read.
+    /// The size of an entry, computed before it is read. Recursive, because `anything-but` holds further values.
+    /// Operands of `numeric` do not count.
     struct EntrySize {
         /// Values in it: one, or as many as an `anything-but` lists.
         private(set) var entries = 1
@@ -47,7 +48,8 @@ extension PatternReader {
         return (String(decoding: key, as: UTF8.self), operand)
     }
 
-    /// The condition of an entry; nil after a mistake, which is recorded.
+    /// The condition of an entry; nil after a mistake, which is recorded. Stops at the first mistake of an entry, so
+    /// an entry is reported once.
     mutating func condition(_ entry: JSONValue) -> Pattern.Condition? {
         switch entry.kind {
         case .string:
@@ -65,7 +67,8 @@ extension PatternReader {
         }
     }
 
-    /// The only member of an object; records a mistake for any other value.
+    /// The only member of an object; records a mistake for any other value. The caller passes a message that shows
+    /// the right form.
     private mutating func only(_ value: JSONValue, _ message: String) -> (name: String, operand: JSONValue)? {
         let member = Self.onlyMember(of: value)
         if member == nil { note(value, message) }
@@ -173,7 +176,8 @@ extension PatternReader {
         return .anythingBut(Pattern.Exclusion(unwanted))
     }
 
-    /// Reads a comparison within `anything-but`, with one string or several.
+    /// Reads a comparison within `anything-but`, with one string or several. Negated comparisons on several strings
+    /// exclude a value that meets any of them.
     private mutating func anythingButComparison(_ value: JSONValue) -> Pattern.Condition? {
         let known = ["prefix", "suffix", "equals-ignore-case", "wildcard"]
         let words = "\"anything-but\" takes an object with one key, such as {\"prefix\": \"test-\"}"
@@ -213,7 +217,8 @@ extension PatternReader {
 
     // MARK: Numbers and addresses
 
-    /// A number that can be compared with others.
+    /// A number that can be compared with others. Comparisons need a double, because ``PatternNumber`` orders only
+    /// doubles.
     private mutating func bound(_ value: JSONValue) -> Double? {
         switch PatternNumber(value) {
         case .double(let number): return number
@@ -226,6 +231,7 @@ extension PatternReader {
 
     /// Reads one comparison, or a lower and an upper bound.
     private mutating func numeric(_ value: JSONValue) -> Pattern.Condition? {
+        /// The bounds become a closed range of keys, so that exclusive bounds are the neighbouring keys.
         let parts = list(of: value)
         guard value.isArray, parts.count == 2 || parts.count == 4 else {
             note(value, "\"numeric\" takes an array such as [\"=\", 5], [\">\", 0] or [\">\", 0, \"<=\", 10]")
@@ -253,6 +259,7 @@ extension PatternReader {
         return first <= last ? .range(first...last) : .anythingBut(Pattern.Exclusion([.exists]))
     }
 
+    /// The operator of a numeric comparison; nil after a mistake.
     private mutating func operation(_ value: JSONValue, _ known: [String]) -> String? {
         if let word = value.string, known.contains(word) { return word }
         let words = known.map { "\"\($0)\"" }.joined(separator: ", ")
@@ -260,7 +267,7 @@ extension PatternReader {
         return nil
     }
 
-    /// The operation that other languages write in this way.
+    /// The operation that other languages write in this way. A hint for the message, or the empty string.
     private static func nearOperation(to word: String, _ known: [String]) -> String {
         let near = ["==": "=", "=>": ">=", "=<": "<="][word]
         return near.flatMap { known.contains($0) ? "; did you mean \"\($0)\"?" : nil } ?? ""

@@ -2,13 +2,15 @@ import SignalboxConfig
 import SignalboxJSON
 
 /// Reads patterns from the JSON of a config. This file reads fields and `$or`; `PatternReader+Conditions.swift` reads
-/// the arrays of fields.
+/// the arrays of fields. Mistakes are recorded with their location. The reader continues after a mistake, so one run
+/// reports all of them.
 struct PatternReader {
     /// Collects the mistakes.
     var reader: ConfigReader
     /// Totals over the patterns read so far.
     var totals = Totals()
 
+    /// `reader`: has the parsed JSON and its location in the config.
     init(_ reader: ConfigReader) { self.reader = reader }
 
     /// Bounds on one pattern. Ruler has only the bound ``alternatives`` (`GenericMachine.MAXIMUM_RULE_SIZE`).
@@ -27,7 +29,8 @@ struct PatternReader {
         static let exclusions = 256
     }
 
-    /// Totals over all patterns of a config, and their bounds.
+    /// Totals over all patterns of a config, and their bounds. Without them, many valid patterns together could
+    /// exhaust the memory.
     struct Totals {
         /// Fields and entries, and bytes of names and strings, each summed over all alternatives.
         static let (mostEntries, mostBytes) = (1_000_000, 32 << 20)
@@ -43,10 +46,11 @@ struct PatternReader {
     private struct ReadField {
         let field: Pattern.Field
         let value: JSONValue
-        /// Bytes of names and strings.
+        /// Bytes of names and strings. Bytes that count for ``Totals/mostBytes``, including the overhead of each key.
         let bytes: Int
     }
 
+    /// The fields of one alternative, in the order of the text.
     private typealias Alternative = [ReadField]
 
     /// A pattern while it is read.
@@ -62,7 +66,8 @@ struct PatternReader {
     /// Records a mistake at a value.
     mutating func note(_ value: JSONValue, _ message: @autoclosure () -> String) { reader.note(value, message()) }
 
-    /// Reads a pattern. A pattern with mistakes becomes ``Pattern/everything``, because its config is not used.
+    /// Reads a pattern. A pattern with mistakes becomes ``Pattern/everything``, because its config is not used. Stops
+    /// at the first exceeded bound, because the work would grow with the product of the `$or`s.
     mutating func pattern(_ value: JSONValue) -> Pattern {
         guard value.isObject else {
             note(
@@ -86,7 +91,8 @@ struct PatternReader {
         return Pattern(alternatives: alternatives.map { Pattern.Alternative($0.map(\.field)) })
     }
 
-    /// Checks the size of the multiplied-out pattern, and adds it to the totals of the config.
+    /// Checks the size of the multiplied-out pattern, and adds it to the totals of the config. A pattern that exceeds
+    /// the totals is reported once and not used.
     private mutating func isWithinTotals(_ alternatives: [Alternative], _ value: JSONValue) -> Bool {
         let fields = alternatives.joined()
         guard fields.reduce(0, { $0 + max($1.field.conditions.count, 1) }) <= Bounds.entriesOfAlternatives else {
@@ -121,7 +127,8 @@ struct PatternReader {
 
     // MARK: Fields
 
-    /// Reads an object: the alternatives of all fields, multiplied. `inOr`: below an operator `$or`.
+    /// Reads an object: the alternatives of all fields, multiplied. `inOr`: below an operator `$or`. The product is
+    /// bounded after every field, so it never grows far beyond ``Bounds/alternatives``.
     private mutating func alternatives(
         of object: JSONValue, at path: [[UInt8]], inOr: Bool, _ draft: inout Draft
     ) -> [Alternative] {
@@ -148,7 +155,8 @@ struct PatternReader {
         return alternatives
     }
 
-    /// Reads the value of a field: an object of fields, or an array of entries.
+    /// Reads the value of a field: an object of fields, or an array of entries. The path includes the field's own
+    /// name.
     private mutating func field(
         _ value: JSONValue, named name: String, at path: [[UInt8]], inOr: Bool, _ draft: inout Draft
     ) -> [Alternative] {
@@ -184,7 +192,8 @@ struct PatternReader {
         }
     }
 
-    /// Checks the number of entries so far, and the strings of this entry.
+    /// Checks the number of entries so far, and the strings of this entry. Reports the first bound that the entry
+    /// exceeds, and stops the pattern.
     private mutating func isWithinBounds(_ size: EntrySize, _ element: JSONValue, _ draft: inout Draft) -> Bool {
         if draft.entries > Bounds.entries {
             stop(
@@ -196,7 +205,8 @@ struct PatternReader {
         return !draft.isTooLarge
     }
 
-    /// Every combination of an alternative on the left with one on the right.
+    /// Every combination of an alternative on the left with one on the right. An alternative on the right with one
+    /// entry is appended in place.
     private mutating func multiply(
         _ left: inout [Alternative], by right: [Alternative], _ draft: inout Draft, at value: JSONValue
     ) {
@@ -226,7 +236,8 @@ struct PatternReader {
         return false
     }
 
-    /// Reports the first exceeded bound, and ends the reading of this pattern.
+    /// Reports the first exceeded bound, and ends the reading of this pattern. Later bounds of the same pattern stay
+    /// silent.
     private mutating func stop(_ draft: inout Draft, at value: JSONValue, _ message: String) {
         if !draft.isTooLarge { note(value, message) }
         draft.isTooLarge = true
@@ -234,14 +245,15 @@ struct PatternReader {
 
     // MARK: $or
 
-    /// Ruler reads `$or` as a field if it cannot be the operator. Here it is the operator if it is an array of objects
-    /// that are not all comparisons, so that a mistake in one of them is reported.
+    /// Ruler reads `$or` as a field if it cannot be the operator. Here it is the operator if it is an array of
+    /// objects that are not all comparisons, so that a mistake in one of them is reported. An array of comparisons
+    /// only is a field that is named `$or`.
     private static func isOperator(_ value: JSONValue) -> Bool {
         guard value.isArray, !value.isEmptyContainer, value.elements.allSatisfy(\.isObject) else { return false }
         return !value.elements.allSatisfy { Pattern.comparisons.contains(onlyMember(of: $0)?.name ?? "") }
     }
 
-    /// Reads the array of a `$or`: the alternatives of all its objects.
+    /// Reads the array of a `$or`: the alternatives of all its objects. Fewer than two objects are a mistake.
     private mutating func operands(_ value: JSONValue, at path: [[UInt8]], _ draft: inout Draft) -> [Alternative] {
         var alternatives: [Alternative] = []
         var count = 0

@@ -9,7 +9,8 @@ package struct PatternScope {
     package init(budget: Int = 5_000_000) { self.budget = budget }
 
     /// Returns true only if every event that matches `narrow` matches `wide`. That includes the gateway's own events,
-    /// which only match by alternatives that name a type.
+    /// which only match by alternatives that name a type. False does not prove the contrary: the proof may be missing
+    /// or the budget spent.
     package mutating func covers(_ wide: Pattern, _ narrow: Pattern) -> Bool {
         narrow.alternatives.allSatisfy { alternative in
             wide.alternatives.contains { other in
@@ -19,7 +20,8 @@ package struct PatternScope {
     }
 
     /// Returns true if some event is likely to match both: no field requires two different values, or a value and its
-    /// absence. Events with arrays may match both in other cases. False once the budget is spent.
+    /// absence. Events with arrays may match both in other cases. False once the budget is spent. Compares only the
+    /// fields that both patterns name.
     package mutating func mayOverlap(_ one: Pattern, _ other: Pattern) -> Bool {
         for alternative in one.alternatives {
             let conditions = Dictionary(alternative.fields.map { ($0.path, $0.conditions) }) { $1 }

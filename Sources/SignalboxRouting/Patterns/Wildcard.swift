@@ -12,7 +12,8 @@ struct Wildcard: Sendable, Hashable {
     /// For each piece, the failure function of Knuth, Morris and Pratt.
     private let failures: [[UInt16]]
 
-    /// `text`: as the pattern has it, with its escapes.
+    /// `text`: as the pattern has it, with its escapes. The text is UTF-8, so an asterisk never splits a character of
+    /// the pattern.
     init(_ text: String) throws(Mistake) {
         guard text.utf8.count <= Self.longest else { throw .tooLong }
         var pieces: [[UInt8]] = [[]]
@@ -42,6 +43,7 @@ struct Wildcard: Sendable, Hashable {
     }
 
     /// Takes time linear in the text: the pieces between the first and the last are searched for one after the other.
+    /// Every piece takes its earliest occurrence, which leaves the most text for the pieces after it.
     func matches(_ text: UnsafeBufferPointer<UInt8>, _ work: inout MatchWork) -> Bool {
         let (first, last) = (pieces[0], pieces[pieces.count - 1])
         guard pieces.count > 1 else { return text.count == first.count && text.hasPrefix(first, &work) }

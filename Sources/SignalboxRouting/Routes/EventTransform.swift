@@ -10,7 +10,8 @@ package enum EventTransform: Sendable, Equatable {
     case map([DataField])
 
     /// The event with new data, and without `dataschema`, which no longer describes them. `parser`: parses the output
-    /// of a template.
+    /// of a template. The envelope keeps its other members and their order. A `map` never fails; pointers without a
+    /// value leave their member out.
     package func applied(to event: JSONValue, with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
         var json = JSONWriter(reservingCapacity: 2048)
         json.beginEvent(like: event)
@@ -32,7 +33,7 @@ package enum EventTransform: Sendable, Equatable {
 }
 
 extension JSONWriter {
-    /// Writes an object of the fields whose pointers lead to a value.
+    /// Writes an object of the fields whose pointers lead to a value. Recursive; the config bounds the nesting.
     fileprivate mutating func object(_ fields: [DataField], from event: JSONValue) {
         beginObject()
         for field in fields {

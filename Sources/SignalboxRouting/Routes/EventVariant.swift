@@ -8,14 +8,15 @@ package struct EventVariant: Sendable, Equatable {
     /// Applied to the redacted event; nil for none.
     package var transform: EventTransform?
 
+    /// A variant with neither changes no event.
     package init(redaction: Redaction? = nil, transform: EventTransform? = nil) {
         self.redaction = redaction
         self.transform = transform
     }
 
     /// The event as the destinations receive it; nil if it is unchanged. `awaitsMedia`: leaves the transformation for
-    /// later, when the event has its media. `hash`: returns the name that replaces a value. Resets the
-    /// parser.
+    /// later, when the event has its media. `hash`: returns the name that replaces a value. Resets the parser. Throws
+    /// ``RenderingFailure/unreadable`` for an event beyond the parser's limits, and the failures of the template.
     package func applied(
         to event: [UInt8], awaitsMedia: Bool = false, with parser: JSONParser, hash: (_ value: [UInt8]) -> String
     ) throws(RenderingFailure) -> [UInt8]? {
@@ -25,14 +26,15 @@ package struct EventVariant: Sendable, Equatable {
     }
 
     /// Only the transformation, of an event that is redacted and has its media; nil if there is none. `parser` is
-    /// reset.
+    /// reset. Throws the same failures as ``applied(to:awaitsMedia:with:hash:)``.
     package func transformed(_ event: [UInt8], with parser: JSONParser) throws(RenderingFailure) -> [UInt8]? {
         try transform?.applied(to: parser.parse(event: event), with: parser)
     }
 }
 
-/// Writes the variants of events and counts failures. If a transformation fails, the variant's data are only a warning
-/// that says why, because the transformation may have hidden the rest.
+/// Writes the variants of events and counts failures. If a transformation fails, the variant's data are only a
+/// warning that says why, because the transformation may have hidden the rest. Safe to use from any number of tasks
+/// at once, each with a parser of its own.
 package struct EventVariantWriter: Sendable {
     /// The code of that warning.
     package static let warning = "route.transform-failed"
@@ -48,7 +50,8 @@ package struct EventVariantWriter: Sendable {
     }
 
     /// The event as a target receives it; nil if it is unchanged. `awaitsMedia`: leaves the transformation for later,
-    /// when the event has its media. `parser` is reset.
+    /// when the event has its media. `parser` is reset. Never throws: after a failure it returns an event with a
+    /// warning, which the target receives instead.
     package func variant(
         of event: [UInt8], for target: RouteTable.Target, awaitsMedia: Bool = false, with parser: JSONParser
     ) -> [UInt8]? {
@@ -61,7 +64,8 @@ package struct EventVariantWriter: Sendable {
     }
 
     /// Applies the transformation that was left for later. Fails if the config no longer has the route or its
-    /// transformation. `parser` is reset.
+    /// transformation. `parser` is reset. The event is a redacted variant that was stored before its files arrived.
+    /// Never throws.
     package func transformed(
         _ event: [UInt8], by route: String, of routes: RouteTable, with parser: JSONParser
     ) -> [UInt8] {
@@ -74,7 +78,8 @@ package struct EventVariantWriter: Sendable {
         }
     }
 
-    /// The event with a warning in place of its data. Counts a failure of the route.
+    /// The event with a warning in place of its data. Counts a failure of the route. The envelope stays, with the
+    /// event's id.
     private func failed(
         _ event: [UInt8], route: String?, _ failure: RenderingFailure, with parser: JSONParser
     ) -> [UInt8] {
@@ -135,7 +140,8 @@ extension JSONParser {
 }
 
 extension JSONWriter {
-    /// Begins an event with all members of another one except its data and the schema that they follow.
+    /// Begins an event with all members of another one except its data and the schema that they follow. The caller
+    /// writes `data` and ends the object.
     mutating func beginEvent(like event: JSONValue?) {
         beginObject()
         event?.forEachMember { key, value in

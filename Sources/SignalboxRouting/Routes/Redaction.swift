@@ -12,6 +12,7 @@ package struct Redaction: Sendable, Equatable {
         /// By the pointer's next token.
         var children: [Child] = []
 
+        /// A next token of a pointer, with its node.
         struct Child: Sendable, Equatable {
             let token: [UInt8]
             var node = Node()
@@ -60,8 +61,9 @@ package struct Redaction: Sendable, Equatable {
     /// Redacts no value.
     package init() {}
 
-    /// Adds an action for the value under a pointer into the event, in which `*` is every element of an array. Returns
-    /// false and adds nothing if another pointer leads to the same value, to a part of it or to a value around it.
+    /// Adds an action for the value under a pointer into the event, in which `*` is every element of an array.
+    /// Returns false and adds nothing if another pointer leads to the same value, to a part of it or to a value
+    /// around it. `*` and a position cannot both lead into one array.
     package mutating func add(_ action: RedactionAction, at pointer: JSONPointer) -> Bool {
         root.add(action, at: pointer.tokens.map { Array($0.utf8) }[...])
     }
@@ -77,7 +79,8 @@ package struct Redaction: Sendable, Equatable {
     }
 
     /// The redacted event, without `dataschema`, which no longer describes its data; nil if the event has none of the
-    /// values. `hash`: returns the name that replaces a value.
+    /// values. `hash`: returns the name that replaces a value. Copies all other values unchanged and keeps the order
+    /// of members.
     package func redacted(_ event: JSONValue, hash: (_ value: [UInt8]) -> String) -> [UInt8]? {
         guard applies(root, to: event) else { return nil }
         var json = JSONWriter(reservingCapacity: 2048)
@@ -90,7 +93,8 @@ package struct Redaction: Sendable, Equatable {
         return json.bytes
     }
 
-    /// Whether a value contains a value that is redacted.
+    /// Whether a value contains a value that is redacted. Checked first, so that an event without such values is not
+    /// written again.
     private func applies(_ node: Node, to value: JSONValue) -> Bool {
         if node.action != nil { return true }
         if value.isArray {

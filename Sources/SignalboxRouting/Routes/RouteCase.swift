@@ -11,6 +11,7 @@ package struct RouteCase: Sendable {
     package let input: Input
     /// The source of a payload, and when it arrived; nil for now.
     package let source: SourceName
+    /// The `time` of the event that a payload becomes.
     package let time: Date?
     /// Names of the routes that should take it, in the config's order.
     package let routes: [String]
@@ -27,7 +28,8 @@ package struct RouteCase: Sendable {
     /// The most cases of one file.
     package static let limit = 10_000
 
-    /// Reads a file of cases: a JSON array. `config`: has the routes and destinations that they name.
+    /// Reads a file of cases: a JSON array. `config`: has the routes and destinations that they name. Throws all
+    /// mistakes of the file with their positions. Unknown names are mistakes, with a suggestion.
     package static func read(_ file: ConfigText, for config: GatewayConfig) throws(InvalidConfig) -> [RouteCase] {
         let parser = JSONParser()
         let root: JSONValue
@@ -92,7 +94,8 @@ extension ConfigReader {
             destinations: destinations)
     }
 
-    /// The one input of a case; nil after a mistake.
+    /// The one input of a case; nil after a mistake. Exactly one of the members `payload`, `event` and `file` must be
+    /// present.
     private mutating func input(of value: JSONValue) -> RouteCase.Input? {
         let given = [value["payload"], value["event"], value["file"]].compactMap { $0 }
         guard let input = given.first, given.count == 1 else {
@@ -107,7 +110,8 @@ extension ConfigReader {
         return .text(JSONText(input))
     }
 
-    /// Names from the config; records a mistake for each unknown name.
+    /// Names from the config; records a mistake for each unknown name. Keeps unknown names, because an error ends the
+    /// reading of the file anyway.
     private mutating func names(_ value: JSONValue, of kind: String, among known: Set<String>) -> [String] {
         var names: [String] = []
         for entry in list(value, upTo: ConfigBounds.routes) {

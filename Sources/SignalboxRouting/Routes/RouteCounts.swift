@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Counts events by route since the gateway started. A class because requests count in it while others read it.
+/// Counts events by route since the gateway started. A class because requests count in it while others read it. The
+/// counts live in memory only; a restart begins at zero.
 package final class RouteCounts: Sendable {
     /// Events of one route.
     package struct Count: Sendable, Equatable {
@@ -9,6 +10,7 @@ package final class RouteCounts: Sendable {
         /// Events whose transformation failed.
         package var failed = 0
 
+        /// Zero events, unless the caller states others.
         package init(matched: Int = 0, failed: Int = 0) {
             self.matched = matched
             self.failed = failed
@@ -17,9 +19,11 @@ package final class RouteCounts: Sendable {
 
     private let counts = Mutex<[String: Count]>([:])
 
+    /// No route has a count yet.
     package init() {}
 
-    /// Counts events that are on disk. `routes`: names of those that matched each of them.
+    /// Counts events that are on disk. `routes`: names of those that matched each of them. Takes one lock for all
+    /// routes of the call.
     package func countMatch(of routes: [String], times: Int = 1) {
         guard !routes.isEmpty else { return }
         counts.withLock { counts in
@@ -30,6 +34,6 @@ package final class RouteCounts: Sendable {
     /// Counts an event whose transformation failed.
     func countFailure(of route: String) { counts.withLock { $0[route, default: Count()].failed += 1 } }
 
-    /// The counts by name of the route; routes without events are missing.
+    /// The counts by name of the route; routes without events are missing. A copy, taken at one moment.
     package var all: [String: Count] { counts.withLock { $0 } }
 }

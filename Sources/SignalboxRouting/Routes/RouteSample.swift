@@ -10,7 +10,8 @@ package struct RouteSample: Sendable, Equatable {
         self.share = share
     }
 
-    /// Whether the sample includes the event with this id.
+    /// Whether the sample includes the event with this id. Any string is an id; equal ids get equal answers on every
+    /// node.
     package func takes(_ id: String) -> Bool { Self.position(of: id) < share }
 
     /// In [0, 1), uniform over ids: FNV-1a, finished by the last step of splitmix64 to mix its high bits.

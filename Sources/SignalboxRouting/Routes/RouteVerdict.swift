@@ -17,7 +17,7 @@ package enum RouteVerdict: Sendable, Equatable {
     /// An earlier route with `stop` took the event.
     case stopped(by: String)
 
-    /// A stable identifier for programs.
+    /// A stable identifier for programs. Programs depend on it, so it does not change.
     package var code: String {
         switch self {
         case .taken: "taken"
@@ -44,6 +44,8 @@ package enum RouteVerdict: Sendable, Equatable {
 
 extension RouteTable {
     /// The verdict of every route on an event, in order. Throws if that takes more work than one event may take.
+    /// Evaluates every pattern by itself, for explanations and tests; the intake uses the index. Takes at most 16
+    /// times the work limit of a decision.
     package func verdicts(
         on event: JSONValue
     ) throws(RoutingTooCostly) -> [(route: Route, verdict: RouteVerdict)] {
@@ -66,7 +68,7 @@ extension RouteTable {
         return verdicts
     }
 
-    /// The same table with samples that include every event: for tests of routes.
+    /// The same table with samples that include every event: for tests of routes. Compiles the patterns again.
     package var withoutSampling: RouteTable {
         var table = self
         table.routes = routes.map { route in
@@ -93,16 +95,18 @@ extension Route {
         return samples(event) ? .taken : .notInSample
     }
 
-    /// Whether the route takes an event that its pattern matches.
+    /// Whether the route takes an event that its pattern matches. The matcher has checked the pattern before.
     func admits(_ event: JSONValue) -> Bool { isEnabled && isOpen(for: event) && samples(event) }
 
-    /// Whether the event's time is in the window; an event without a time is in none.
+    /// Whether the event's time is in the window; an event without a time is in none. The time is the event's `time`,
+    /// not the time of the decision.
     private func isOpen(for event: JSONValue) -> Bool {
         guard let window else { return true }
         return event["time"]?.utf8.flatMap { Timestamp(iso8601: $0) }.map { window.contains($0) } ?? false
     }
 
-    /// Whether the sample includes the event; an event without an id is in none.
+    /// Whether the sample includes the event; an event without an id is in none. All routes with the same share
+    /// choose the same events.
     private func samples(_ event: JSONValue) -> Bool {
         guard let sample else { return true }
         return event["id"]?.string.map { sample.takes($0) } ?? false

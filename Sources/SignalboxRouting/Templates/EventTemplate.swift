@@ -22,7 +22,8 @@ package struct EventTemplate: Sendable, Equatable {
     /// An event with all members that an event can have, and one with the required members only.
     package static let samples = [PackageResources.whole_json, PackageResources.least_json]
 
-    /// Compiles a template. Throws if it is invalid, or if a sample event cannot be rendered.
+    /// Compiles a template. Throws if it is invalid, or if a sample event cannot be rendered. The message of the
+    /// error names the sample that failed.
     package init(body: String, contentType: String) throws(InvalidTemplate) {
         self.body = body
         self.contentType = contentType
@@ -46,12 +47,14 @@ package struct EventTemplate: Sendable, Equatable {
     }
 
     /// The message for an event. Throws if it is too large, or is not JSON although its type says so. Resets the
-    /// parser.
+    /// parser. Deterministic: equal events make equal bytes. Safe to call from any number of tasks, each with a
+    /// parser of its own.
     package func render(_ event: [UInt8], with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
         try render(parser.parse(event: event), with: parser)
     }
 
-    /// As above, for an event of this parser.
+    /// As above, for an event of this parser. It parses a JSON output without a reset, so the event's values stay
+    /// valid.
     func render(_ event: JSONValue, with parser: JSONParser) throws(RenderingFailure) -> [UInt8] {
         let budget = TemplateBudget(2 * Self.outputLimit, element: body.utf8.count + 1)
         let text = template.render(TemplateValue(value: event, budget: budget))
@@ -66,7 +69,8 @@ package struct EventTemplate: Sendable, Equatable {
         return output
     }
 
-    /// Renders a sample. Throws the failure as a mistake of the template.
+    /// Renders a sample. Throws the failure as a mistake of the template. A value that only some events have is the
+    /// usual reason, so the message has advice for that case.
     private func render(sample: [UInt8], called name: String) throws(InvalidTemplate) {
         do throws(RenderingFailure) {
             _ = try render(sample, with: JSONParser())
@@ -80,7 +84,7 @@ package struct EventTemplate: Sendable, Equatable {
     }
 }
 
-/// Why a text is not a valid template.
+/// Why a text is not a valid template. The config reports it at the option that holds the template.
 package struct InvalidTemplate: Error, Sendable, Equatable {
     /// Within the template, if known.
     package var position: TextPosition?
@@ -89,7 +93,8 @@ package struct InvalidTemplate: Error, Sendable, Equatable {
 }
 
 extension InvalidTemplate {
-    /// `error`: of the Mustache library, which read one line before the template.
+    /// `error`: of the Mustache library, which read one line before the template. Its own line numbers start with the
+    /// heading, so this subtracts one.
     fileprivate init(_ error: any Error) {
         guard let error = error as? MustacheTemplate.ParserError else {
             self.init(message: "it is not a Mustache template")

@@ -7,7 +7,8 @@ enum TemplateEscaping: Sendable {
     /// Within a JSON string, as HTML or XML, percent-encoded, unchanged.
     case json, html, form, text
 
-    /// For the media type of the output.
+    /// For the media type of the output. Parameters and case of the media type do not matter. Unknown types are not
+    /// escaped.
     init(for contentType: String) {
         let type = contentType.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
         switch type {
@@ -19,7 +20,8 @@ enum TemplateEscaping: Sendable {
         }
     }
 
-    /// A line that sets this escaping, to precede a template. The library writes no output for it.
+    /// A line that sets this escaping, to precede a template. The library writes no output for it. Registers the
+    /// content types with the library at the first access.
     var heading: String {
         _ = Self.isRegistered
         let name =

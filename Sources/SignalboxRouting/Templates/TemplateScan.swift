@@ -22,15 +22,17 @@ struct TemplateScan {
         "plusone", "reversed", "uppercased",
     ]
 
-    /// Throws the first mistake.
+    /// Throws the first mistake. Takes time linear in the template, times the length of a delimiter.
     static func check(_ text: String) throws(InvalidTemplate) {
         var scan = TemplateScan(text: Array(text.utf8))
         while let start = scan.skip(past: scan.opening) { try scan.checkTag(at: start) }
     }
 
+    /// Begins at the start of the template, with the delimiters `{{` and `}}`.
     private init(text: [UInt8]) { self.text = text }
 
-    /// Moves past the next occurrence of a delimiter; returns where it starts.
+    /// Moves past the next occurrence of a delimiter; returns where it starts. Returns nil and moves to the end of
+    /// the text when the delimiter does not occur again.
     private mutating func skip(past delimiter: [UInt8]) -> Int? {
         while position + delimiter.count <= text.count {
             position += 1
@@ -43,7 +45,8 @@ struct TemplateScan {
         return nil
     }
 
-    /// Checks the tag that starts at a position; the scan is behind its opening delimiter.
+    /// Checks the tag that starts at a position; the scan is behind its opening delimiter. Comments and tags that are
+    /// not closed pass; the library handles them.
     private mutating func checkTag(at start: Int) throws(InvalidTemplate) {
         let inside = position
         // The library reports a tag that is not closed.
@@ -67,7 +70,7 @@ struct TemplateScan {
         }
     }
 
-    /// Reads a tag such as `{{=<% %>=}}`.
+    /// Reads a tag such as `{{=<% %>=}}`. Takes effect for all tags after this one.
     private mutating func changeDelimiters(_ content: ArraySlice<UInt8>, at start: Int) throws(InvalidTemplate) {
         let marks = content.dropFirst().dropLast().split { $0 == 0x20 || $0 == 0x09 }
         let areValid = marks.allSatisfy { mark in
@@ -79,7 +82,7 @@ struct TemplateScan {
         (opening, closing) = (Array(marks[0]), Array(marks[1]))
     }
 
-    /// Checks the functions of a tag such as `{{first(data.media)}}`.
+    /// Checks the functions of a tag such as `{{first(data.media)}}`. The library would ignore an unknown function.
     private func checkFunctions(_ content: ArraySlice<UInt8>, at start: Int) throws(InvalidTemplate) {
         let parts = content.split(separator: UInt8(ascii: "("), omittingEmptySubsequences: false).dropLast()
         if parts.count > Self.nestedFunctions {
@@ -93,7 +96,8 @@ struct TemplateScan {
         }
     }
 
-    /// A mistake at an offset in bytes.
+    /// A mistake at an offset in bytes. The position has a line and a column, which count from the start of the
+    /// template.
     private func mistake(at offset: Int, _ message: String) -> InvalidTemplate {
         InvalidTemplate(position: TextPosition(offset: offset, in: text), message: message)
     }

@@ -5,12 +5,13 @@ import SignalboxJSON
 /// The work that one rendering may still do. Without it, a few nested sections over long lists would produce output
 /// without end.
 ///
-/// A class because all values of a rendering share it.
+/// A class because all values of a rendering share it. It is not thread-safe; a rendering runs on one thread.
 final class TemplateBudget {
     private var left: Int
     /// The cost of an element of a list: all of the template may be written for each.
     let element: Int
 
+    /// `amount`: bytes of output and visited members. `element`: cost of one element of a list.
     init(_ amount: Int, element: Int) {
         left = amount
         self.element = element
@@ -23,13 +24,15 @@ final class TemplateBudget {
     func spend(_ amount: Int) { left -= amount }
 }
 
-/// A value of an event as Mustache sees it, read in place; each lookup spends from the budget. Numbers are not Swift's
-/// numbers, because the library would calculate beyond their limits and trap.
+/// A value of an event as Mustache sees it, read in place; each lookup spends from the budget. Numbers are not
+/// Swift's numbers, because the library would calculate beyond their limits and trap. It must not outlive the parser
+/// that holds the event.
 struct TemplateValue {
     let value: JSONValue
     let budget: TemplateBudget
 
-    /// The value that the library receives for a JSON value.
+    /// The value that the library receives for a JSON value. Strings, booleans and null become Swift values; all
+    /// others stay wrapped.
     static func context(_ value: JSONValue, _ budget: TemplateBudget) -> Any {
         if let text = value.utf8 {
             budget.spend(text.count)
