@@ -41,7 +41,9 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
 
 /// The config names a secret that is missing or empty.
 package struct UnresolvedSecret: Error, Sendable, CustomStringConvertible {
+    /// The reference that led to no secret.
     package let reference: SecretReference
+    /// True for a secret of white space only, false for a missing or unreadable one.
     package let isEmpty: Bool
 
     package var description: String {

@@ -10,8 +10,10 @@ extension Destination {
         package var origin = ""
         /// Requests a minute to ask for; nil asks for none.
         package var perMinute: Int?
+        /// How long a granted permission is valid.
         package var age: Duration = .seconds(86_400)
 
+        /// An empty origin stands for the one of the gateway, which the reader of the config fills in.
         package init(origin: String = "", perMinute: Int? = nil) {
             self.origin = origin
             self.perMinute = perMinute
@@ -33,8 +35,10 @@ extension Destination {
     package struct Header: Sendable, Equatable {
         /// In lower case.
         package let name: String
+        /// In the config itself, or a reference to a secret.
         package let value: Value
 
+        /// Header names that suggest a secret require a reference.
         package enum Value: Sendable, Equatable {
             case text(String)
             case secret(SecretReference)
@@ -50,11 +54,16 @@ extension Destination {
 
     /// OAuth 2.0's client credentials grant (RFC 6749, 4.4).
     package struct ClientCredentials: Sendable, Equatable {
+        /// The token endpoint of the authorization server.
         package var tokenURL: String
+        /// The `client_id` that the server assigned.
         package var clientID: String
+        /// Read from its reference when the config becomes active.
         package var clientSecret: SecretReference
+        /// Scopes with spaces between them; nil for those that the server assigns by default.
         package var scope: String?
 
+        /// Does not check the values.
         package init(tokenURL: String, clientID: String, clientSecret: SecretReference, scope: String? = nil) {
             self.tokenURL = tokenURL
             self.clientID = clientID
