@@ -10,10 +10,12 @@ extension Database {
         return changesCount
     }
 
+    /// Returns all rows. For results of bounded size, because they are held in memory at once.
     func rows(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> [StoredRow] {
         try StoredRow.fetchAll(cachedStatement(sql: sql), arguments: arguments)
     }
 
+    /// Returns the first row; nil when there is none.
     func row(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> StoredRow? {
         try StoredRow.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }

@@ -4,7 +4,8 @@ import GRDB
 /// A row of the file, whose values may be damaged. Every read checks type and bounds, and throws ``DamagedValue``
 /// instead of trapping as GRDB's subscripts do.
 ///
-/// The row is a copy, which stays valid after the next step of its statement.
+/// The row is a copy, which stays valid after the next step of its statement. Columns are counted from 0. Reads
+/// without `optional` in their name throw for NULL.
 struct StoredRow: FetchableRecord {
     private let row: Row
 
@@ -41,8 +42,10 @@ struct StoredRow: FetchableRecord {
         return status
     }
 
+    /// True for any number other than 0.
     func flag(_ column: Int) throws -> Bool { try number(column) != 0 }
 
+    /// A time in milliseconds since 1970.
     func date(_ column: Int) throws -> Date { Date(milliseconds: try number(column)) }
 
     func optionalDate(_ column: Int) throws -> Date? {
@@ -67,6 +70,7 @@ struct StoredRow: FetchableRecord {
         return word
     }
 
+    /// A BLOB, or the UTF-8 bytes of a TEXT value.
     func bytes(_ column: Int) throws -> [UInt8] { try required(column, optionalBytes(column), "bytes") }
 
     func optionalBytes(_ column: Int) throws -> [UInt8]? {
@@ -106,6 +110,7 @@ struct StoredRow: FetchableRecord {
 }
 
 /// A value in the file that the gateway never writes. The reason does not repeat the value.
+/// ``StoreError/init(_:path:)`` converts it to ``StoreError/damaged(path:reason:)``.
 struct DamagedValue: Error {
     let reason: String
 

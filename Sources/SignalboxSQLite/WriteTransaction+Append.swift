@@ -4,6 +4,9 @@ import SignalboxNotification
 import SignalboxStore
 
 extension WriteTransaction {
+    /// Stores the events of a request with their deliveries. Returns the positions of duplicates, with the id of the
+    /// earlier event. A request that repeats an earlier one stores no event: it returns the stored answer, or
+    /// `conflicting` for another body.
     mutating func append(_ events: [RoutedEvent], _ request: IdempotentRequest?) throws -> AppendResult {
         if let request, let earlier = try answer(to: request) { return earlier }
         var duplicates: [Int: String] = [:]
@@ -20,7 +23,8 @@ extension WriteTransaction {
         return .appended(duplicates: duplicates)
     }
 
-    /// False for an event with a lasting id that is stored already: then nothing is written.
+    /// Writes the event, its category, its requests for files, its variants and its deliveries. Returns false, and
+    /// writes no row, for an event with a lasting id that is stored already.
     @discardableResult
     mutating func insert(_ routed: RoutedEvent) throws -> Bool {
         let sequence = try rows.nextEvent(in: db)
@@ -41,7 +45,8 @@ extension WriteTransaction {
     }
 
     /// `position`: of the order among those of the event. `isReady`: whether all files of the event are settled; nil
-    /// when it has none.
+    /// when it has none. Leases the delivery in memory when it is due, its destination is active and its lane has
+    /// room. Otherwise the delivery waits in the file, and its lane is woken to read it.
     private mutating func insert(
         _ position: Int, of routed: RoutedEvent, _ sequence: Int64, variants: [Int64], isReady: Bool?
     ) throws {
@@ -81,6 +86,7 @@ extension WriteTransaction {
         }
     }
 
+    /// Returns the row of the variant.
     private func insert(variant: [UInt8], of event: Int64) throws -> Int64 {
         try RowStatement(db, sql: "INSERT INTO variants (event, body) VALUES (?, ?)").run { row in
             row.bind(event)
@@ -91,6 +97,8 @@ extension WriteTransaction {
 
     // MARK: Repeats
 
+    /// The answer to an earlier request with the same key and source within ``StoreLimits/requestMemory``; nil when
+    /// there is none.
     private func answer(to request: IdempotentRequest) throws -> AppendResult? {
         let row = try db.row(
             "SELECT digest, status, answer FROM requests WHERE source = ? AND key = ? AND at > ?",
@@ -100,6 +108,7 @@ extension WriteTransaction {
         return .repeated(StoredAnswer(status: try row.httpStatus(1), body: try row.bytes(2)))
     }
 
+    /// Replaces an expired entry with the same key.
     private func remember(_ request: IdempotentRequest, _ answer: StoredAnswer) throws {
         try db.run(
             "INSERT OR REPLACE INTO requests (source, key, digest, answer, status, at) VALUES (?, ?, ?, ?, ?, ?)",

@@ -50,9 +50,12 @@ extension WriteTransaction {
 
     // MARK: Settling
 
-    /// A lease is current while its attempt is the last one begun and has not ended.
+    /// A lease is current while its attempt is the last one begun and has not ended. Arguments: the delivery and the
+    /// number of its attempt.
     private static let currentLease = "id = ? AND state = 'waiting' AND begun = ? AND attempts < begun"
 
+    /// Returns `lost` and changes no row when the lease is no longer current: another settlement, a purge or another
+    /// process came first. A successor is inserted only with a recorded outcome.
     mutating func settle(_ settlement: Settlement) throws -> SettlementResult {
         let lease = settlement.lease
         var due: Date?
@@ -136,6 +139,7 @@ extension WriteTransaction {
         return changed > 0
     }
 
+    /// Asked only for second and later attempts, before the former attempt is copied.
     private func isCurrent(_ lease: Lease) throws -> Bool {
         try db.flag(
             "SELECT 1 FROM deliveries WHERE \(Self.currentLease)", [lease.delivery, lease.fence.attempt])
@@ -151,6 +155,7 @@ extension WriteTransaction {
         if isOver { try end(delivery) }
     }
 
+    /// Sets the state `expired`. Has no effect on a delivery that has ended.
     private func end(_ delivery: Int64) throws {
         let begun = try db.number(
             "SELECT begun FROM deliveries WHERE id = ? AND state = 'waiting' AND begun > attempts", [delivery])
@@ -158,7 +163,8 @@ extension WriteTransaction {
         try db.run("UPDATE deliveries SET state = 'expired' WHERE id = ? AND state = 'waiting'", [delivery])
     }
 
-    /// Records an attempt of a process that ended during it.
+    /// Records an attempt of a process that ended during it. `number`: of the attempt. The destination may have
+    /// received it, so the attempt counts.
     private func recordInterrupted(_ delivery: Int64, number: Int) throws {
         try keepLastAttempt(of: delivery)
         try db.run(
@@ -170,7 +176,8 @@ extension WriteTransaction {
             """, [number, delivery])
     }
 
-    /// Moves the last attempt, which is stored with its delivery, to the other attempts.
+    /// Moves the last attempt, which is stored with its delivery, to the other attempts. Has no effect before the
+    /// first attempt, and when the attempt was copied already.
     private func keepLastAttempt(of delivery: Int64) throws {
         try db.run(
             """

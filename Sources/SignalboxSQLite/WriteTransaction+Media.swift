@@ -34,6 +34,8 @@ extension WriteTransaction {
         return isReady
     }
 
+    /// Looks the URL up, or requests it for the first time. A stale or long failed one is requested again with a new
+    /// retry budget.
     private func request(_ url: String) throws -> KnownURL {
         let now = now.milliseconds
         let row = try db.row("SELECT id, state, checked_at, fresh_until FROM media WHERE url = ?", [url])
@@ -60,7 +62,8 @@ extension WriteTransaction {
         return KnownURL(id: id, isSettled: isSettled)
     }
 
-    /// Records that a delivery is held.
+    /// Records that a delivery is held. `until`: the latest release. `isReady`: whether it can be released now.
+    /// `transformRoute`: the route that transforms the event on release; nil for none.
     func hold(_ delivery: Int64, of event: Int64, until: Date, isReady: Bool, transformRoute: String?) throws {
         try db.run(
             "INSERT INTO media_waits (delivery, event, until, ready, shape) VALUES (?, ?, ?, ?, ?)",
@@ -94,6 +97,7 @@ extension WriteTransaction {
             ])
     }
 
+    /// Protects the file from removal while a delivery of the event waits. Has no effect for an unknown file.
     private func use(_ sha256: String, by event: Int64) throws {
         try db.run(
             "INSERT OR IGNORE INTO event_files (event, file) SELECT ?, id FROM files WHERE sha256 = ?", [event, sha256])
@@ -105,6 +109,7 @@ extension WriteTransaction {
     /// The longest explanation that is stored.
     private static let longestWords = 1000
 
+    /// Wakes the downloads when it makes deliveries ready for their release.
     mutating func settle(_ settlement: MediaSettlement) throws {
         urls = [:]
         let job = settlement.job
@@ -163,6 +168,7 @@ extension WriteTransaction {
         try db.run("UPDATE media SET \(columns) WHERE id = ?", arguments + [job])
     }
 
+    /// The columns `reason` and `words`, with the explanation cut to ``longestWords`` characters.
     private static func columns(_ failure: MediaFailure) -> StatementArguments {
         [failure.code.rawValue, String(failure.words.prefix(longestWords))]
     }
@@ -174,12 +180,14 @@ extension WriteTransaction {
             AND NOT EXISTS (SELECT 1 FROM media_events o
                 WHERE o.event = media_waits.event AND o.done = 0 AND o.media <> :job)
         """
+    /// Must run after ``becomeReady``, which reads the former state.
     static let becomeDone = "UPDATE media_events SET done = 1 WHERE media = ? AND done = 0"
 }
 
 /// Releases of held deliveries.
 extension WriteTransaction {
-    /// Releases a delivery with its final body. If it is no longer held, removes its wait only.
+    /// Releases a delivery with its final body. If it is no longer held, removes its wait only. Deletes the former
+    /// variant unless another delivery of the event has it.
     mutating func release(_ release: MediaRelease) throws {
         let delivery = release.held.delivery
         let row = try db.row(
