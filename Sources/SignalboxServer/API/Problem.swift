@@ -6,12 +6,17 @@ import SignalboxNotification
 import SignalboxStore
 
 /// An error as HTTP clients see it: `application/problem+json` (RFC 9457) with a stable `code`. All texts and status
-/// codes of the HTTP side are declared here.
+/// codes of the HTTP side are declared here. Details name the remedy. They never contain a token, and payload text
+/// only as far as a rejection quotes it.
 struct Problem: Error, Equatable {
     let status: HTTPResponse.Status
+    /// Stable across versions; docs/reference/errors.md lists all codes.
     let code: String
+    /// The same for all problems of a kind.
     let title: String
+    /// The problem of this request and its remedy.
     let detail: String
+    /// In addition to the content type, such as `retry-after`.
     let headers: HTTPFields
 
     init(
@@ -25,6 +30,7 @@ struct Problem: Error, Equatable {
         self.headers = headers
     }
 
+    /// Writes the whole object, for a response or for an item of a batch.
     func write(into json: inout JSONWriter) {
         json.object { json in
             json.member("type", "urn:signalbox:problem:\(code)")
@@ -77,13 +83,15 @@ extension Problem {
         .serviceUnavailable, "gateway-busy", title: noEvent,
         "All memory for request bodies is in use: send the request again in a moment.", headers: [.retryAfter: "1"])
 
+    /// `limit`: in bytes.
     static func bodyTooLarge(limit: Int) -> Problem {
         Problem(
             .contentTooLarge, "body-too-large",
             "A request body has at most \(limit) bytes: send it in parts. None of it was accepted.")
     }
 
-    /// A request that the HTTP layer rejects.
+    /// A request that the HTTP layer rejects. A response of the HTTP library other than 404 and without a code of its
+    /// own.
     static func refused(_ status: HTTPResponse.Status) -> Problem {
         Problem(status, "request-refused", "\(status.reasonPhrase): check the path, the headers and the body.")
     }
@@ -167,6 +175,7 @@ extension Problem {
         self.init(status, rejection.code.rawValue, title: title, rejection.message)
     }
 
+    /// 503 with `retry-after` for failures of the queue, otherwise 413 or 422.
     init(_ failure: Intake.Failure) {
         switch failure {
         case .tooManyPayloads: self = .batchTooLarge("A batch has at most \(Intake.batchLimit) payloads")
@@ -214,6 +223,7 @@ extension Problem {
             "\(limit): send it in parts. None of it was accepted.")
     }
 
+    /// Clients may send the request again after five seconds.
     private static func queue(_ code: String, title: String, _ detail: String) -> Problem {
         Problem(.serviceUnavailable, code, title: title, detail, headers: [.retryAfter: "5"])
     }
@@ -238,6 +248,7 @@ extension Problem {
         .forbidden, "media-link-expired", title: "The link has expired",
         "The link was valid: replay the event to get a new one.")
 
+    /// `bytes`: the size of the file, which the header `content-range` repeats (RFC 9110, 14.4).
     static func noSuchRange(of bytes: Int) -> Problem {
         Problem(
             .rangeNotSatisfiable, "range-not-satisfiable", title: "No such range",
