@@ -8,6 +8,8 @@ import SignalboxRouting
 import SignalboxServer
 import SignalboxStore
 
+/// All subcommands work on the file of the queue, next to a running gateway, which sees their changes at its next
+/// tick.
 struct Deliveries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Inspect the queue and the dead letters, also while the gateway runs.",
@@ -83,6 +85,7 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
+    /// The only command that removes events before their retention ends.
     struct Purge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove deliveries permanently, and events that have no delivery left.",
@@ -135,6 +138,7 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
+    /// `isNamed`: whether another option selects deliveries.
     private static func check(_ ids: [Int64], orElse isNamed: Bool, _ sentence: String) throws {
         if ids.isEmpty, !isNamed { throw ValidationError(sentence) }
         if ids.count > 500 { throw ValidationError("Name at most 500 deliveries at once.") }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import SignalboxGateway
 
+/// Stores no key: the output is the only copy.
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Create keys that sign webhooks.", subcommands: [New.self], defaultSubcommand: New.self)

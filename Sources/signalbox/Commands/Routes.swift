@@ -8,6 +8,8 @@ struct Routes: ParsableCommand {
         abstract: "Check, test and describe the configuration.", subcommands: [Check.self, Test.self, Schema.self],
         defaultSubcommand: Check.self)
 
+    /// Reads no secrets, so it works without the environment of the gateway. Exits with 2 when the config cannot be
+    /// used, and with `--strict` also for warnings.
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check a config and report each error with its line.",
