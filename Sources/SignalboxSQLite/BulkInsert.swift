@@ -58,6 +58,7 @@ struct BulkInsert<Row: NewRow> {
         rows.removeAll(keepingCapacity: true)
     }
 
+    /// Prepared at the first use in the transaction.
     private mutating func statement(of size: Int, in db: Database) throws -> RowStatement {
         if let statement = statements[size] { return statement }
         guard let sql = Row.insertion.statements[size] else { preconditionFailure("No statement has that size.") }

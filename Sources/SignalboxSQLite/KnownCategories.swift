@@ -28,6 +28,7 @@ final class KnownCategories: Sendable {
         }
     }
 
+    /// Called when categories were removed from the file.
     func removeAll() { hours.withLock { $0.removeAll() } }
 
     private static func hour(_ date: Date) -> Int { Int((date.timeIntervalSince1970 / 3600).rounded(.down)) }

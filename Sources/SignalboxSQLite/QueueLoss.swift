@@ -46,7 +46,7 @@ enum QueueLoss: Equatable {
     }
 
     /// Compares a queue with its record. Nil when both agree, and when the directory of an earlier version has no
-    /// record.
+    /// record. `former`: from `queue.id`. `record`: from `queue.db`.
     init?(_ former: QueueRecord?, of record: QueueRecord) {
         guard let former else { return nil }
         if former.identity != record.identity {
@@ -67,6 +67,7 @@ enum QueueLoss: Equatable {
     /// Files that the gateway makes after the queue's first commit.
     private static let laterFiles = ["queue.id", "token.key"]
 
+    /// The first of the files that exists and is not empty.
     private static func sign(in directory: String, among names: [String]) -> String? {
         names.first { size(directory + "/" + $0) > 0 }
     }

@@ -74,13 +74,15 @@ extension SQLiteQueue {
 }
 
 extension SQLiteFile {
-    /// Reads the destinations that accept nothing, and passes them to the lanes.
+    /// Reads the destinations that accept nothing, and passes them to the lanes. Called at the start, and when another
+    /// process changed the file.
     func adoptStatuses(in db: Database) throws {
         lanes.adopt(inactive: Set(try db.states().keys), withheld: Set(try db.withheld().keys))
     }
 }
 
 extension Database {
+    /// Replaces an earlier state. `since`: the time of the transaction.
     func set(_ state: DestinationState, reason: String?, since: Date, of destination: DestinationName) throws {
         try run(
             "INSERT OR REPLACE INTO destinations (name, state, reason, since) VALUES (?, ?, ?, ?)",
@@ -105,7 +107,8 @@ extension Database {
         }
     }
 
-    /// Reads rows whose first column is the name of a destination.
+    /// Reads rows whose first column is the name of a destination. The tables are small: one row for each destination
+    /// at most.
     private func byDestination<T>(
         _ sql: String, _ value: (StoredRow) throws -> T
     ) throws -> [DestinationName: T] {

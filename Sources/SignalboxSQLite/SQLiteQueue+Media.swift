@@ -39,7 +39,7 @@ extension SQLiteQueue {
         return jobs
     }
 
-    /// Requests failed downloads again whose pause is over.
+    /// Requests failed downloads again whose pause is over. Writes only if a pause is over.
     private func requestAgain() async throws(StoreError) {
         guard let next = try await nextMediaDue(), next <= now else { return }
         try await write { db, now in
@@ -99,15 +99,20 @@ extension SQLiteQueue {
     }
 }
 
-/// Finds due downloads host by host in an index, so that the waiting downloads of a busy host are not read.
+/// Finds due downloads host by host in an index, so that the waiting downloads of a busy host are not read. Hosts take
+/// turns: the search starts after the host that was served last and wraps around.
 struct MediaSearch {
     let limit: Int
+    /// The most concurrent downloads of one host.
     let perHost: Int
+    /// Downloads in progress, by host.
     let busy: [String: Int]
+    /// Downloads in progress, by number.
     let excluding: Set<Int64>
     private(set) var jobs: [MediaJob] = []
 
-    /// Searches the hosts after one, in their order, up to another.
+    /// Searches the hosts after one, in their order, up to another. Throws ``DamagedValue`` when the index of hosts
+    /// does not advance, because the search would not end.
     mutating func run(after start: String, upTo end: String?, in db: Database) throws {
         var position = start
         while jobs.count < limit,
@@ -141,7 +146,8 @@ struct MediaSearch {
         """
 }
 
-/// Reads held deliveries, with the state of their files.
+/// Reads held deliveries, with the state of their files. Bounded by the number of deliveries and by the bytes of their
+/// bodies.
 struct HeldSearch: Sendable {
     let now: Int64
     /// Bytes that further bodies may have. The first body may have any size.
@@ -160,6 +166,7 @@ struct HeldSearch: Sendable {
         let event: Int64
     }
 
+    /// Deliveries whose files are ready come first, then those whose wait is over.
     static func ids(upTo limit: Int, by now: Int64, in db: Database) throws -> [Int64] {
         let ready = try db.rows(Self.ready, [limit]).map { try $0.number(0) }
         guard ready.count < limit else { return ready }
@@ -175,7 +182,8 @@ struct HeldSearch: Sendable {
         WHERE e.event = ?
         """
 
-    /// Adds deliveries while there is room. A damaged one does not block the others.
+    /// Adds deliveries while there is room. A damaged one does not block the others. Rethrows errors other than
+    /// damage.
     mutating func run(_ ids: some Sequence<Int64>, path: String, in db: Database) throws {
         for id in ids {
             do {
@@ -214,6 +222,7 @@ struct HeldSearch: Sendable {
         return true
     }
 
+    /// Deliveries of one event are neighbours, so the files of the last event are reused.
     private mutating func media(of event: Int64, isOver: Bool, in db: Database) throws -> [String: MediaState] {
         if let last, last.event == event, last.isOver == isOver { return last.media }
         let media = try db.rows(Self.states, [event]).reduce(into: [:]) { media, row in

@@ -32,7 +32,8 @@ extension SQLiteQueue {
         return removed
     }
 
-    /// Forgets URLs that no event waits for. True when there may be more.
+    /// Forgets URLs that no event waits for. True when there may be more. `state`: `stored` or `failed`. The files of
+    /// forgotten URLs stay until they are unused.
     private func forgetURLs(in state: String, checkedBefore date: Date) async throws(StoreError) -> Bool {
         try await write { db, _ in
             try db.run(
@@ -80,12 +81,15 @@ extension SQLiteQueue {
     }
 }
 
-/// One step of a removal of files, least recently used first.
+/// One step of a removal of files, least recently used first. Runs in one transaction. After its commit, the caller
+/// removes the files from the disk.
 struct MediaRemoval: Sendable {
+    /// In milliseconds since 1970. Files that were used earlier are removed regardless of the limit on bytes.
     let usedBefore: Int64
     /// Bytes beyond the limit.
     private(set) var surplus: Int64
     let step: Int
+    /// SHA-256 digests of the files.
     private(set) var removed: [String] = []
     /// The position at which the next step continues; nil when there is none.
     private(set) var next: Position?
@@ -107,6 +111,7 @@ struct MediaRemoval: Sendable {
         SELECT id, sha256, bytes, used_at FROM files WHERE (used_at, id) > (?, ?) ORDER BY used_at, id LIMIT ?
         """
 
+    /// Throws ``DamagedValue`` for an index that is out of order.
     mutating func run(after start: Position, in db: Database) throws {
         let rows = try db.rows(Self.files, [start.usedAt, start.id, step])
         var position = start
@@ -128,6 +133,7 @@ struct MediaRemoval: Sendable {
         next = rows.count == step ? position : nil
     }
 
+    /// Forgets a file with at most one step of events and URLs.
     private func forget(_ id: Int64, _ sha256: String, in db: Database) throws -> Finding {
         // Events that wait are likely to be the newest.
         let events = try db.rows(
@@ -151,7 +157,8 @@ struct MediaRemoval: Sendable {
 }
 
 extension Database {
-    /// Forgets the file of a URL. A requested URL stays, and is then downloaded from scratch.
+    /// Forgets the file of a URL. A requested URL stays, and is then downloaded from scratch. Without validators, the
+    /// next download gets the whole file.
     fileprivate func forget(url: Int64) throws {
         let changed = try run(
             """

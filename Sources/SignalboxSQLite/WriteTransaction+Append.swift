@@ -118,7 +118,8 @@ extension WriteTransaction {
             ])
     }
 
-    /// The id of the event that this one repeats. Records the event as the first when it repeats none.
+    /// The id of the event that this one repeats. Records the event as the first when it repeats none. A repeat causes
+    /// no write.
     private func duplicate(_ routed: RoutedEvent) throws -> String? {
         guard let dedupe = routed.dedupe else { return nil }
         // No source is named "*".
@@ -139,7 +140,8 @@ extension WriteTransaction {
     private static let seenEvery: Int64 = 3_600_000
 
     /// Records that an event has these buttons. A known category that was seen within the hour costs no write, and no
-    /// read either when its name identifies its definition. A new definition replaces the old one.
+    /// read either when its name identifies its definition. A new definition replaces the old one. The identifier
+    /// counts as known before the commit; a failed commit takes that back.
     private mutating func see(_ category: DefinedCategory) throws {
         if category.isNamedByDefinition, file.categories.contains(category.identifier, at: now) { return }
         guard let record = category.record else { return }

@@ -9,7 +9,8 @@ extension WriteTransaction {
 
     /// Leases due deliveries, oldest first, and records that their attempts have begun: after a crash, those attempts
     /// may have been made. `found`: the result of a search outside of this transaction; nil searches here. Skips a
-    /// delivery with unreadable values, so that it does not block the others.
+    /// delivery with unreadable values, so that it does not block the others. An expired delivery ends here instead of
+    /// being leased.
     mutating func claim(from destination: DestinationName, upTo limit: Int, of found: DueSearch?) throws -> [Lease] {
         var search = found ?? DueSearch(of: destination, limit: limit, file.lanes)
         if found == nil { try search.run(by: now, in: db) }
@@ -28,7 +29,8 @@ extension WriteTransaction {
         return leases
     }
 
-    /// Begins an attempt; nil when the delivery cannot be sent now.
+    /// Begins an attempt; nil when the delivery cannot be sent now. Throws ``DamagedValue`` for a delivery that cannot
+    /// be read.
     private func begin(_ due: DueDelivery) throws -> Lease? {
         if let notAfter = due.notAfter, notAfter <= now {
             try expire(due.id)
@@ -130,7 +132,7 @@ extension WriteTransaction {
     }
 
     /// Records that the attempt of a lease was not made; false when the lease is not current. It cannot have been
-    /// forgiven either.
+    /// forgiven either. The number of the attempt is used again.
     func giveBack(_ lease: Lease) throws -> Bool {
         guard lease.fence.holder == file.holder else { return false }
         let changed = try db.run(
@@ -147,7 +149,8 @@ extension WriteTransaction {
 
     // MARK: Ends without an attempt
 
-    /// Ends a delivery if it has expired. It may have changed since it was found.
+    /// Ends a delivery if it has expired. It may have changed since it was found. Has no effect on a delivery that was
+    /// rescheduled or has ended.
     func expire(_ delivery: Int64) throws {
         let isOver = try db.flag(
             "SELECT 1 FROM deliveries WHERE id = ? AND state = 'waiting' AND not_after <= ?",

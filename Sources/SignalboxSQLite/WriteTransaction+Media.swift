@@ -3,7 +3,7 @@ import GRDB
 import SignalboxNotification
 import SignalboxStore
 
-/// A URL that was looked up.
+/// A URL that was looked up. Valid within one transaction, until a download is settled.
 struct KnownURL {
     let id: Int64
     /// Whether its file, or its failure, counts without another download.
@@ -12,13 +12,15 @@ struct KnownURL {
 
 /// Media of appended events.
 extension WriteTransaction {
-    /// For how long a failed download is not requested again, in milliseconds.
+    /// For how long a failed download is not requested again, in milliseconds. Many events of a campaign name the same
+    /// broken URL.
     private static let failureMemory: Int64 = 60_000
     /// The time of the last use of a file is updated at most this often, in milliseconds.
     private static let usedEvery: Int64 = 3_600_000
 
     /// Requests the files that an event waits for: those that are unknown, stale, or failed a while ago. `isHeld`:
-    /// whether any delivery of the event waits. True when all of them are settled.
+    /// whether any delivery of the event waits. True when all of them are settled. Looks each URL up once per
+    /// transaction.
     mutating func request(_ list: [String], for event: Int64, isHeld: Bool) throws -> Bool {
         var isReady = true
         for url in list {
@@ -121,7 +123,8 @@ extension WriteTransaction {
         try db.run(Self.becomeDone, [job])
     }
 
-    /// Returns whether the download has ended. `isKept`: whether an older file is stored.
+    /// Returns whether the download has ended. `isKept`: whether an older file is stored. False for a download that
+    /// will be attempted again.
     private mutating func record(_ end: MediaSettlement.End, of job: Int64, isKept: Bool) throws -> Bool {
         let now = now.milliseconds
         switch end {
@@ -226,7 +229,8 @@ extension WriteTransaction {
     }
 
     /// The row of the body that a delivery carries: nil for the event's own, one that another delivery has, or a new
-    /// one. `isPlain`: whether it is the stored event except for its media.
+    /// one. `isPlain`: whether it is the stored event except for its media. Compares bodies, so equal bodies are
+    /// stored once per event.
     private func variant(_ body: Data, of event: Int64, isPlain: Bool) throws -> Int64? {
         if try db.flag("SELECT body = ? FROM events WHERE seq = ?", [body, event]) { return nil }
         let same = try db.number(

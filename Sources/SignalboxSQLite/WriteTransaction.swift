@@ -81,7 +81,8 @@ struct WriteTransaction {
     /// Destinations of new deliveries.
     private(set) var accepting: [DestinationName: (isIdle: Bool, count: Int)] = [:]
 
-    /// Counts a new delivery. Returns whether its destination accepts nothing for now.
+    /// Counts a new delivery. Returns whether its destination accepts nothing for now. Reads the state of the
+    /// destination once per transaction, so all its deliveries are treated alike.
     mutating func accept(_ destination: DestinationName) -> Bool {
         let isIdle = accepting[destination]?.isIdle ?? !file.lanes.isActive(destination)
         accepting[destination, default: (isIdle, 0)].count += 1
@@ -113,7 +114,8 @@ struct WriteTransaction {
         return .done
     }
 
-    /// Writes the gathered rows. Counts new deliveries in the ledger, so that an audit can tell how many there must be.
+    /// Writes the gathered rows. Counts new deliveries in the ledger, so that an audit can tell how many there must
+    /// be. Costs one write per destination, however many events the group has.
     mutating func finish() throws {
         try rows.flush(in: db)
         effects.lastEvent = rows.lastEvent
