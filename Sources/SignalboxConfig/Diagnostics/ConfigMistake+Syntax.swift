@@ -40,7 +40,7 @@ extension ConfigMistake {
     /// Levels of nesting that a config may have: those of ``JSONParser/Limits``.
     private static let levels = JSONParser.Limits().depth
 
-    /// Whether the error has a position that can be searched for.
+    /// Whether the error has a position that can be searched for. False for errors of the file as a whole.
     private static func isMisspelled(_ reason: JSONError.Reason) -> Bool {
         switch reason {
         case .empty, .invalidUTF8, .tooLarge, .tooManyDocuments, .outOfMemory: false

@@ -1,4 +1,4 @@
-/// The columns that a character takes on a terminal.
+/// The columns that a character takes on a terminal. An approximation: terminals differ for new emoji.
 enum DisplayWidth {
     /// 2 for wide characters of East Asian typesetting and emoji (Unicode Standard Annex 11), 0 for combining marks.
     static func columns(_ character: Character) -> Int {

@@ -44,7 +44,7 @@ extension Destination {
             case secret(SecretReference)
         }
 
-        /// True for visible ASCII with spaces between, and so without line ends.
+        /// True for visible ASCII with spaces between, and so without line ends. At most 8192 bytes.
         static func allows(_ value: String) -> Bool {
             let bytes = value.utf8
             return !bytes.isEmpty && bytes.count <= 8192 && bytes.first != 0x20 && bytes.last != 0x20
@@ -106,7 +106,7 @@ extension Destination.Handshake {
         allows(origin: $0) ? $0 : nil
     }
 
-    /// Rounded up, because less would not be enough.
+    /// Rounds up: a lower rate would not suffice for the deliveries.
     static func perMinute(_ perSecond: Double) -> Int { Int((perSecond * 60).rounded(.up)) }
 }
 
@@ -149,7 +149,7 @@ extension Destination.Header {
     /// The error for a value that cannot be sent.
     static let invalid = "a header's value is 1 to 8192 visible ASCII characters, with spaces between them only"
 
-    /// RFC 9110, 5.6.2, in lower case.
+    /// A byte of a token (RFC 9110, 5.6.2), with letters in lower case only.
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
@@ -157,7 +157,8 @@ extension Destination.Header {
         }
     }
 
-    /// Headers that have a meaning for a webhook's receiver, or for HTTP, that a config must not change.
+    /// Headers that have a meaning for a webhook's receiver, or for HTTP, that a config must not change. `name`: in
+    /// lower case.
     private static func isReserved(_ name: String) -> Bool {
         let reserved = [
             "connection", "content-encoding", "content-length", "content-type", "date", "expect", "host", "keep-alive",
@@ -166,7 +167,8 @@ extension Destination.Header {
         return reserved.contains(name) || ["webhook-", "proxy-", "ce-", "signalbox-"].contains { name.hasPrefix($0) }
     }
 
-    /// True if the name suggests a secret, which does not belong in a config.
+    /// True if the name suggests a secret, which does not belong in a config. A guess by parts of the name: such
+    /// headers need a reference.
     private static func isSecret(_ name: String) -> Bool {
         ["auth", "cookie", "key", "password", "secret", "token"].contains { name.contains($0) }
     }

@@ -91,7 +91,7 @@ package struct TemplateSource: Sendable, Equatable {
     /// The file it was read from; nil for a template in the config itself.
     package var file: String?
 
-    /// `option`: with the members `body` or `file`.
+    /// `option`: with the members `body` or `file`. Errors of a compiled template point there.
     func located(at option: ConfigLocation) -> TemplateSource {
         var source = self
         source.location = option.appending(file == nil ? "body" : "file")
@@ -134,7 +134,7 @@ extension TemplateSource {
         if let path = template.file, let member = value["file"] { template.body = read(path, member, &reader) }
     }
 
-    /// Returns an empty text after an error.
+    /// Returns an empty text after an error. Records the path for the watch of the config.
     private static func read(_ path: String, _ value: JSONValue, _ reader: inout ConfigReader) -> String {
         if !reader.templateFiles.contains(path) { reader.templateFiles.append(path) }
         // One byte beyond the limit shows that the template is too large.
@@ -153,7 +153,7 @@ extension TemplateSource {
         return ""
     }
 
-    /// It becomes a header.
+    /// The media type becomes a header, so it has visible ASCII only.
     private static let mediaType = OptionType<String>.value(
         TypeInfo("media type", ["type": "string", "pattern": "^[ -.0-~]+/[ -.0-~]+$"]),
         expected: "this must be a media type such as \"application/json\" or \"text/plain; charset=utf-8\"",

@@ -115,6 +115,7 @@ package struct Destination: Sendable, Equatable {
 // MARK: Options
 
 extension Destination {
+    /// An object with `builtin` has no other option.
     static var type: OptionType<[Destination]> {
         let webhook = OptionType<Draft>.section(Draft.options)
         let builtin = OptionType<String?>.section(builtin)
@@ -143,7 +144,8 @@ extension Destination {
             "Instead of all other options: shows events on the gateway's standard output.")
     }
 
-    /// A destination while its options are read.
+    /// A destination while its options are read. `format`, `template` and `batch` combine into one value once all of
+    /// them are known.
     private struct Draft: Sendable {
         var settings = Destination(name: DestinationName(""), endpoint: .inbox)
         var webhook = Webhook(url: "", secrets: [])
@@ -225,7 +227,7 @@ extension Destination {
             draft.check(value, &reader)
         }
 
-        /// Checks options together.
+        /// Checks options together. Errors name the option to remove or to add.
         private func check(_ value: JSONValue, _ reader: inout ConfigReader) {
             if let member = value["template"], format != .template {
                 reader.note(member, "a template needs \"format\": \"template\"")
@@ -251,6 +253,7 @@ extension Destination {
 }
 
 extension Destination.Retry {
+    /// `usual`: the defaults, which differ between deliveries and downloads.
     static func options(default usual: Destination.Retry) -> Section<Destination.Retry> {
         Section(usual) {
             Option("attempts", \.attempts, .whole(1...100), "Attempts, including the first.")

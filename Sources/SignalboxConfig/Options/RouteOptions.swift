@@ -41,7 +41,7 @@ package struct RouteOptions: Sendable, Equatable {
 
     enum MediaForm: String, Sendable, CaseIterable { case stored, link, none }
 
-    /// The error for a field that a pattern has twice.
+    /// The error for a field that occurs twice in a pattern.
     package static let repeatedField = "this field stands here twice; remove one"
 
     /// An action for the value under a pointer into the event, in which `*` is every element of an array.
@@ -86,11 +86,12 @@ package struct DataField: Sendable, Equatable {
 
 /// How the destinations of a route receive the files of events.
 package enum RouteMedia: Sendable, Equatable {
-    /// Not at all: events come without them.
+    /// Events have no files.
     case none
-    /// As the vendor's links, which are not downloaded.
+    /// Events have the links of the vendor. The gateway downloads no file.
     case link
-    /// Downloaded, with links to the gateway's copies. Deliveries wait this long; missing files are then left out.
+    /// Events have links to the gateway's copies. Deliveries wait for downloads at most this long; then missing files
+    /// are left out.
     case stored(wait: Duration)
 }
 

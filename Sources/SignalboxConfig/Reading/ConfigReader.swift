@@ -75,13 +75,14 @@ package struct ConfigReader {
             file: base.file + file(of: value), pointer: base.pointer + parser.pointer(to: value), isKey: isKey)
     }
 
-    /// The index of the file that has a value.
+    /// The index of the file that has a value. Counted from 0, in the order of ``roots``. Linear in the number of
+    /// files.
     func file(of value: JSONValue) -> Int { roots.firstIndex { $0.contains(value) } ?? 0 }
 
     /// Valid words that a message lists.
     private static let mostListed = 50
 
-    /// The nearest valid word, or the valid words when none is near.
+    /// The nearest valid word, or the valid words when none is near. Begins with a semicolon: it continues the error.
     package static func suggestion(for word: String, among known: [String]) -> String {
         if let near = Spelling.nearest(to: word, among: known) { return "; did you mean \"\(near)\"?" }
         let names = known.filter { $0 != "$schema" }
@@ -142,6 +143,7 @@ package struct ConfigReader {
         return entries
     }
 
+    /// Names both locations when they are in different files.
     private mutating func noteRepeat(of key: String, _ member: JSONValue, _ earlier: JSONValue) {
         guard file(of: member) != file(of: earlier) else {
             note(keyOf: member, Self.repeated(key))
@@ -152,7 +154,8 @@ package struct ConfigReader {
             also: [(location(of: earlier, isKey: true), "the first one is here")])
     }
 
-    /// False, with an error, for an object with both or none of the first two keys. `keys`: every allowed key.
+    /// False, with an error, for an object with both or none of the first two keys. `keys`: every allowed key. An
+    /// unknown key is reported instead, because a misspelled key explains the absence.
     mutating func hasEither(_ keys: [String], in value: JSONValue, orElse problem: String) -> Bool {
         let isEither = (value.member(keys[0]) == nil) != (value.member(keys[1]) == nil)
         guard value.isObject, !isEither, isObject(value, keys: keys) else { return true }
@@ -219,7 +222,7 @@ package struct ConfigReader {
     }
 
     /// Control characters, line separators, and characters that change the writing direction (Unicode Standard Annex
-    /// 9, 2).
+    /// 9, 2). Also used for URLs, and for keys that logs show.
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -232,7 +235,7 @@ package struct ConfigReader {
         }
     }
 
-    /// A JSON Pointer within the bounds; nil for anything else.
+    /// A JSON Pointer within the bounds; nil for anything else. The bounds limit the work of each lookup.
     static func boundedPointer(_ text: String) -> JSONPointer? {
         guard text.utf8.count <= ConfigBounds.pointerBytes, let pointer = JSONPointer(text),
             pointer.tokens.count <= ConfigBounds.pointerKeys
@@ -241,7 +244,8 @@ package struct ConfigReader {
     }
 }
 
-/// The declared destinations: in the config's order, and as a set for lookups.
+/// The declared destinations: in the config's order, and as a set for lookups. Made from the parsed text before any
+/// option is read, so routes may come first.
 struct KnownDestinations: Sendable {
     /// With the location of each key; a name that is declared twice is there twice.
     let declared: [(name: DestinationName, location: ConfigLocation)]

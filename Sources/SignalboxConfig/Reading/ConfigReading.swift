@@ -58,7 +58,7 @@ package struct ConfigReading: Sendable {
 }
 
 extension ConfigReader {
-    /// The values of all files.
+    /// The values of all files. Values of several files are combined in the order of the files.
     fileprivate mutating func config() -> GatewayConfig {
         var config = GatewayConfig()
         for (file, root) in roots.enumerated() {
@@ -81,6 +81,7 @@ extension ConfigReader {
         return config
     }
 
+    /// Route names label metrics and receipts, so they are unique over all files.
     private mutating func checkNames(of routes: [RouteOptions]) {
         var names: [String: ConfigLocation] = [:]
         for route in routes where !route.name.isEmpty {

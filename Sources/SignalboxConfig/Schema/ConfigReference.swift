@@ -1,6 +1,6 @@
 /// The tables of the reference page, made from the declarations of the options.
 package enum ConfigReference {
-    /// Markdown: a section with a table for each member of the config's object.
+    /// Markdown: a section with a table for each member of the config's object. The option `$schema` is left out.
     package static var text: String {
         GatewayConfig.options.infos.filter { $0.key != "$schema" }.map { info in
             let members = rows(of: info, below: info.key + info.type.entry + ".")
