@@ -60,8 +60,9 @@ extension DueSearch {
     /// Searches within a transaction. Throws for the first damage.
     mutating func run(by now: Date, in db: Database) throws { try run(by: now, in: db) { _ in true } }
 
-    /// Searches a damaged file. Runs outside of a write transaction, because SQLite rejects writes in one that met a
-    /// malformed page. Skips what cannot be read, and stops when the index cannot be read any further.
+    /// Searches a damaged file for deliveries that can be read. Runs outside of a write transaction, because SQLite
+    /// rejects writes in one that met a malformed page. Skips what cannot be read, and stops when the index cannot be
+    /// read any further.
     mutating func runAroundDamage(by now: Date, in db: Database, path: String) throws {
         func isDamage(_ error: any Error) -> Bool {
             if case .damaged = StoreError(error, path: path) { true } else { false }

@@ -57,8 +57,8 @@ final class SQLiteFile: Sendable {
         configuration.maximumReaderCount = 3
         // Foreign-key checks slow down every insert and force a statement journal on bulk inserts.
         configuration.foreignKeysEnabled = false
-        // Both take effect only before the first table is made. Free pages go back to the file system. A page of twice
-        // the usual size holds half a dozen events, so a commit writes fewer pages.
+        // Both settings take effect only before the first table is created. Free pages go back to the file system. A
+        // page of twice the usual size holds half a dozen events, so a commit writes fewer pages.
         configuration.prepareDatabase { db in
             guard !db.configuration.readonly else { return }
             try db.execute(sql: "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL")

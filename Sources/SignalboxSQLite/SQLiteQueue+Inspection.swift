@@ -138,7 +138,7 @@ extension SQLiteQueue {
 }
 
 extension Database {
-    /// Reads every delivery; for the audit and commands, not for metrics.
+    /// Reads every delivery; for the audit and replays, not for metrics.
     func deliveryCounts() throws -> [DestinationName: [DeliveryRecord.State: Int]] {
         try rows("SELECT destination, state, count(*) FROM deliveries GROUP BY destination, state")
             .reduce(into: [:]) { counts, row in

@@ -4,7 +4,7 @@ package import SignalboxStore
 
 /// Removal of downloads and files.
 extension SQLiteQueue {
-    /// The most files or URLs that one step reads, and the most rows that name one of them.
+    /// Limits the files or URLs of one step, and the rows that refer to each of them.
     private static let step = 500
 
     package func removeMedia(
@@ -100,10 +100,10 @@ struct MediaRemoval: Sendable {
     }
 
     private enum Finding {
-        /// A waiting delivery points to it, or may come to.
+        /// A waiting delivery links to the file, or may link to it after a download.
         case needed
         case removed
-        /// More rows name it than one step removes.
+        /// The file has more references than one step removes.
         case named
     }
 

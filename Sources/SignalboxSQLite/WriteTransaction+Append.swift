@@ -44,7 +44,7 @@ extension WriteTransaction {
         return true
     }
 
-    /// `position`: of the order among those of the event. `isReady`: whether all files of the event are settled; nil
+    /// `position`: the index of the delivery in the event. `isReady`: whether all files of the event are settled; nil
     /// when it has none. Leases the delivery in memory when it is due, its destination is active and its lane has
     /// room. Otherwise the delivery waits in the file, and its lane is woken to read it.
     private mutating func insert(
@@ -60,7 +60,8 @@ extension WriteTransaction {
             let grace = TimeInterval(Waits.releaseGrace) / 1000
             due = max(due, until + grace, now + grace)
         }
-        // Only the writer takes room, so there still is some afterwards. An idle destination begins no attempts.
+        // Only the writer reserves room in a lane, so the check still holds at the reservation below. An idle
+        // destination begins no attempts.
         let isIdle = accept(destination)
         let isFresh =
             !isIdle && until == nil && order.notBefore.map { $0 <= now } ?? true

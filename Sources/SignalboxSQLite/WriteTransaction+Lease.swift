@@ -131,8 +131,8 @@ extension WriteTransaction {
         return update.changes > 0
     }
 
-    /// Records that the attempt of a lease was not made; false when the lease is not current. It cannot have been
-    /// forgiven either. The number of the attempt is used again.
+    /// Records that the attempt of a lease was not made; false when the lease is not current. Such an attempt cannot
+    /// be forgiven, so `forgiven` is at most `attempts`. The number of the attempt is used again.
     func giveBack(_ lease: Lease) throws -> Bool {
         guard lease.fence.holder == file.holder else { return false }
         let changed = try db.run(
