@@ -133,7 +133,7 @@ struct OperationsAPI: Sendable {
     func ping(_ call: Call) async throws -> Response {
         let name = try destination(call)
         guard let sender = senders[name] else { preconditionFailure("A destination of the config has a sender.") }
-        // Past the queue.
+        // Bypasses the queue: the event is sent at once and is not stored.
         let result = await sender.ping(events.pingLease(to: name))
         return .json { json in
             json.member("taken", result.wasTaken)

@@ -11,7 +11,7 @@ struct RoutesAPI: Sendable {
     let trials: RouteTrials
     /// The events of each route since the gateway started.
     let counts: RouteCounts
-    /// Of the config that has these routes.
+    /// The status of the config that declares these routes.
     let status: ActiveConfigStatus
 
     /// The counters of each route, in the order of the config.

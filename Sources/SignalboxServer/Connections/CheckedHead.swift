@@ -44,7 +44,7 @@ struct CheckedHead {
         var hosts = 0
         var codings = 0
         var isChunked = true
-        /// Checked by the parser.
+        /// The parser has checked that it is a number.
         var length = 0
         var hasLength = false
         var hasUpgrade = false

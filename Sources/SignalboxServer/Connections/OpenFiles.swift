@@ -15,8 +15,8 @@ package enum OpenFiles {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// How many inbound connections may be open at once: at most `most`. At most half of all descriptors, so that
-    /// deliveries always get connections.
+    /// Returns the number of inbound connections that may be open at once, at most `most`. At most half of all
+    /// descriptors, so that deliveries always get connections.
     static func connections(atMost most: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return min(most, 256) }
