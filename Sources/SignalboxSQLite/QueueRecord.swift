@@ -13,6 +13,7 @@ struct QueueRecord: Sendable, Equatable {
     /// The last number of a delivery that was assigned; 0 for none.
     var delivery: Int64
 
+    /// The path of the record; a file of its own, so that it survives the loss of the queue.
     static func path(in directory: String) -> String { directory + "/queue.id" }
 
     /// Has a constant length, so that it is overwritten in place and never half written.

@@ -137,9 +137,11 @@ struct MediaSearch {
         }
     }
 
+    /// A step in the index `media_wanted`, so its cost does not depend on the number of downloads.
     static let nextHost = """
         SELECT min(host) FROM media WHERE state = 'wanted' AND host > :position AND (:end IS NULL OR host <= :end)
         """
+    /// The downloads of one host, the longest due first.
     static let line = """
         SELECT id, url, attempts, etag, last_modified, sha256 IS NOT NULL FROM media
         WHERE state = 'wanted' AND host = ? ORDER BY due, id
@@ -161,6 +163,7 @@ struct HeldSearch: Sendable {
     private(set) var unreadable: [Int64] = []
     private(set) var damage: StoreError?
 
+    /// A wait without a delivery to release.
     struct Ended: Sendable, Equatable {
         let delivery: Int64
         let event: Int64
@@ -173,8 +176,11 @@ struct HeldSearch: Sendable {
         return ready + (try db.rows(Self.over, [now, limit - ready.count]).map { try $0.number(0) })
     }
 
+    /// Served by the index `media_waits_ready`.
     static let ready = "SELECT delivery FROM media_waits WHERE ready = 1 ORDER BY delivery LIMIT ?"
+    /// Served by the index `media_waits_until`.
     static let over = "SELECT delivery FROM media_waits WHERE until <= ? AND ready = 0 ORDER BY until LIMIT ?"
+    /// The downloads of one event, with their stored files.
     static let states = """
         SELECT m.url, m.state, e.done, m.reason, m.words, m.remarks,
             m.sha256, f.bytes, f.type, f.width, f.height, f.duration

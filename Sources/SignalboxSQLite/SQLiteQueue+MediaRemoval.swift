@@ -94,6 +94,7 @@ struct MediaRemoval: Sendable {
     /// The position at which the next step continues; nil when there is none.
     private(set) var next: Position?
 
+    /// The last file that was read, by its use and its number.
     struct Position: Sendable {
         var usedAt = Int64.min
         var id: Int64 = 0
@@ -107,6 +108,7 @@ struct MediaRemoval: Sendable {
         case named
     }
 
+    /// Served by the index `files_used`, the least recently used first.
     static let files = """
         SELECT id, sha256, bytes, used_at FROM files WHERE (used_at, id) > (?, ?) ORDER BY used_at, id LIMIT ?
         """

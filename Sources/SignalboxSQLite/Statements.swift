@@ -39,6 +39,7 @@ extension Date {
         return exact.isNaN ? 0 : Int64(min(max(exact, Double(limits.lowerBound)), Double(limits.upperBound)))
     }
 
+    /// The inverse of ``milliseconds``.
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
     static func + (date: Date, wait: Duration) -> Date { date + wait / .seconds(1) }

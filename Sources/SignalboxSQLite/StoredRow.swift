@@ -16,6 +16,7 @@ struct StoredRow: FetchableRecord {
 
     // MARK: Numbers
 
+    /// A number within ``numbers``.
     func number(_ column: Int) throws -> Int64 { try required(column, optionalNumber(column), "a number") }
 
     func optionalNumber(_ column: Int) throws -> Int64? {
@@ -54,6 +55,7 @@ struct StoredRow: FetchableRecord {
 
     // MARK: Texts and bytes
 
+    /// A string; the length is not limited here.
     func text(_ column: Int) throws -> String { try required(column, optionalText(column), "a text") }
 
     func optionalText(_ column: Int) throws -> String? {
@@ -95,6 +97,7 @@ struct StoredRow: FetchableRecord {
         return text
     }
 
+    /// The value as SQLite stores it, without conversions.
     private func storage(_ column: Int) throws -> DatabaseValue.Storage {
         try row.decode(DatabaseValue.self, atIndex: column).storage
     }
@@ -104,6 +107,7 @@ struct StoredRow: FetchableRecord {
         return value
     }
 
+    /// Names the column and the expected type, never the value.
     private func damage(_ column: Int, _ expected: String) -> DamagedValue {
         DamagedValue("column \(Array(row.columnNames)[column]) does not hold \(expected)")
     }

@@ -248,6 +248,7 @@ extension Database {
         try run(Self.endEvent, ["event": event])
     }
 
+    /// Argument: the event.
     static let endEvent = """
         DELETE FROM media_events
         WHERE event = :event AND NOT EXISTS (SELECT 1 FROM media_waits WHERE event = :event)
