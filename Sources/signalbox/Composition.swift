@@ -70,5 +70,6 @@ extension InboxSender {
 }
 
 extension Diagnostics {
+    /// Redraws its progress line on a terminal only.
     static let standardError = Diagnostics(canRedraw: StandardError.canRedraw) { StandardError.write($0) }
 }

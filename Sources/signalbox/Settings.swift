@@ -25,6 +25,7 @@ struct GatewayOptions: ParsableArguments {
         })
     var logLevel: Logger.Level?
 
+    /// Variables with the prefix `SIGNALBOX_`.
     private var environment: ConfigReader {
         ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox")
     }

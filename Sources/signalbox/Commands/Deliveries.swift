@@ -15,6 +15,7 @@ struct Deliveries: AsyncParsableCommand {
         abstract: "Inspect the queue and the dead letters, also while the gateway runs.",
         subcommands: [List.self, Show.self, Retry.self, Purge.self])
 
+    /// Reads at most `--limit` rows, also of a large queue.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
 
@@ -35,6 +36,7 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
+    /// Exits with 1 for an unknown delivery.
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show one delivery, its attempts, and its event.",
@@ -60,6 +62,7 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
+    /// Exits with 1 when fewer deliveries were requeued than were named.
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Requeue deliveries, with a new budget of attempts.",
@@ -148,6 +151,7 @@ struct Deliveries: AsyncParsableCommand {
 extension DeliveryRecord.State: ExpressibleByArgument {}
 
 extension DeliveryRecord {
+    /// The same object as in the operations API.
     fileprivate func json(_ wait: DeliveryWait?) -> String {
         var json = JSONWriter()
         json.delivery(self, wait: wait)

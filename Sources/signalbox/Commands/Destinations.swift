@@ -22,6 +22,7 @@ struct Destinations: AsyncParsableCommand {
         return (config, destination)
     }
 
+    /// Includes destinations that only the queue knows.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List destinations and their waiting deliveries.")
 
@@ -35,6 +36,7 @@ struct Destinations: AsyncParsableCommand {
         }
     }
 
+    /// Attempts in progress end.
     struct Pause: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Pause deliveries to a destination.",
@@ -50,6 +52,7 @@ struct Destinations: AsyncParsableCommand {
         }
     }
 
+    /// Clears a pause, a disabling and a withheld permission.
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Resume a destination that was paused, or disabled by a reply of 410.",

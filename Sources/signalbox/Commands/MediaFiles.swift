@@ -12,6 +12,7 @@ struct MediaFiles: AsyncParsableCommand {
         commandName: "media", abstract: "List, verify and remove stored files of notifications.",
         subcommands: [List.self, Verify.self, Prune.self])
 
+    /// Changes no file and no time of last use.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List files, the most recently used first; or pending and failed downloads.")

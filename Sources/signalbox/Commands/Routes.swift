@@ -3,6 +3,7 @@ import SignalboxConfig
 import SignalboxGateway
 import SignalboxRouting
 
+/// None of the subcommands opens the queue.
 struct Routes: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check, test and describe the configuration.", subcommands: [Check.self, Test.self, Schema.self],
