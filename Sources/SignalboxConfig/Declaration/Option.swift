@@ -110,6 +110,7 @@ struct Section<Root: Sendable>: Sendable {
 
     /// The value of an object without any option.
     let defaults: Root
+    /// In the order of the reference page.
     let options: [Option<Root>]
     /// Members of the schema besides `properties` and `required`.
     private let rules: JSONNode

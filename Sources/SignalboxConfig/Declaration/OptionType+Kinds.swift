@@ -134,6 +134,7 @@ extension OptionType<Int64> {
 }
 
 extension OptionType<Double> {
+    /// Any finite number; bounds are for the caller.
     static var number: OptionType {
         value(TypeInfo("number", ["type": "number"]), expected: "this must be a number") { $0.double }
     }

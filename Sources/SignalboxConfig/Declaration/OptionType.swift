@@ -134,6 +134,7 @@ extension OptionType where Value: Hashable {
 struct KeyRule: Sendable {
     /// The object's entries, after "an object, in braces, with".
     let entries: String
+    /// For errors and for keys that files share.
     let plural: String
     /// The most entries of the object, or of all files if it is shared.
     let most: Int

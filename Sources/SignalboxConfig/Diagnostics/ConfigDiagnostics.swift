@@ -75,6 +75,7 @@ package struct ConfigDiagnostics: Sendable {
         add(.warning, location, message, related, mayBeSecret: false)
     }
 
+    /// Ignores findings beyond ``most``, and cuts long messages.
     private mutating func add(
         _ severity: ConfigMistake.Severity, _ location: ConfigLocation, _ message: () -> String,
         _ related: [Related], mayBeSecret: Bool

@@ -18,6 +18,7 @@ enum DisplayWidth {
         }
     }
 
+    /// Ranges of East Asian Wide and Fullwidth characters.
     private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.properties.isEmojiPresentation { return true }
         switch scalar.value {

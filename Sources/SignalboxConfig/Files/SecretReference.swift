@@ -2,7 +2,9 @@ import Foundation
 
 /// The location of a secret. The config never has the secret itself.
 package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
+    /// The name of a variable of the process.
     case environment(String)
+    /// A path; relative paths count from the working directory.
     case file(String)
 
     /// Reads `env:NAME` or `file:/path`; nil for anything else.

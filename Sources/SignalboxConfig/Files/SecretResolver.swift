@@ -97,6 +97,7 @@ package struct SecretResolver: Sendable {
         return Webhook(signing: signing, headers: headers, clientSecret: client.first?.text, files: files)
     }
 
+    /// Throws for a secret that cannot be sent as a header.
     private func value(of header: Destination.Header, _ option: String) throws(ConfigRefusal) -> String {
         switch header.value {
         case .text(let text): return text
@@ -126,6 +127,7 @@ package struct SecretResolver: Sendable {
         try secrets(references, option).map(\.text)
     }
 
+    /// Throws for the first secret that cannot be read; `option` locates it in the config.
     private func secrets(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [Secret] {
         var secrets: [Secret] = []
         for reference in references {
@@ -139,6 +141,7 @@ package struct SecretResolver: Sendable {
         return secrets
     }
 
+    /// The error names the config and the option.
     private func refusal(_ option: String, _ problem: String) -> ConfigRefusal {
         ConfigRefusal("\(path): \(option): \(problem).")
     }

@@ -18,6 +18,7 @@ package struct RouteOptions: Sendable, Equatable {
     /// Parts that its destinations receive in addition to the event.
     package var including: EventParts = []
     var mediaForm = MediaForm.link
+    /// Has an effect for stored files only.
     var mediaWait: Duration = .seconds(30)
     /// A disabled route matches no event, and is checked like the others.
     package var isEnabled = true

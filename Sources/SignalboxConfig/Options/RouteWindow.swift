@@ -46,6 +46,7 @@ package struct RouteWindow: Sendable, Equatable {
             self.init(start: start, end: end)
         }
 
+        /// Two digits, a colon, two digits: 00:00 to 24:00.
         private static func minutes(_ text: Substring) -> Int? {
             let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             let digits = UInt8(ascii: "0")...UInt8(ascii: "9")

@@ -79,6 +79,7 @@ indirect enum JSONNode: Sendable, Equatable {
         }
     }
 
+    /// A JSON string with its quotes and escapes.
     private static func quoted(_ text: String) -> String {
         var writer = JSONWriter()
         writer.string(text)
