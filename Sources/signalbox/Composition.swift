@@ -47,8 +47,8 @@ extension GatewayOptions {
 
     /// Opens the data directory and puts a gateway together. The directory holds the lock while it is alive. Throws
     /// ``StoreError/inUse(path:by:)`` while another process holds the lock, and ``ConfigRefusal`` for secrets that
-    /// cannot be read. The caller keeps the directory alive as long as the gateway runs. `acceptsLoss`: starts with an
-    /// empty queue in place of a lost one.
+    /// cannot be read. The caller keeps the directory alive as long as the gateway runs. `acceptsLoss`: opens a
+    /// queue that is missing, replaced or behind its record.
     func open(
         _ loaded: RoutedConfig, acceptsLoss: Bool = false, logger: Logger
     ) throws -> (DataDirectory, Gateway) {

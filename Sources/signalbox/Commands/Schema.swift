@@ -3,7 +3,7 @@ import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 
-/// The same text that a gateway serves at `/schemas`, with the names of events;  only this command prints `config` and
+/// The same text that a gateway serves at `/schemas`, with the names of events; only this command prints `config` and
 /// `detector`.
 struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
