@@ -4,7 +4,8 @@ import SignalboxNotification
 import SignalboxStore
 
 /// The events and deliveries that a transaction appends. They are numbered here, so that they can refer to each other
-/// before they are in the tables: no other connection appends while the transaction lasts.
+/// before they are in the tables: no other connection appends while the transaction lasts. Rows reach the tables with
+/// ``flush(in:)``. The events are written before the deliveries that refer to them.
 struct AppendedRows {
     private var events = BulkInsert<NewEvent>()
     private var deliveries = BulkInsert<NewDelivery>()
@@ -21,7 +22,8 @@ struct AppendedRows {
         try (lastDelivery ?? StoredNumbers.lastDelivery(in: db)) + 1
     }
 
-    /// False for an event with a lasting id that is stored already: then nothing is added.
+    /// False for an event with a lasting id that is stored already: then nothing is added. An event with a lasting id
+    /// is written at once, because only the table can tell whether it is a repeat.
     mutating func add(_ event: NewEvent, in db: Database) throws -> Bool {
         if event.routed.hasLastingID {
             let statement = try lasting ?? NewEvent.insertUnlessStored(db)
@@ -35,19 +37,22 @@ struct AppendedRows {
         return true
     }
 
+    /// Its event must have been added before.
     mutating func add(_ delivery: NewDelivery, in db: Database) throws {
         try deliveries.add(delivery, in: db)
         lastDelivery = delivery.id
     }
 
-    /// Writes all rows.
+    /// Writes all rows. Every write other than an append flushes first, because it may read these rows.
     mutating func flush(in db: Database) throws {
         try events.flush(in: db)
         try deliveries.flush(in: db)
     }
 }
 
+/// A row of `events`.
 struct NewEvent: NewRow {
+    /// The primary key, assigned by ``AppendedRows``.
     let sequence: Int64
     let routed: RoutedEvent
 
@@ -65,6 +70,7 @@ struct NewEvent: NewRow {
         row.bind(routed.payload)
     }
 
+    /// The statement changes no row when the id exists.
     fileprivate static func insertUnlessStored(_ db: Database) throws -> RowStatement {
         let columns = insertion.columns.joined(separator: ", ")
         return try RowStatement(
@@ -72,10 +78,12 @@ struct NewEvent: NewRow {
     }
 }
 
+/// A row of `deliveries`, in its initial state `waiting`.
 struct NewDelivery: NewRow {
     let id: Int64
     let event: Int64
     let order: DeliveryOrder
+    /// The earliest time of the first attempt.
     let due: Date
     /// Whether it is handed over in memory.
     let isBegun: Bool

@@ -1,7 +1,9 @@
 import GRDB
 
-/// A row that is inserted together with others.
+/// A row that is inserted together with others. The conforming type and its table agree on the columns and on their
+/// order.
 protocol NewRow {
+    /// The statements for the table of these rows, shared by all inserts.
     static var insertion: Insertion { get }
     /// Binds a value for each of the columns, in their order.
     func bind(_ row: inout RowStatement.Arguments)
@@ -16,6 +18,7 @@ struct Insertion {
     /// How many rows a statement may insert, largest first.
     fileprivate static let sizes = [32, 8, 1]
 
+    /// `table` and `columns` become part of the SQL unescaped: they are constants of the program.
     init(into table: String, _ columns: [String]) {
         self.columns = columns
         let row = "(" + columns.map { _ in "?" }.joined(separator: ", ") + ")"
@@ -35,11 +38,13 @@ struct BulkInsert<Row: NewRow> {
     private var rows: [Row] = []
     private var statements: [Int: RowStatement] = [:]
 
+    /// Writes 32 rows at a time. Throws when a row violates a constraint.
     mutating func add(_ row: Row, in db: Database) throws {
         rows.append(row)
         if rows.count == Insertion.sizes[0] { try flush(in: db) }
     }
 
+    /// Writes the remaining rows with statements for 32, 8 and 1 of them.
     mutating func flush(in db: Database) throws {
         var rest = rows[...]
         for size in Insertion.sizes {
@@ -53,6 +58,7 @@ struct BulkInsert<Row: NewRow> {
         rows.removeAll(keepingCapacity: true)
     }
 
+    /// Prepared at the first use in the transaction.
     private mutating func statement(of size: Int, in db: Database) throws -> RowStatement {
         if let statement = statements[size] { return statement }
         guard let sql = Row.insertion.statements[size] else { preconditionFailure("No statement has that size.") }

@@ -16,6 +16,7 @@ final class Checkpointer: Sendable {
     /// Bytes of the log's file that are kept when the log starts anew.
     static let keptLog = 128 * 1024 * 1024
 
+    /// The thread of the next checkpoint.
     enum Step {
         case none
         /// Next to the writer, on another thread.
@@ -26,7 +27,8 @@ final class Checkpointer: Sendable {
         case afterTheOther
     }
 
-    /// Decides when to make a checkpoint, and where.
+    /// Decides when to make a checkpoint, and where. A pure state machine: it has no clock and no file, so tests drive
+    /// it directly. All counts are in pages.
     struct State {
         /// Pages written since the last checkpoint began.
         private var written = 0
@@ -46,6 +48,7 @@ final class Checkpointer: Sendable {
             return isLong ? .here : .aside
         }
 
+        /// A checkpoint starts: it covers all pages that were written so far.
         mutating func begin() { (written, isRunning) = (0, true) }
 
         /// `result`: pages in the log when the checkpoint began, and those that it copied; nil after a failure.
@@ -65,7 +68,8 @@ final class Checkpointer: Sendable {
 
     init(path: String) { self.path = path }
 
-    /// Called by the writer after each commit.
+    /// Called by the writer after each commit. Blocks the writer only for a checkpoint that must run here. Ignores
+    /// failures: commits report a failing disk.
     func committed(by db: Database) {
         var (pages, highest): (CInt, CInt) = (0, 0)
         // Resets the count, so that the next call counts one commit.
@@ -84,6 +88,7 @@ final class Checkpointer: Sendable {
     /// Returns once no checkpoint is in progress or scheduled.
     func waitUntilIdle() { queue.sync {} }
 
+    /// Opens a connection of its own at the first call and keeps it.
     private func run() {
         end(
             try? connection.withLock { connection in

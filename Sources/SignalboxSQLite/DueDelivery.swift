@@ -3,9 +3,11 @@ import GRDB
 import SignalboxNotification
 import SignalboxStore
 
-/// A due delivery with its event: everything that a lease needs, read before anything is written.
+/// A due delivery with its event: everything that a lease needs, read before anything is written. Reads before it
+/// writes, so damage is found before the attempt is recorded.
 struct DueDelivery {
     let id: Int64
+    /// Attempts that have ended.
     let attempts: Int
     /// Attempts that were begun, finished or not.
     let begun: Int
@@ -16,7 +18,9 @@ struct DueDelivery {
     private let forgiven: Int
     private let event: String
     private let destination: DestinationName
+    /// The variant of the destination, or the stored event.
     private let body: [UInt8]
+    /// The payload as received; nil unless a destination wants it.
     private let payload: [UInt8]?
     private let orderKey: String?
 
@@ -53,11 +57,12 @@ struct DueDelivery {
 
 /// The queries of a search.
 extension DueSearch {
-    /// Searches within a transaction.
+    /// Searches within a transaction. Throws for the first damage.
     mutating func run(by now: Date, in db: Database) throws { try run(by: now, in: db) { _ in true } }
 
-    /// Searches a damaged file. Runs outside of a write transaction, because SQLite rejects writes in one that met a
-    /// malformed page. Skips what cannot be read, and stops when the index cannot be read any further.
+    /// Searches a damaged file for deliveries that can be read. Runs outside of a write transaction, because SQLite
+    /// rejects writes in one that met a malformed page. Skips what cannot be read, and stops when the index cannot be
+    /// read any further.
     mutating func runAroundDamage(by now: Date, in db: Database, path: String) throws {
         func isDamage(_ error: any Error) -> Bool {
             if case .damaged = StoreError(error, path: path) { true } else { false }
@@ -97,6 +102,7 @@ extension DueSearch {
         isComplete = true
     }
 
+    /// Stops as soon as the search has enough deliveries.
     private mutating func gather(
         _ sql: String, _ keys: StatementArguments, by now: Date, in db: Database, _ isReadable: (Due) throws -> Bool
     ) throws {
@@ -110,6 +116,7 @@ extension DueSearch {
         }
     }
 
+    /// Served by the index `deliveries_waiting`.
     private static let unordered = """
         SELECT id, NULL FROM deliveries WHERE state = 'waiting' AND destination = :destination AND due <= :now
         ORDER BY due, id

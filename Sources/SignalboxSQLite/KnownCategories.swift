@@ -2,15 +2,18 @@ import Foundation
 import Synchronization
 
 /// Remembers which categories were recorded within the hour, so that events with them cost no read and no write. A
-/// class because the writer fills it and the removal of categories empties it.
+/// class because the writer fills it and the removal of categories empties it. Holds up to 4096 identifiers. A full
+/// set is emptied, which costs one more write per category and no correctness.
 final class KnownCategories: Sendable {
     private let hours = Mutex<[String: Int]>([:])
     private static let limit = 4096
 
+    /// True when the identifier was inserted in the same hour of the wall clock, counted from 1970.
     func contains(_ identifier: String, at now: Date) -> Bool {
         hours.withLock { $0[identifier] == Self.hour(now) }
     }
 
+    /// Called before the commit; ``remove(_:)`` undoes it.
     func insert(_ identifier: String, at now: Date) {
         hours.withLock { hours in
             if hours.count >= Self.limit { hours.removeAll() }
@@ -25,6 +28,7 @@ final class KnownCategories: Sendable {
         }
     }
 
+    /// Called when categories were removed from the file.
     func removeAll() { hours.withLock { $0.removeAll() } }
 
     private static func hour(_ date: Date) -> Int { Int((date.timeIntervalSince1970 / 3600).rounded(.down)) }

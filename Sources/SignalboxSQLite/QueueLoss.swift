@@ -2,14 +2,19 @@ import Foundation
 import GRDB
 package import SignalboxStore
 
-/// The way in which the queue of a data directory was lost.
+/// The way in which the queue of a data directory was lost. Detects it at the start, before the gateway accepts events
+/// into an empty queue unnoticed.
 enum QueueLoss: Equatable {
+    /// `sign`: the file that shows that there was a queue.
     case missing(sign: String)
     /// The directory holds `token.key` and no other file of a queue. It is new, or everything else was removed.
     case onlyKey
+    /// The file exists, but no migration was ever applied to it.
     case emptied
+    /// The identity in `queue.db` differs from the one in `queue.id`.
     case replaced
-    /// Numbers of events or of deliveries.
+    /// Numbers of events or of deliveries. `last`: the largest number in the file. `accepted`: the largest one in
+    /// `queue.id`.
     case behind(last: Int64, accepted: Int64)
 
     /// A clause for error messages.
@@ -30,7 +35,8 @@ enum QueueLoss: Equatable {
         self == .onlyKey ? .keyWithoutQueue(directory: directory) : .lost(directory: directory, reason: reason)
     }
 
-    /// Checks the directory before SQLite opens the file, because SQLite creates a missing one.
+    /// Checks the directory before SQLite opens the file, because SQLite creates a missing one. Returns nil for a
+    /// queue that is not empty, and for a directory without any sign of a former queue.
     init?(beforeOpening directory: String) {
         guard Self.size(directory + "/queue.db") == 0,
             let sign = Self.sign(in: directory, among: Self.laterFiles + ["queue.db-wal"])
@@ -40,7 +46,7 @@ enum QueueLoss: Equatable {
     }
 
     /// Compares a queue with its record. Nil when both agree, and when the directory of an earlier version has no
-    /// record.
+    /// record. `former`: from `queue.id`. `record`: from `queue.db`.
     init?(_ former: QueueRecord?, of record: QueueRecord) {
         guard let former else { return nil }
         if former.identity != record.identity {
@@ -61,6 +67,7 @@ enum QueueLoss: Equatable {
     /// Files that the gateway makes after the queue's first commit.
     private static let laterFiles = ["queue.id", "token.key"]
 
+    /// The first of the files that exists and is not empty.
     private static func sign(in directory: String, among names: [String]) -> String? {
         names.first { size(directory + "/" + $0) > 0 }
     }
@@ -73,7 +80,9 @@ enum QueueLoss: Equatable {
 }
 
 extension SQLiteQueue {
-    /// Opens the queue of a gateway that may be running. Throws when there is none.
+    /// Opens the queue of a gateway that may be running. Throws when there is none. For commands that run next to the
+    /// gateway: it takes no lock on the directory and writes no record. Throws ``StoreError/missing(path:)`` without a
+    /// file, and the same errors for a lost queue as the owner's initializer.
     package static func existing(in directory: String) throws(StoreError) -> SQLiteQueue {
         if let loss = QueueLoss(beforeOpening: directory) { throw loss.error(in: directory) }
         guard FileManager.default.fileExists(atPath: directory + "/queue.db") else { throw .missing(path: directory) }
@@ -82,7 +91,8 @@ extension SQLiteQueue {
 
     /// Opens or creates the queue of a data directory for its owner. Unless `acceptsLoss`, throws
     /// ``StoreError/lost(directory:reason:)`` when a former queue is gone or the file lacks accepted events, and
-    /// ``StoreError/keyWithoutQueue(directory:)`` when it cannot tell a lost queue from a new directory.
+    /// ``StoreError/keyWithoutQueue(directory:)`` when it cannot tell a lost queue from a new directory. A damaged
+    /// file opens without a record, so that readable deliveries can still be sent.
     package convenience init(of directory: DataDirectory, acceptsLoss: Bool = false) throws(StoreError) {
         let path = directory.path
         if !acceptsLoss, let loss = QueueLoss(beforeOpening: path) { throw loss.error(in: path) }

@@ -4,12 +4,16 @@ import SignalboxStore
 import Synchronization
 
 /// A record of the queue outside of the queue's own files: its identity, and the last numbers that it assigned. A
-/// queue that is behind its record lost commits.
+/// queue that is behind its record lost commits. Stored as one line in `queue.id`.
 struct QueueRecord: Sendable, Equatable {
+    /// 32 hexadecimal digits, random and fixed for the life of the queue.
     let identity: String
+    /// The last number of an event that was assigned; 0 for none.
     var event: Int64
+    /// The last number of a delivery that was assigned; 0 for none.
     var delivery: Int64
 
+    /// The path of the record; a file of its own, so that it survives the loss of the queue.
     static func path(in directory: String) -> String { directory + "/queue.id" }
 
     /// Has a constant length, so that it is overwritten in place and never half written.
@@ -17,7 +21,7 @@ struct QueueRecord: Sendable, Equatable {
 }
 
 extension QueueRecord {
-    /// The values in the queue itself.
+    /// The values in the queue itself. Throws ``DamagedValue`` when the row of the identity is missing.
     init(of db: Database) throws {
         guard let identity = try db.row("SELECT id FROM identity")?.text(0) else { throw StoredNumbers.missing }
         self.init(
@@ -47,7 +51,8 @@ final class QueueRecordKeeper: Sendable {
         if file >= 0 { close(file) }
     }
 
-    /// Maintains a record from now on. Only the owner of a data directory calls this, once.
+    /// Maintains a record from now on. Only the owner of a data directory calls this, once. Throws
+    /// ``StoreError/directory(path:reason:)`` when `queue.id` cannot be opened.
     func begin(_ record: QueueRecord, in directory: String) throws(StoreError) {
         let file = open(QueueRecord.path(in: directory), O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .directory(path: directory, reason: String(cString: strerror(errno))) }
@@ -55,7 +60,8 @@ final class QueueRecordKeeper: Sendable {
         Self.write(record, to: file)
     }
 
-    /// Called after a commit, with the last numbers that it assigned.
+    /// Called after a commit, with the last numbers that it assigned. Numbers never decrease. Does nothing before
+    /// ``begin(_:in:)``. `nil`: no such number was assigned.
     func advance(event: Int64?, delivery: Int64?) {
         guard event != nil || delivery != nil else { return }
         state.withLock { state in
@@ -75,14 +81,17 @@ final class QueueRecordKeeper: Sendable {
 }
 
 /// The numbers of events and deliveries. They grow even when the last row is removed: a reused number would name
-/// another row to a client that still holds it.
+/// another row to a client that still holds it. The table `identity` keeps the largest removed number, because
+/// `max(seq)` alone would fall after a removal.
 enum StoredNumbers {
     static let missing = DamagedValue("the table identity has no row")
 
+    /// 0 for a queue that never held an event.
     static func lastEvent(in db: Database) throws -> Int64 {
         try last("SELECT max(coalesce((SELECT max(seq) FROM events), 0), last_event) FROM identity", in: db)
     }
 
+    /// 0 for a queue that never held a delivery.
     static func lastDelivery(in db: Database) throws -> Int64 {
         try last("SELECT max(coalesce((SELECT max(id) FROM deliveries), 0), last_delivery) FROM identity", in: db)
     }
@@ -92,7 +101,7 @@ enum StoredNumbers {
         return last
     }
 
-    /// Called before rows are removed.
+    /// Called before rows are removed. Must run in the same transaction as the removal.
     static func keep(in db: Database) throws {
         try db.run(
             """

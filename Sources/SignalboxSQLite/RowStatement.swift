@@ -4,21 +4,23 @@ import SignalboxNotification
 
 /// A statement that runs once for each row of a large write, with arguments bound directly to SQLite.
 ///
-/// GRDB makes a value of every argument and tells its observers of every statement, which costs more than SQLite itself
-/// needs for a row. This queue has no observers. For use on the writer's thread, within its transaction.
+/// GRDB makes a value of every argument and tells its observers of every statement, which costs more than SQLite
+/// itself needs for a row. This queue has no observers. For use on the writer's thread, within its transaction. A
+/// statement from the cache is shared, so only one `RowStatement` for the same SQL may run at a time.
 struct RowStatement {
     // Kept because it owns the handle.
     private let statement: Statement
     private let connection: OpaquePointer?
     private let space = ArgumentSpace()
 
-    /// Takes the statement from the connection's cache.
+    /// Takes the statement from the connection's cache. Throws for SQL that does not compile.
     init(_ db: Database, sql: String) throws {
         statement = try db.cachedStatement(sql: sql)
         connection = db.sqliteConnection
     }
 
-    /// Runs the statement once. `bind` binds every argument, in their order.
+    /// Runs the statement once. `bind` binds every argument, in their order. Traps when `bind` leaves out an argument.
+    /// Throws `DatabaseError`, and leaves the statement ready for its next run.
     func run(_ bind: (inout Arguments) -> Void) throws {
         let handle = statement.sqliteStatement
         var arguments = Arguments(handle: handle, space: space.bytes)
@@ -52,7 +54,9 @@ struct RowStatement {
     }
 
     /// The arguments of one run, bound one after another. Strings and bytes are copied next to each other into memory
-    /// that is used again for every row. SQLite copies arguments that do not fit.
+    /// that is used again for every row. SQLite copies arguments that do not fit. The `bind` functions count positions
+    /// by themselves. A nil value becomes NULL. The first failure is stored and thrown by the run; later arguments are
+    /// still counted.
     struct Arguments {
         private let handle: OpaquePointer
         private var space: Slice<UnsafeMutableRawBufferPointer>
@@ -88,6 +92,7 @@ struct RowStatement {
             bind(text: UnsafeRawPointer(room.baseAddress), room.count, Self.lasting)
         }
 
+        /// Binds a BLOB. An empty array stays distinct from NULL.
         mutating func bind(_ value: [UInt8]?) {
             guard let value else { return null() }
             value.withUnsafeBytes { bytes in
@@ -111,12 +116,14 @@ struct RowStatement {
             return (UnsafeRawPointer(room.baseAddress), Self.lasting)
         }
 
+        /// Takes the next bytes of the space; nil when too few are left.
         private mutating func room(for count: Int) -> UnsafeMutableRawBufferPointer? {
             guard count <= space.count else { return nil }
             defer { space = space.dropFirst(count) }
             return UnsafeMutableRawBufferPointer(rebasing: space.prefix(count))
         }
 
+        /// Counts one argument and keeps the first error.
         private mutating func check(_ code: CInt) {
             count += 1
             if code != SQLITE_OK, failure == nil { failure = code }

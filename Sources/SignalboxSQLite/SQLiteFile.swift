@@ -6,17 +6,27 @@ import SignalboxStore
 import Synchronization
 
 /// The file of a queue, with the state that its readers and its writer share. WAL mode, `synchronous=FULL`, one
-/// connection that writes. A class because it owns the connections.
+/// connection that writes. A class because it owns the connections. Safe for concurrent use: the pool serialises
+/// writers, and each other part locks its own state.
 final class SQLiteFile: Sendable {
+    /// One writing connection and up to three reading ones.
     let pool: DatabasePool
+    /// The path of `queue.db`, for error messages.
     let path: String
+    /// The wall clock, with the jump since the last committed transaction.
     let clock: StoreClock
+    /// The leases that are held in memory, and the callbacks that wake destinations and downloads.
     let lanes = Lanes()
+    /// Damage and failed commits, as readiness reports them.
     let health = StoreHealth()
+    /// Written after each commit that appends, once ``SQLiteQueue/init(of:acceptsLoss:)`` has begun it.
     let record = QueueRecordKeeper()
+    /// Categories that need no write for now.
     let categories = KnownCategories()
+    /// Called after each committed transaction.
     let checkpointer: Checkpointer
-    /// Names this process in the leases that it gives out.
+    /// Names this process in the leases that it gives out. A settlement with the number of another process has no
+    /// effect.
     let holder = UInt64.random(in: 1 ... .max)
 
     /// Seconds that SQLite waits for the lock of another process. A commit may wait behind one other write that waits
@@ -39,6 +49,7 @@ final class SQLiteFile: Sendable {
     /// Must run before SQLite is used. When another component has used it, SQLite keeps counting its memory.
     private static let countsNoMemory: Void = { _ = sb_sqlite_count_no_memory() }()
 
+    /// Applies all pending migrations. An error leaves the file as the last completed migration made it.
     private static func open(_ path: String, mustExist: Bool) throws -> DatabasePool {
         countsNoMemory
         var configuration = Configuration()
@@ -47,8 +58,8 @@ final class SQLiteFile: Sendable {
         configuration.maximumReaderCount = 3
         // Foreign-key checks slow down every insert and force a statement journal on bulk inserts.
         configuration.foreignKeysEnabled = false
-        // Both take effect only before the first table is made. Free pages go back to the file system. A page of twice
-        // the usual size holds half a dozen events, so a commit writes fewer pages.
+        // Both settings take effect only before the first table is created. Free pages go back to the file system. A
+        // page of twice the usual size holds half a dozen events, so a commit writes fewer pages.
         configuration.prepareDatabase { db in
             guard !db.configuration.readonly else { return }
             try db.execute(sql: "PRAGMA page_size = 8192; PRAGMA auto_vacuum = INCREMENTAL")
@@ -73,12 +84,15 @@ final class SQLiteFile: Sendable {
 
     // MARK: Transactions
 
+    /// Runs `body` in a read transaction, which sees one snapshot and does not block the writer. Throws
+    /// ``StoreError``, and records damage.
     func read<T: Sendable>(_ body: @escaping @Sendable (Database) throws -> T) async throws(StoreError) -> T {
         do { return try await pool.read(body) } catch { throw failure(error) }
     }
 
     /// Performs a write transaction on the writer's connection. `body` receives its time. Before `body`, all waits
-    /// follow a clock that was set, so that no transaction mixes times of two clocks.
+    /// follow a clock that was set, so that no transaction mixes times of two clocks. Takes the write lock at the
+    /// start (`BEGIN IMMEDIATE`) and waits up to ``busyTime`` for another process.
     func transaction<T>(in db: Database, _ body: (Date) throws -> T) throws -> T {
         let time = clock.read()
         var isMoved = false
@@ -102,7 +116,7 @@ final class SQLiteFile: Sendable {
         return result
     }
 
-    /// Converts an error of SQLite. Remembers damage.
+    /// Converts an error of SQLite. Remembers damage. From then on ``StoreHealth/damage`` rejects new events.
     func failure(_ error: any Error) -> StoreError {
         let reason = StoreError(error, path: path)
         health.recordDamage(reason)

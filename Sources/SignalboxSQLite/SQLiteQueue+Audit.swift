@@ -31,11 +31,13 @@ extension SQLiteQueue {
         }
     }
 
-    /// Collects content that cannot be read.
+    /// Collects content that cannot be read. Continues with the rest of the file, so that one audit names every
+    /// damaged part.
     private struct DamageNotes {
         let path: String
         private(set) var lines: [String] = []
 
+        /// Returns `empty` for damaged content. Rethrows other errors.
         mutating func reading<T>(_ subject: String, orElse empty: T, _ body: () throws -> T) throws -> T {
             do {
                 return try body()
@@ -47,7 +49,7 @@ extension SQLiteQueue {
         }
     }
 
-    /// The defects that SQLite finds.
+    /// The defects that SQLite finds. Runs `PRAGMA integrity_check`, which reads the whole file.
     private static func findings(in db: Database, _ notes: inout DamageNotes) throws -> [String] {
         /// `subject`: a table, or the maximum number of findings.
         func check(_ subject: String) throws -> [String] {
@@ -59,7 +61,8 @@ extension SQLiteQueue {
             .flatMap { table in try notes.reading(table, orElse: []) { try check(table) } }
     }
 
-    /// Rows that SQLite accepts, but with values that the gateway never writes.
+    /// Rows that SQLite accepts, but with values that the gateway never writes. Reads all events and deliveries, and
+    /// reports a count and the first reason for each table.
     private static func unreadable(in db: Database) throws -> [String] {
         func find(_ table: String, _ columns: String, _ read: (StoredRow) throws -> Void) throws -> [String] {
             var (count, first) = (0, String?.none)
@@ -86,6 +89,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// One for each destination that the ledger or a delivery names, in the order of names.
     private static func accounts(in db: Database) throws -> [Audit.Account] {
         var present = try db.deliveryCounts()
         let states = DeliveryRecord.State.allCases

@@ -74,38 +74,44 @@ extension SQLiteQueue {
 }
 
 extension SQLiteFile {
-    /// Reads the destinations that accept nothing, and passes them to the lanes.
+    /// Reads the destinations that accept nothing, and passes them to the lanes. Called at the start, and when another
+    /// process changed the file.
     func adoptStatuses(in db: Database) throws {
         lanes.adopt(inactive: Set(try db.states().keys), withheld: Set(try db.withheld().keys))
     }
 }
 
 extension Database {
+    /// Replaces an earlier state. `since`: the time of the transaction.
     func set(_ state: DestinationState, reason: String?, since: Date, of destination: DestinationName) throws {
         try run(
             "INSERT OR REPLACE INTO destinations (name, state, reason, since) VALUES (?, ?, ?, ?)",
             [destination.name, state.rawValue, reason, since.milliseconds])
     }
 
+    /// Paused and disabled destinations.
     fileprivate func states() throws -> [DestinationName: DestinationStatus] {
         try byDestination("SELECT name, state, reason, since FROM destinations") { row in
             DestinationStatus(try row.word(1), reason: try row.optionalText(2), since: try row.date(3))
         }
     }
 
+    /// Destinations that wait for a permission.
     fileprivate func withheld() throws -> [DestinationName: DestinationStatus] {
         try byDestination("SELECT destination, reason, since FROM withheld") { row in
             DestinationStatus(withheld: try row.text(1), since: try row.date(2))
         }
     }
 
+    /// Destinations that the gateway leaves alone for now.
     fileprivate func backoffs() throws -> [DestinationName: DestinationBackoff] {
         try byDestination("SELECT destination, kind, reason, since, until FROM backoffs") { row in
             DestinationBackoff(try row.word(1), reason: try row.text(2), since: try row.date(3), until: try row.date(4))
         }
     }
 
-    /// Reads rows whose first column is the name of a destination.
+    /// Reads rows whose first column is the name of a destination. The tables are small: one row for each destination
+    /// at most.
     private func byDestination<T>(
         _ sql: String, _ value: (StoredRow) throws -> T
     ) throws -> [DestinationName: T] {

@@ -138,6 +138,7 @@ extension SQLiteQueue {
 }
 
 extension Database {
+    /// Reads every delivery; for the audit and replays, not for metrics.
     func deliveryCounts() throws -> [DestinationName: [DeliveryRecord.State: Int]] {
         try rows("SELECT destination, state, count(*) FROM deliveries GROUP BY destination, state")
             .reduce(into: [:]) { counts, row in
@@ -145,13 +146,15 @@ extension Database {
             }
     }
 
+    /// 0 when there is no row.
     func count(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> Int {
         try row(sql, arguments)?.count(0) ?? 0
     }
 }
 
 extension DeliveryFilter {
-    /// A condition over `deliveries d`.
+    /// A condition over `deliveries d`. Values are arguments of the statement; only the number of ids is part of the
+    /// SQL.
     var sql: (condition: String, arguments: StatementArguments) {
         var conditions: [String] = ["1"]
         var arguments = StatementArguments()

@@ -39,7 +39,7 @@ extension SQLiteQueue {
         return jobs
     }
 
-    /// Requests failed downloads again whose pause is over.
+    /// Requests failed downloads again whose pause is over. Writes only if a pause is over.
     private func requestAgain() async throws(StoreError) {
         guard let next = try await nextMediaDue(), next <= now else { return }
         try await write { db, now in
@@ -99,15 +99,20 @@ extension SQLiteQueue {
     }
 }
 
-/// Finds due downloads host by host in an index, so that the waiting downloads of a busy host are not read.
+/// Finds due downloads host by host in an index, so that the waiting downloads of a busy host are not read. Hosts take
+/// turns: the search starts after the host that was served last and wraps around.
 struct MediaSearch {
     let limit: Int
+    /// The most concurrent downloads of one host.
     let perHost: Int
+    /// Downloads in progress, by host.
     let busy: [String: Int]
+    /// Downloads in progress, by number.
     let excluding: Set<Int64>
     private(set) var jobs: [MediaJob] = []
 
-    /// Searches the hosts after one, in their order, up to another.
+    /// Searches the hosts after one, in their order, up to another. Throws ``DamagedValue`` when the index of hosts
+    /// does not advance, because the search would not end.
     mutating func run(after start: String, upTo end: String?, in db: Database) throws {
         var position = start
         while jobs.count < limit,
@@ -132,16 +137,19 @@ struct MediaSearch {
         }
     }
 
+    /// A step in the index `media_wanted`, so its cost does not depend on the number of downloads.
     static let nextHost = """
         SELECT min(host) FROM media WHERE state = 'wanted' AND host > :position AND (:end IS NULL OR host <= :end)
         """
+    /// The downloads of one host, the longest due first.
     static let line = """
         SELECT id, url, attempts, etag, last_modified, sha256 IS NOT NULL FROM media
         WHERE state = 'wanted' AND host = ? ORDER BY due, id
         """
 }
 
-/// Reads held deliveries, with the state of their files.
+/// Reads held deliveries, with the state of their files. Bounded by the number of deliveries and by the bytes of their
+/// bodies.
 struct HeldSearch: Sendable {
     let now: Int64
     /// Bytes that further bodies may have. The first body may have any size.
@@ -155,19 +163,24 @@ struct HeldSearch: Sendable {
     private(set) var unreadable: [Int64] = []
     private(set) var damage: StoreError?
 
+    /// A wait without a delivery to release.
     struct Ended: Sendable, Equatable {
         let delivery: Int64
         let event: Int64
     }
 
+    /// Deliveries whose files are ready come first, then those whose wait is over.
     static func ids(upTo limit: Int, by now: Int64, in db: Database) throws -> [Int64] {
         let ready = try db.rows(Self.ready, [limit]).map { try $0.number(0) }
         guard ready.count < limit else { return ready }
         return ready + (try db.rows(Self.over, [now, limit - ready.count]).map { try $0.number(0) })
     }
 
+    /// Served by the index `media_waits_ready`.
     static let ready = "SELECT delivery FROM media_waits WHERE ready = 1 ORDER BY delivery LIMIT ?"
+    /// Served by the index `media_waits_until`.
     static let over = "SELECT delivery FROM media_waits WHERE until <= ? AND ready = 0 ORDER BY until LIMIT ?"
+    /// The downloads of one event, with their stored files.
     static let states = """
         SELECT m.url, m.state, e.done, m.reason, m.words, m.remarks,
             m.sha256, f.bytes, f.type, f.width, f.height, f.duration
@@ -175,7 +188,8 @@ struct HeldSearch: Sendable {
         WHERE e.event = ?
         """
 
-    /// Adds deliveries while there is room. A damaged one does not block the others.
+    /// Adds deliveries while there is room. A damaged one does not block the others. Rethrows errors other than
+    /// damage.
     mutating func run(_ ids: some Sequence<Int64>, path: String, in db: Database) throws {
         for id in ids {
             do {
@@ -214,6 +228,7 @@ struct HeldSearch: Sendable {
         return true
     }
 
+    /// Deliveries of one event are neighbours, so the files of the last event are reused.
     private mutating func media(of event: Int64, isOver: Bool, in db: Database) throws -> [String: MediaState] {
         if let last, last.event == event, last.isOver == isOver { return last.media }
         let media = try db.rows(Self.states, [event]).reduce(into: [:]) { media, row in

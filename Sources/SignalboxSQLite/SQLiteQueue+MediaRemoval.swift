@@ -4,7 +4,7 @@ package import SignalboxStore
 
 /// Removal of downloads and files.
 extension SQLiteQueue {
-    /// The most files or URLs that one step reads, and the most rows that name one of them.
+    /// Limits the files or URLs of one step, and the rows that refer to each of them.
     private static let step = 500
 
     package func removeMedia(
@@ -32,7 +32,8 @@ extension SQLiteQueue {
         return removed
     }
 
-    /// Forgets URLs that no event waits for. True when there may be more.
+    /// Forgets URLs that no event waits for. True when there may be more. `state`: `stored` or `failed`. The files of
+    /// forgotten URLs stay until they are unused.
     private func forgetURLs(in state: String, checkedBefore date: Date) async throws(StoreError) -> Bool {
         try await write { db, _ in
             try db.run(
@@ -80,33 +81,39 @@ extension SQLiteQueue {
     }
 }
 
-/// One step of a removal of files, least recently used first.
+/// One step of a removal of files, least recently used first. Runs in one transaction. After its commit, the caller
+/// removes the files from the disk.
 struct MediaRemoval: Sendable {
+    /// In milliseconds since 1970. Files that were used earlier are removed regardless of the limit on bytes.
     let usedBefore: Int64
     /// Bytes beyond the limit.
     private(set) var surplus: Int64
     let step: Int
+    /// SHA-256 digests of the files.
     private(set) var removed: [String] = []
     /// The position at which the next step continues; nil when there is none.
     private(set) var next: Position?
 
+    /// The last file that was read, by its use and its number.
     struct Position: Sendable {
         var usedAt = Int64.min
         var id: Int64 = 0
     }
 
     private enum Finding {
-        /// A waiting delivery points to it, or may come to.
+        /// A waiting delivery links to the file, or may link to it after a download.
         case needed
         case removed
-        /// More rows name it than one step removes.
+        /// The file has more references than one step removes.
         case named
     }
 
+    /// Served by the index `files_used`, the least recently used first.
     static let files = """
         SELECT id, sha256, bytes, used_at FROM files WHERE (used_at, id) > (?, ?) ORDER BY used_at, id LIMIT ?
         """
 
+    /// Throws ``DamagedValue`` for an index that is out of order.
     mutating func run(after start: Position, in db: Database) throws {
         let rows = try db.rows(Self.files, [start.usedAt, start.id, step])
         var position = start
@@ -128,6 +135,7 @@ struct MediaRemoval: Sendable {
         next = rows.count == step ? position : nil
     }
 
+    /// Forgets a file with at most one step of events and URLs.
     private func forget(_ id: Int64, _ sha256: String, in db: Database) throws -> Finding {
         // Events that wait are likely to be the newest.
         let events = try db.rows(
@@ -151,7 +159,8 @@ struct MediaRemoval: Sendable {
 }
 
 extension Database {
-    /// Forgets the file of a URL. A requested URL stays, and is then downloaded from scratch.
+    /// Forgets the file of a URL. A requested URL stays, and is then downloaded from scratch. Without validators, the
+    /// next download gets the whole file.
     fileprivate func forget(url: Int64) throws {
         let changed = try run(
             """

@@ -5,7 +5,7 @@ package import SignalboxStore
 
 /// Removal of events, deliveries, requests and categories.
 extension SQLiteQueue {
-    /// The most rows that one step removes.
+    /// The most rows that one step removes. Small steps let other writes of the gateway run in between.
     private static let step = 500
 
     package func remove(beyond retention: Retention, pause: () async -> Void) async throws(StoreError) -> Int {
@@ -28,7 +28,8 @@ extension SQLiteQueue {
         return removed
     }
 
-    /// Removes the oldest ended events, and requests that are as old, until the file is small enough.
+    /// Removes the oldest ended events, and requests that are as old, until the file is small enough. Events with
+    /// waiting deliveries stay, so the file may remain larger. `pause` is called between the steps.
     private func remove(
         beyondBytes limit: Int64, at now: Date, pause: () async -> Void
     ) async throws(StoreError) -> Int {
@@ -50,7 +51,7 @@ extension SQLiteQueue {
     }
 
     /// Reads events after `start`, the oldest first, and removes those beyond the limits. `next`: the last event that
-    /// was read; nil when no later one can be removed. `last`: the time at which it was accepted.
+    /// was read; nil when no later one can be removed. `last`: the time at which it was accepted. One transaction.
     private func removeStep(
         _ limits: Retention.Limits, after start: Int64
     ) async throws(StoreError) -> (removed: Int, next: Int64?, last: Date?) {
@@ -116,7 +117,8 @@ extension SQLiteQueue {
 
     // MARK: The file
 
-    /// Bytes of the file that are in use, without the write-ahead log.
+    /// Bytes of the file that are in use, without the write-ahead log. Cheap: SQLite keeps these numbers in the file's
+    /// header.
     func fileBytes() async throws(StoreError) -> Int64 {
         try await file.read { db in
             let pages = try db.number("PRAGMA page_count") ?? 0
@@ -126,7 +128,7 @@ extension SQLiteQueue {
     }
 
     /// Returns free pages to the file system, some at a time. A file that an earlier version made keeps them for later
-    /// use.
+    /// use. Ends when no further page becomes free. Throws when a write fails.
     private func shrink() async throws(StoreError) {
         var before = Int64.max
         while true {
@@ -152,7 +154,8 @@ extension SQLiteQueue {
         }
     }
 
-    /// Forgets categories that were not seen for too long, and those beyond the count.
+    /// Forgets categories that were not seen for too long, and those beyond the count. Removes up to two steps of
+    /// categories in each transaction.
     private func forgetCategories(
         beyond retention: CategoryRetention, at now: Date, pause: () async -> Void
     ) async throws(StoreError) {
@@ -175,6 +178,7 @@ extension SQLiteQueue {
 }
 
 extension Database {
+    /// Removes the event with its attempts, variants and waits. The caller has checked that no delivery waits.
     fileprivate func removeWithDeliveries(event: Int64) throws {
         for row in try rows("SELECT id, destination, state FROM deliveries WHERE event = ?", [event]) {
             try countRemoved(row.word(2), of: row.text(1))
@@ -208,7 +212,8 @@ extension Database {
         if try !flag("SELECT 1 FROM deliveries WHERE event = ?", [event]) { try remove(event: event) }
     }
 
-    /// Counts a removed delivery in the ledger, so that an audit can tell how many there must be.
+    /// Counts a removed delivery in the ledger, so that an audit can tell how many there must be. Must run in the
+    /// transaction that removes the delivery.
     private func countRemoved(_ state: DeliveryRecord.State, of destination: String) throws {
         let column = state.rawValue
         try run(

@@ -6,14 +6,24 @@ import Synchronization
 
 /// The durable queue in one SQLite file. Writes that are made at the same time share commits. A class because it is
 /// shared state: the file, and which leases are held.
+///
+/// Any number of tasks may call it at the same time. Reads run on up to three connections and see the last commit.
+/// Writes run one group after another on a single connection; a write returns once its commit is synced to the disk.
+///
+/// Errors: ``StoreError/damaged(path:reason:)`` for content that cannot be read, ``StoreError/stalled(for:)`` while a
+/// commit blocks the writer, ``StoreError/undecided(after:)`` for an append whose commit outlasts the deadline,
+/// otherwise ``StoreError/unavailable(reason:)``.
 package final class SQLiteQueue: Store {
     let file: SQLiteFile
+    /// Groups up to 512 writes into one transaction, and gives up on an append after ``StoreLimits/patience``.
     let commits: CommitGroup<SQLiteWrite, SQLiteWrite.Output>
-    /// The version of the file at the last read of changes by other processes.
+    /// The version of the file at the last read of changes by other processes. The value of `PRAGMA data_version` on
+    /// the writer's connection; nil never matches it.
     private let lastVersion: Mutex<Int64?>
-    /// The host of the download that was returned last.
+    /// The host of the download that was returned last. The next search starts after it, so the hosts take turns. Lost
+    /// on restart. Nil before the first download.
     let mediaTurn = Mutex<String?>(nil)
-    /// Damaged held deliveries, which are not released.
+    /// Damaged held deliveries, which are not released. Numbers of deliveries. Grows until the process ends.
     let unreadableHeld = Mutex<Set<Int64>>([])
 
     /// Opens or creates the queue in a data directory. `now`: the wall clock. `elapsed`: time since any start, which
@@ -39,14 +49,17 @@ package final class SQLiteQueue: Store {
         ) { (writes) throws(CommitFailure) in try file.commit(writes) }
     }
 
+    /// Read once, when it is first used.
     private static let start = ContinuousClock.now
 
+    /// Monotonic time since the first use in this process, unaffected by changes of the wall clock.
     package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
 
     package var now: Date { file.clock.now }
     package var health: StoreHealth { file.health }
 
-    /// Changes with each commit of another connection.
+    /// Changes with each commit of another connection. Must run on the writer's connection, because the value is
+    /// relative to the connection that asks.
     private static func version(in db: Database) throws -> Int64? { try db.number("PRAGMA data_version") }
 
     // MARK: Accepting events
@@ -87,12 +100,15 @@ package final class SQLiteQueue: Store {
         }
     }
 
-    /// Throws while a commit takes so long that another write would only wait behind it.
+    /// Throws while a commit takes so long that another write would only wait behind it. Callers check before they
+    /// start a write, so a hanging disk fails requests at once instead of queueing them.
     func checkDisk() throws(StoreError) {
         if let time = commits.commitTime, time >= StoreLimits.longestCommit { throw .stalled(for: time) }
     }
 
-    /// Performs a write transaction that does not belong to a commit group.
+    /// Performs a write transaction that does not belong to a commit group. `body` receives the connection and the
+    /// time of the transaction, runs on the writer's thread, and is rolled back when it throws. It must not change
+    /// lanes: no effect in memory is undone.
     @discardableResult
     func write<T: Sendable>(_ body: @escaping @Sendable (Database, Date) throws -> T) async throws(StoreError) -> T {
         try checkDisk()
@@ -105,7 +121,8 @@ package final class SQLiteQueue: Store {
         }
     }
 
-    /// Performs a write that has no result.
+    /// Performs a write that has no result. Returns once the write is durable. Throws when its group failed, or when
+    /// it alone failed in a second attempt.
     func commit(_ write: SQLiteWrite) async throws(StoreError) { _ = try await commits.write(write) }
 
     // MARK: Lanes
@@ -134,7 +151,8 @@ package final class SQLiteQueue: Store {
         }
     }
 
-    /// The due deliveries that can be read, if the file is known to be damaged; nil otherwise.
+    /// The due deliveries that can be read, if the file is known to be damaged; nil otherwise. Runs before the claim
+    /// and outside its transaction, so the claim checks every result again.
     private func searchAroundDamage(
         _ destination: DestinationName, upTo limit: Int
     ) async throws(StoreError) -> DueSearch? {
@@ -158,7 +176,8 @@ package final class SQLiteQueue: Store {
     }
 
     /// Returns leases to the file. When that fails permanently, releases them in memory only. The file then still says
-    /// that they were begun, which counts one attempt too many and loses nothing.
+    /// that they were begun, which counts one attempt too many and loses nothing. The lanes can then claim these
+    /// deliveries again at once. Rethrows the failure.
     private func giveBack(_ leases: [Lease]) async throws(StoreError) {
         do throws(StoreError) {
             try await commit(.giveBack(leases))
@@ -192,21 +211,25 @@ package final class SQLiteQueue: Store {
         try await expire()
     }
 
-    /// Reads changes by other processes.
+    /// Reads changes by other processes. For example `signalbox destinations pause`, or a retry from the command line.
+    /// Wakes every lane, because any of them may have new work.
     private func adoptChanges() async throws(StoreError) {
         wakeAll()
         try await file.read { [file] in try file.adoptStatuses(in: $0) }
     }
 
     /// Moves all waits along with a clock that was set. Callers that compare stored times with the present call it
-    /// first; transactions do it by themselves.
+    /// first; transactions do it by themselves. The empty write has no effect of its own: each transaction moves the
+    /// waits before its body.
     func followClock() async throws(StoreError) {
         if file.clock.read().jump != nil { try await commit(.giveBack([])) }
     }
 
     package func wakeAll() { file.lanes.wakeAll(at: now) }
 
-    /// Ends waiting deliveries that have expired, also those that wait for a retry.
+    /// Ends waiting deliveries that have expired, also those that wait for a retry. Ends at most 1000 per tick, the
+    /// longest overdue first. Leased deliveries are left to their attempt. The transaction checks each of them again,
+    /// because its state may have changed since the read.
     private func expire() async throws(StoreError) {
         let now = now.milliseconds
         let overdue = try await file.read { db in

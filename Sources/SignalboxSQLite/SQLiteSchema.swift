@@ -2,6 +2,7 @@ import GRDB
 
 /// The tables, and the migrations of older files. Times are milliseconds since 1970.
 enum SQLiteSchema {
+    /// Each migration runs in its own transaction. GRDB records its name in the file, so it runs once.
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         for (name, sql) in migrations { migrator.registerMigration(name) { try $0.execute(sql: sql) } }
@@ -14,6 +15,7 @@ enum SQLiteSchema {
         ("media", media), ("undelivered", undelivered), ("backoffs", backoffs), ("identity", identity),
     ]
 
+    /// Events and their deliveries. A partial index serves each lane in the order of due times.
     private static let first = """
         CREATE TABLE events (
             seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, source TEXT NOT NULL, subject TEXT NOT NULL,
@@ -91,6 +93,7 @@ enum SQLiteSchema {
         ) WITHOUT ROWID;
         """
 
+    /// Bodies that differ from the stored event, one row for each distinct body.
     private static let variants = """
         CREATE TABLE variants (
             id INTEGER PRIMARY KEY, event INTEGER NOT NULL REFERENCES events(seq),
@@ -100,6 +103,7 @@ enum SQLiteSchema {
         ALTER TABLE deliveries ADD COLUMN variant INTEGER; -- none: the event as it is stored
         """
 
+    /// The button sets that payloads defined, newest definition only.
     private static let categories = """
         CREATE TABLE categories (
             identifier TEXT PRIMARY KEY,

@@ -10,10 +10,12 @@ extension Database {
         return changesCount
     }
 
+    /// Returns all rows. For results of bounded size, because they are held in memory at once.
     func rows(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> [StoredRow] {
         try StoredRow.fetchAll(cachedStatement(sql: sql), arguments: arguments)
     }
 
+    /// Returns the first row; nil when there is none.
     func row(_ sql: String, _ arguments: StatementArguments = StatementArguments()) throws -> StoredRow? {
         try StoredRow.fetchOne(cachedStatement(sql: sql), arguments: arguments)
     }
@@ -37,6 +39,7 @@ extension Date {
         return exact.isNaN ? 0 : Int64(min(max(exact, Double(limits.lowerBound)), Double(limits.upperBound)))
     }
 
+    /// The inverse of ``milliseconds``.
     init(milliseconds: Int64) { self.init(timeIntervalSince1970: Double(milliseconds) / 1000) }
 
     static func + (date: Date, wait: Duration) -> Date { date + wait / .seconds(1) }

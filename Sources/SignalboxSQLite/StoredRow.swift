@@ -4,7 +4,8 @@ import GRDB
 /// A row of the file, whose values may be damaged. Every read checks type and bounds, and throws ``DamagedValue``
 /// instead of trapping as GRDB's subscripts do.
 ///
-/// The row is a copy, which stays valid after the next step of its statement.
+/// The row is a copy, which stays valid after the next step of its statement. Columns are counted from 0. Reads
+/// without `optional` in their name throw for NULL.
 struct StoredRow: FetchableRecord {
     private let row: Row
 
@@ -15,6 +16,7 @@ struct StoredRow: FetchableRecord {
 
     // MARK: Numbers
 
+    /// A number within ``numbers``.
     func number(_ column: Int) throws -> Int64 { try required(column, optionalNumber(column), "a number") }
 
     func optionalNumber(_ column: Int) throws -> Int64? {
@@ -41,8 +43,10 @@ struct StoredRow: FetchableRecord {
         return status
     }
 
+    /// True for any number other than 0.
     func flag(_ column: Int) throws -> Bool { try number(column) != 0 }
 
+    /// A time in milliseconds since 1970.
     func date(_ column: Int) throws -> Date { Date(milliseconds: try number(column)) }
 
     func optionalDate(_ column: Int) throws -> Date? {
@@ -51,6 +55,7 @@ struct StoredRow: FetchableRecord {
 
     // MARK: Texts and bytes
 
+    /// A string; the length is not limited here.
     func text(_ column: Int) throws -> String { try required(column, optionalText(column), "a text") }
 
     func optionalText(_ column: Int) throws -> String? {
@@ -67,6 +72,7 @@ struct StoredRow: FetchableRecord {
         return word
     }
 
+    /// A BLOB, or the UTF-8 bytes of a TEXT value.
     func bytes(_ column: Int) throws -> [UInt8] { try required(column, optionalBytes(column), "bytes") }
 
     func optionalBytes(_ column: Int) throws -> [UInt8]? {
@@ -91,6 +97,7 @@ struct StoredRow: FetchableRecord {
         return text
     }
 
+    /// The value as SQLite stores it, without conversions.
     private func storage(_ column: Int) throws -> DatabaseValue.Storage {
         try row.decode(DatabaseValue.self, atIndex: column).storage
     }
@@ -100,12 +107,14 @@ struct StoredRow: FetchableRecord {
         return value
     }
 
+    /// Names the column and the expected type, never the value.
     private func damage(_ column: Int, _ expected: String) -> DamagedValue {
         DamagedValue("column \(Array(row.columnNames)[column]) does not hold \(expected)")
     }
 }
 
 /// A value in the file that the gateway never writes. The reason does not repeat the value.
+/// ``StoreError/init(_:path:)`` converts it to ``StoreError/damaged(path:reason:)``.
 struct DamagedValue: Error {
     let reason: String
 

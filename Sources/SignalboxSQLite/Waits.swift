@@ -4,6 +4,7 @@ import GRDB
 /// Times until which deliveries and downloads wait.
 enum Waits {
     /// How long after the end of its wait a held delivery is sent unchanged, if it was not released. In milliseconds.
+    /// The fallback for a gateway that stops between the end of the wait and the release.
     static let releaseGrace: Int64 = 60_000
 
     /// Moves all waits along with a clock that was set by `jump` seconds and now says `now`, so that they last as long

@@ -4,6 +4,9 @@ import SignalboxNotification
 import SignalboxStore
 
 extension WriteTransaction {
+    /// Stores the events of a request with their deliveries. Returns the positions of duplicates, with the id of the
+    /// earlier event. A request that repeats an earlier one stores no event: it returns the stored answer, or
+    /// `conflicting` for another body.
     mutating func append(_ events: [RoutedEvent], _ request: IdempotentRequest?) throws -> AppendResult {
         if let request, let earlier = try answer(to: request) { return earlier }
         var duplicates: [Int: String] = [:]
@@ -20,7 +23,8 @@ extension WriteTransaction {
         return .appended(duplicates: duplicates)
     }
 
-    /// False for an event with a lasting id that is stored already: then nothing is written.
+    /// Writes the event, its category, its requests for files, its variants and its deliveries. Returns false, and
+    /// writes no row, for an event with a lasting id that is stored already.
     @discardableResult
     mutating func insert(_ routed: RoutedEvent) throws -> Bool {
         let sequence = try rows.nextEvent(in: db)
@@ -40,8 +44,9 @@ extension WriteTransaction {
         return true
     }
 
-    /// `position`: of the order among those of the event. `isReady`: whether all files of the event are settled; nil
-    /// when it has none.
+    /// `position`: the index of the delivery in the event. `isReady`: whether all files of the event are settled; nil
+    /// when it has none. Leases the delivery in memory when it is due, its destination is active and its lane has
+    /// room. Otherwise the delivery waits in the file, and its lane is woken to read it.
     private mutating func insert(
         _ position: Int, of routed: RoutedEvent, _ sequence: Int64, variants: [Int64], isReady: Bool?
     ) throws {
@@ -55,7 +60,8 @@ extension WriteTransaction {
             let grace = TimeInterval(Waits.releaseGrace) / 1000
             due = max(due, until + grace, now + grace)
         }
-        // Only the writer takes room, so there still is some afterwards. An idle destination begins no attempts.
+        // Only the writer reserves room in a lane, so the check still holds at the reservation below. An idle
+        // destination begins no attempts.
         let isIdle = accept(destination)
         let isFresh =
             !isIdle && until == nil && order.notBefore.map { $0 <= now } ?? true
@@ -81,6 +87,7 @@ extension WriteTransaction {
         }
     }
 
+    /// Returns the row of the variant.
     private func insert(variant: [UInt8], of event: Int64) throws -> Int64 {
         try RowStatement(db, sql: "INSERT INTO variants (event, body) VALUES (?, ?)").run { row in
             row.bind(event)
@@ -91,6 +98,8 @@ extension WriteTransaction {
 
     // MARK: Repeats
 
+    /// The answer to an earlier request with the same key and source within ``StoreLimits/requestMemory``; nil when
+    /// there is none.
     private func answer(to request: IdempotentRequest) throws -> AppendResult? {
         let row = try db.row(
             "SELECT digest, status, answer FROM requests WHERE source = ? AND key = ? AND at > ?",
@@ -100,6 +109,7 @@ extension WriteTransaction {
         return .repeated(StoredAnswer(status: try row.httpStatus(1), body: try row.bytes(2)))
     }
 
+    /// Replaces an expired entry with the same key.
     private func remember(_ request: IdempotentRequest, _ answer: StoredAnswer) throws {
         try db.run(
             "INSERT OR REPLACE INTO requests (source, key, digest, answer, status, at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -109,7 +119,8 @@ extension WriteTransaction {
             ])
     }
 
-    /// The id of the event that this one repeats. Records the event as the first when it repeats none.
+    /// The id of the event that this one repeats. Records the event as the first when it repeats none. A repeat causes
+    /// no write.
     private func duplicate(_ routed: RoutedEvent) throws -> String? {
         guard let dedupe = routed.dedupe else { return nil }
         // No source is named "*".
@@ -130,7 +141,8 @@ extension WriteTransaction {
     private static let seenEvery: Int64 = 3_600_000
 
     /// Records that an event has these buttons. A known category that was seen within the hour costs no write, and no
-    /// read either when its name identifies its definition. A new definition replaces the old one.
+    /// read either when its name identifies its definition. A new definition replaces the old one. The identifier
+    /// counts as known before the commit; a failed commit takes that back.
     private mutating func see(_ category: DefinedCategory) throws {
         if category.isNamedByDefinition, file.categories.contains(category.identifier, at: now) { return }
         guard let record = category.record else { return }

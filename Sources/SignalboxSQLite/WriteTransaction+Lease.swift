@@ -9,7 +9,8 @@ extension WriteTransaction {
 
     /// Leases due deliveries, oldest first, and records that their attempts have begun: after a crash, those attempts
     /// may have been made. `found`: the result of a search outside of this transaction; nil searches here. Skips a
-    /// delivery with unreadable values, so that it does not block the others.
+    /// delivery with unreadable values, so that it does not block the others. An expired delivery ends here instead of
+    /// being leased.
     mutating func claim(from destination: DestinationName, upTo limit: Int, of found: DueSearch?) throws -> [Lease] {
         var search = found ?? DueSearch(of: destination, limit: limit, file.lanes)
         if found == nil { try search.run(by: now, in: db) }
@@ -28,7 +29,8 @@ extension WriteTransaction {
         return leases
     }
 
-    /// Begins an attempt; nil when the delivery cannot be sent now.
+    /// Begins an attempt; nil when the delivery cannot be sent now. Throws ``DamagedValue`` for a delivery that cannot
+    /// be read.
     private func begin(_ due: DueDelivery) throws -> Lease? {
         if let notAfter = due.notAfter, notAfter <= now {
             try expire(due.id)
@@ -50,9 +52,12 @@ extension WriteTransaction {
 
     // MARK: Settling
 
-    /// A lease is current while its attempt is the last one begun and has not ended.
+    /// A lease is current while its attempt is the last one begun and has not ended. Arguments: the delivery and the
+    /// number of its attempt.
     private static let currentLease = "id = ? AND state = 'waiting' AND begun = ? AND attempts < begun"
 
+    /// Returns `lost` and changes no row when the lease is no longer current: another settlement, a purge or another
+    /// process came first. A successor is inserted only with a recorded outcome.
     mutating func settle(_ settlement: Settlement) throws -> SettlementResult {
         let lease = settlement.lease
         var due: Date?
@@ -126,8 +131,8 @@ extension WriteTransaction {
         return update.changes > 0
     }
 
-    /// Records that the attempt of a lease was not made; false when the lease is not current. It cannot have been
-    /// forgiven either.
+    /// Records that the attempt of a lease was not made; false when the lease is not current. Such an attempt cannot
+    /// be forgiven, so `forgiven` is at most `attempts`. The number of the attempt is used again.
     func giveBack(_ lease: Lease) throws -> Bool {
         guard lease.fence.holder == file.holder else { return false }
         let changed = try db.run(
@@ -136,6 +141,7 @@ extension WriteTransaction {
         return changed > 0
     }
 
+    /// Asked only for second and later attempts, before the former attempt is copied.
     private func isCurrent(_ lease: Lease) throws -> Bool {
         try db.flag(
             "SELECT 1 FROM deliveries WHERE \(Self.currentLease)", [lease.delivery, lease.fence.attempt])
@@ -143,7 +149,8 @@ extension WriteTransaction {
 
     // MARK: Ends without an attempt
 
-    /// Ends a delivery if it has expired. It may have changed since it was found.
+    /// Ends a delivery if it has expired. It may have changed since it was found. Has no effect on a delivery that was
+    /// rescheduled or has ended.
     func expire(_ delivery: Int64) throws {
         let isOver = try db.flag(
             "SELECT 1 FROM deliveries WHERE id = ? AND state = 'waiting' AND not_after <= ?",
@@ -151,6 +158,7 @@ extension WriteTransaction {
         if isOver { try end(delivery) }
     }
 
+    /// Sets the state `expired`. Has no effect on a delivery that has ended.
     private func end(_ delivery: Int64) throws {
         let begun = try db.number(
             "SELECT begun FROM deliveries WHERE id = ? AND state = 'waiting' AND begun > attempts", [delivery])
@@ -158,7 +166,8 @@ extension WriteTransaction {
         try db.run("UPDATE deliveries SET state = 'expired' WHERE id = ? AND state = 'waiting'", [delivery])
     }
 
-    /// Records an attempt of a process that ended during it.
+    /// Records an attempt of a process that ended during it. `number`: of the attempt. The destination may have
+    /// received it, so the attempt counts.
     private func recordInterrupted(_ delivery: Int64, number: Int) throws {
         try keepLastAttempt(of: delivery)
         try db.run(
@@ -170,7 +179,8 @@ extension WriteTransaction {
             """, [number, delivery])
     }
 
-    /// Moves the last attempt, which is stored with its delivery, to the other attempts.
+    /// Moves the last attempt, which is stored with its delivery, to the other attempts. Has no effect before the
+    /// first attempt, and when the attempt was copied already.
     private func keepLastAttempt(of delivery: Int64) throws {
         try db.run(
             """

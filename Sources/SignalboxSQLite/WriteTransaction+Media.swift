@@ -3,7 +3,7 @@ import GRDB
 import SignalboxNotification
 import SignalboxStore
 
-/// A URL that was looked up.
+/// A URL that was looked up. Valid within one transaction, until a download is settled.
 struct KnownURL {
     let id: Int64
     /// Whether its file, or its failure, counts without another download.
@@ -12,13 +12,15 @@ struct KnownURL {
 
 /// Media of appended events.
 extension WriteTransaction {
-    /// For how long a failed download is not requested again, in milliseconds.
+    /// For how long a failed download is not requested again, in milliseconds. Many events of a campaign name the same
+    /// broken URL.
     private static let failureMemory: Int64 = 60_000
     /// The time of the last use of a file is updated at most this often, in milliseconds.
     private static let usedEvery: Int64 = 3_600_000
 
     /// Requests the files that an event waits for: those that are unknown, stale, or failed a while ago. `isHeld`:
-    /// whether any delivery of the event waits. True when all of them are settled.
+    /// whether any delivery of the event waits. True when all of them are settled. Looks each URL up once per
+    /// transaction.
     mutating func request(_ list: [String], for event: Int64, isHeld: Bool) throws -> Bool {
         var isReady = true
         for url in list {
@@ -34,6 +36,8 @@ extension WriteTransaction {
         return isReady
     }
 
+    /// Looks the URL up, or requests it for the first time. A stale or long failed one is requested again with a new
+    /// retry budget.
     private func request(_ url: String) throws -> KnownURL {
         let now = now.milliseconds
         let row = try db.row("SELECT id, state, checked_at, fresh_until FROM media WHERE url = ?", [url])
@@ -60,7 +64,8 @@ extension WriteTransaction {
         return KnownURL(id: id, isSettled: isSettled)
     }
 
-    /// Records that a delivery is held.
+    /// Records that a delivery is held. `until`: the latest release. `isReady`: whether it can be released now.
+    /// `transformRoute`: the route that transforms the event on release; nil for none.
     func hold(_ delivery: Int64, of event: Int64, until: Date, isReady: Bool, transformRoute: String?) throws {
         try db.run(
             "INSERT INTO media_waits (delivery, event, until, ready, shape) VALUES (?, ?, ?, ?, ?)",
@@ -94,6 +99,7 @@ extension WriteTransaction {
             ])
     }
 
+    /// Protects the file from removal while a delivery of the event waits. Has no effect for an unknown file.
     private func use(_ sha256: String, by event: Int64) throws {
         try db.run(
             "INSERT OR IGNORE INTO event_files (event, file) SELECT ?, id FROM files WHERE sha256 = ?", [event, sha256])
@@ -105,6 +111,7 @@ extension WriteTransaction {
     /// The longest explanation that is stored.
     private static let longestWords = 1000
 
+    /// Wakes the downloads when it makes deliveries ready for their release.
     mutating func settle(_ settlement: MediaSettlement) throws {
         urls = [:]
         let job = settlement.job
@@ -116,7 +123,8 @@ extension WriteTransaction {
         try db.run(Self.becomeDone, [job])
     }
 
-    /// Returns whether the download has ended. `isKept`: whether an older file is stored.
+    /// Returns whether the download has ended. `isKept`: whether an older file is stored. False for a download that
+    /// will be attempted again.
     private mutating func record(_ end: MediaSettlement.End, of job: Int64, isKept: Bool) throws -> Bool {
         let now = now.milliseconds
         switch end {
@@ -163,6 +171,7 @@ extension WriteTransaction {
         try db.run("UPDATE media SET \(columns) WHERE id = ?", arguments + [job])
     }
 
+    /// The columns `reason` and `words`, with the explanation cut to ``longestWords`` characters.
     private static func columns(_ failure: MediaFailure) -> StatementArguments {
         [failure.code.rawValue, String(failure.words.prefix(longestWords))]
     }
@@ -174,12 +183,14 @@ extension WriteTransaction {
             AND NOT EXISTS (SELECT 1 FROM media_events o
                 WHERE o.event = media_waits.event AND o.done = 0 AND o.media <> :job)
         """
+    /// Must run after ``becomeReady``, which reads the former state.
     static let becomeDone = "UPDATE media_events SET done = 1 WHERE media = ? AND done = 0"
 }
 
 /// Releases of held deliveries.
 extension WriteTransaction {
-    /// Releases a delivery with its final body. If it is no longer held, removes its wait only.
+    /// Releases a delivery with its final body. If it is no longer held, removes its wait only. Deletes the former
+    /// variant unless another delivery of the event has it.
     mutating func release(_ release: MediaRelease) throws {
         let delivery = release.held.delivery
         let row = try db.row(
@@ -218,7 +229,8 @@ extension WriteTransaction {
     }
 
     /// The row of the body that a delivery carries: nil for the event's own, one that another delivery has, or a new
-    /// one. `isPlain`: whether it is the stored event except for its media.
+    /// one. `isPlain`: whether it is the stored event except for its media. Compares bodies, so equal bodies are
+    /// stored once per event.
     private func variant(_ body: Data, of event: Int64, isPlain: Bool) throws -> Int64? {
         if try db.flag("SELECT body = ? FROM events WHERE seq = ?", [body, event]) { return nil }
         let same = try db.number(
@@ -236,6 +248,7 @@ extension Database {
         try run(Self.endEvent, ["event": event])
     }
 
+    /// Argument: the event.
     static let endEvent = """
         DELETE FROM media_events
         WHERE event = :event AND NOT EXISTS (SELECT 1 FROM media_waits WHERE event = :event)

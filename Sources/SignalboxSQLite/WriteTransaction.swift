@@ -3,9 +3,12 @@ import GRDB
 import SignalboxNotification
 import SignalboxStore
 
-/// A write that shares its commit with others.
+/// A write that shares its commit with others. Writes of one group are performed in their order, and all of them are
+/// committed or none.
 enum SQLiteWrite: Sendable {
+    /// The events of one request, and the request itself if it has an idempotency key.
     case append([RoutedEvent], IdempotentRequest?)
+    /// The outcome of one attempt.
     case settle(Settlement)
     /// `of`: the result of an earlier search.
     case claim(DestinationName, upTo: Int, of: DueSearch?)
@@ -13,14 +16,18 @@ enum SQLiteWrite: Sendable {
     case expire([Overdue])
     /// Returns leases whose attempts were never begun.
     case giveBack([Lease])
+    /// The end of one download.
     case settleMedia(MediaSettlement)
+    /// Held deliveries with their final bodies.
     case release([MediaRelease])
 
+    /// A delivery that had expired when it was found.
     struct Overdue: Sendable {
         let delivery: Int64
         let destination: DestinationName
     }
 
+    /// The result that matches the kind of the write; `done` for writes without a result.
     enum Output: Sendable {
         case done
         case appended(AppendResult)
@@ -30,7 +37,9 @@ enum SQLiteWrite: Sendable {
 }
 
 extension SQLiteFile {
-    /// Performs a group of writes in one transaction, and tells the lanes once it is durable.
+    /// Performs a group of writes in one transaction, and tells the lanes once it is durable. Effects in memory follow
+    /// the commit, so no lane sees a delivery that a crash could lose. A failure undoes the reservations and is thrown
+    /// with the information whether one write alone may be its cause; `CommitGroup` then tries each of them alone.
     func commit(_ writes: [SQLiteWrite]) throws(CommitFailure) -> [SQLiteWrite.Output] {
         var effects = WriteTransaction.Effects()
         let outputs: [SQLiteWrite.Output]
@@ -57,10 +66,11 @@ extension SQLiteFile {
 }
 
 /// One transaction of the writer. The leases that it sees do not change until it has ended, because only the writer
-/// begins and ends leases.
+/// begins and ends leases. Lives for one group on the writer's thread. ``finish()`` must be called before the commit.
 struct WriteTransaction {
     let file: SQLiteFile
     let db: Database
+    /// The time of all writes of the group.
     let now: Date
     var rows = AppendedRows()
     var effects = Effects()
@@ -71,13 +81,15 @@ struct WriteTransaction {
     /// Destinations of new deliveries.
     private(set) var accepting: [DestinationName: (isIdle: Bool, count: Int)] = [:]
 
-    /// Counts a new delivery. Returns whether its destination accepts nothing for now.
+    /// Counts a new delivery. Returns whether its destination accepts nothing for now. Reads the state of the
+    /// destination once per transaction, so all its deliveries are treated alike.
     mutating func accept(_ destination: DestinationName) -> Bool {
         let isIdle = accepting[destination]?.isIdle ?? !file.lanes.isActive(destination)
         accepting[destination, default: (isIdle, 0)].count += 1
         return isIdle
     }
 
+    /// Returns the output that belongs to the kind of `write`. An error fails the whole group.
     mutating func perform(_ write: SQLiteWrite) throws -> SQLiteWrite.Output {
         if case .append(let events, let request) = write { return .appended(try append(events, request)) }
         // All other writes read rows that may have been appended before.
@@ -102,7 +114,8 @@ struct WriteTransaction {
         return .done
     }
 
-    /// Writes the gathered rows. Counts new deliveries in the ledger, so that an audit can tell how many there must be.
+    /// Writes the gathered rows. Counts new deliveries in the ledger, so that an audit can tell how many there must
+    /// be. Costs one write per destination, however many events the group has.
     mutating func finish() throws {
         try rows.flush(in: db)
         effects.lastEvent = rows.lastEvent
@@ -118,15 +131,20 @@ struct WriteTransaction {
 
     // MARK: Memory
 
-    /// Changes in memory that follow the commit.
+    /// Changes in memory that follow the commit. ``apply(in:)`` runs after a commit, ``undo(in:)`` after a failure;
+    /// never both.
     struct Effects {
+        /// New deliveries that are leased at once: their rows say that the attempt has begun.
         var fresh: [Lease] = []
         /// Destinations with new deliveries that are in the file only.
         var spilled: Set<DestinationName> = []
         /// The time at which held deliveries are sent without a release.
         var expected: [DestinationName: Date] = [:]
+        /// Leases that ended, with the time of the next attempt; nil when there is none.
         var released: [(lease: Lease, due: Date?)] = []
+        /// Searches that ended, with the leases that they led to.
         var claimed: [(search: DueSearch, leases: [Lease])] = []
+        /// Destinations that a settlement disabled, for example after 410 Gone.
         var disabled: Set<DestinationName> = []
         /// Categories that already count as known.
         var categories: [String] = []
@@ -136,6 +154,7 @@ struct WriteTransaction {
         var lastEvent: Int64?
         var lastDelivery: Int64?
 
+        /// Wakes each lane once. Callbacks run outside the lock of the lanes.
         func apply(in file: SQLiteFile) {
             file.record.advance(event: lastEvent, delivery: lastDelivery)
             file.lanes.withHandOff { handOff in
@@ -152,6 +171,8 @@ struct WriteTransaction {
             if wakesDownloads { file.lanes.wakeDownloads() }
         }
 
+        /// Frees the room that the fresh leases reserved. Claims need no undo: their rows are unchanged and their lane
+        /// retries.
         func undo(in file: SQLiteFile) {
             file.categories.remove(categories)
             file.lanes.withHandOff { handOff in

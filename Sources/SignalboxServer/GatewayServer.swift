@@ -4,12 +4,14 @@ import ServiceLifecycle
 import SignalboxNotification
 package import SignalboxStore
 
-/// The HTTP server of the gateway.
+/// The HTTP server of the gateway. Runs in the service group of the gateway. Its state is shared and safe for
+/// concurrent use.
 package struct GatewayServer: Service {
     /// Largest request body in bytes.
     static let bodyLimit = 8 * 1024 * 1024
 
-    /// Most bytes that all request bodies together may hold in memory.
+    /// Most bytes that all request bodies together may hold in memory. A request beyond it receives 503 with the code
+    /// `gateway-busy`.
     private static let bodyBudget = 256 * 1024 * 1024
 
     private let alarm: QueueAlarm
@@ -35,6 +37,7 @@ package struct GatewayServer: Service {
     }
 
     /// Serves until a graceful shutdown, and returns after the commits of all requests. Throws ``ListenError``.
+    /// Requests in progress get five seconds after the shutdown begins.
     package func run() async throws {
         let direct = DirectResponder { [active] in active.value.notifications.directHandler(for: $0) }
         let result: Result<Void, any Error>
@@ -49,13 +52,14 @@ package struct GatewayServer: Service {
     }
 
     /// Answers later requests by another config. A request is answered by the config that was active when it began.
+    /// Safe while requests are in progress. Traps when the new config would open a public address to every client.
     package func replace(by surface: GatewaySurface) {
         precondition(!surface.sources.isOpen || address.isLoopback, "Open access is for loopback only.")
         active.replace(by: ActiveAPI(surface, alarm: alarm, budget: budget, readiness: readiness))
     }
 }
 
-/// The handlers of the active config.
+/// The handlers of the active config. Replaced as a whole, so no request sees parts of two configs.
 private final class ActiveAPI: Sendable {
     // A class because every request asks for it, and a copy of all that it holds costs more than some responses.
     let router: RouterResponder<GatewayRequestContext>
@@ -70,6 +74,7 @@ private final class ActiveAPI: Sendable {
     }
 }
 
+/// Looks up the active config for each request.
 private struct ActiveResponder: HTTPResponder {
     let active: Replaceable<ActiveAPI>
 

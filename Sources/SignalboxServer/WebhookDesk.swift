@@ -4,9 +4,10 @@ import Synchronization
 
 /// Verifies, prints and counts received webhooks, and decides the status of each reply.
 ///
-/// A class because all connections share the counts.
+/// A class because all connections share the counts. Used by `signalbox listen` only. Stores the ids of all received
+/// webhooks, for the count of distinct ones.
 package final class WebhookDesk: Sendable {
-    /// The output for each webhook: none, a summary, or the body.
+    /// The output for each webhook: none, a summary, or the body. `none` still verifies and counts.
     package enum Form: Sendable { case none, lines, json }
 
     private struct Counts {
@@ -35,14 +36,15 @@ package final class WebhookDesk: Sendable {
         self.print = print
     }
 
-    /// The counts so far, as one line without its line end.
+    /// The counts so far, as one line without its line end. A consistent snapshot of the three counts.
     package var summary: String {
         counts.withLock {
             "\($0.received) received, \($0.distinct.count) distinct ids, \($0.unverified) with a bad signature"
         }
     }
 
-    /// Returns the status to reply with: 401 for a webhook that cannot be verified.
+    /// Returns the status to reply with: 401 for a webhook that cannot be verified. Safe for concurrent use. `now`:
+    /// compared with the timestamp of the signature.
     package func accept(_ message: WebhookReceiver.Message, now: Date = Date()) -> Int {
         let body = opened(message)
         let verdict = verify(message, body, now)
@@ -72,6 +74,7 @@ package final class WebhookDesk: Sendable {
         }
     }
 
+    /// The text is the last part of the printed line.
     private func verify(
         _ message: WebhookReceiver.Message, _ body: [UInt8]?, _ now: Date
     ) -> (isBad: Bool, text: String) {

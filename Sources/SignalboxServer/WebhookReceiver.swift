@@ -7,19 +7,23 @@ import ServiceLifecycle
 /// A webhook endpoint for development. It answers every POST with the status that `receive` returns, and permits every
 /// origin to send at any rate (CloudEvents, HTTP 1.1 Web Hooks for Event Delivery, 4.2).
 package struct WebhookReceiver: Service {
-    /// A request of a sender.
+    /// A request of a sender. Names of headers are compared in lower case.
     package struct Message: Sendable {
+        /// The path of the request target, without its query.
         package let path: String
         /// `webhook-id`, and below it the other headers of the Standard Webhooks specification.
         package var id: String? { header("webhook-id") }
+        /// Unix time in seconds, as text; not checked.
         package var timestamp: String? { header("webhook-timestamp") }
+        /// Signatures with spaces between them, such as `v1,BASE64`.
         package var signature: String? { header("webhook-signature") }
         /// As it arrived, compressed if the request has a `content-encoding`.
         package let body: [UInt8]
         /// All headers, with their names in lower case.
         package let headers: [(name: String, value: String)]
 
-        /// The value of a header; nil when there is none.
+        /// The value of a header; nil when there is none. `name`: in lower case. For a repeated header, the first
+        /// value.
         package func header(_ name: String) -> String? { headers.first { $0.name == name }?.value }
     }
 
@@ -28,7 +32,7 @@ package struct WebhookReceiver: Service {
     private let budget = BodyBudget(bytes: 16 * Self.bodyLimit)
     private static let bodyLimit = 16 * 1024 * 1024
 
-    /// `receive` returns the status to answer with.
+    /// `receive` returns the status to answer with. Accepts bodies of at most 16 MiB. `onListening` is called once.
     package init(
         address: ListenAddress, logger: Logger, onListening: @escaping @Sendable (ListenAddress) async -> Void,
         receive: @escaping @Sendable (Message) async -> Int
@@ -48,6 +52,7 @@ package struct WebhookReceiver: Service {
         try await http.run(router.buildResponder())
     }
 
+    /// Permits any rate to the origin that asks. Without an origin, only lists the methods.
     private static func permission(for request: Request) -> Response {
         var headers: HTTPFields = [.allow: "POST"]
         if let origin = request.headers[text: "webhook-request-origin"] {

@@ -11,10 +11,11 @@ import SignalboxStore
 
 /// The composition root of all commands.
 extension GatewayOptions {
-    /// Reads and checks the config.
+    /// Reads and checks the config. Throws all errors of the config at once.
     func loadConfig() throws(ConfigRefusal) -> RoutedConfig { try RoutedConfig(path: configPath) }
 
-    /// The config; an empty one if the command line names none and the default file does not exist.
+    /// The config; an empty one if the command line names none and the default file does not exist. For commands that
+    /// work without a config. Throws for a config that exists and has errors.
     func optionalConfig() throws -> RoutedConfig {
         let isMissing = isConfigImplied && !FileManager.default.fileExists(atPath: configPath)
         return isMissing ? RoutedConfig() : try loadConfig()
@@ -24,7 +25,7 @@ extension GatewayOptions {
     var secretResolver: SecretResolver { SecretResolver(path: configPath) }
 
     /// A normaliser without a queue. `mediaStatus`: of files, which are not downloaded; routing decisions need the
-    /// status that they have in the gateway.
+    /// status that they have in the gateway. Reads the key of the data directory, and creates none.
     func normalizer(for config: GatewayConfig, mediaStatus: Media.Status = .skipped) throws -> Normalizer {
         let file = dataDirectory(file: config.gateway.dataDirectory) + "/token.key"
         // The gateway's own key hashes tokens as the gateway does. Without it, hashes last for this run.
@@ -34,15 +35,20 @@ extension GatewayOptions {
             mediaStatus: mediaStatus, actions: config.actions, categories: config.categories.statics)
     }
 
-    /// Opens the queue next to a running gateway.
+    /// Opens the queue next to a running gateway. Does not lock the data directory. Throws
+    /// ``StoreError/missing(path:)`` when there is no queue.
     func existingQueue(_ config: GatewayConfig) throws(StoreError) -> any Store {
         try SQLiteQueue.existing(in: dataDirectory(file: config.gateway.dataDirectory))
     }
 
-    /// The queue that the options name, next to a running gateway.
+    /// The queue that the options name, next to a running gateway. For commands that need no value of the config other
+    /// than the data directory.
     func queue() throws -> any Store { try existingQueue(try optionalConfig().config) }
 
-    /// Opens the data directory and puts a gateway together. The directory holds the lock while it is alive.
+    /// Opens the data directory and puts a gateway together. The directory holds the lock while it is alive. Throws
+    /// ``StoreError/inUse(path:by:)`` while another process holds the lock, and ``ConfigRefusal`` for secrets that
+    /// cannot be read. The caller keeps the directory alive as long as the gateway runs. `acceptsLoss`: opens a
+    /// queue that is missing, replaced or behind its record.
     func open(
         _ loaded: RoutedConfig, acceptsLoss: Bool = false, logger: Logger
     ) throws -> (DataDirectory, Gateway) {
@@ -59,10 +65,11 @@ extension GatewayOptions {
 }
 
 extension InboxSender {
-    /// Shows events on standard output, and never waits for it.
+    /// Shows events on standard output, and never waits for it. Used by the inbox of `serve` and `replay`.
     static var terminal: InboxSender { InboxSender(color: StandardOutput.hasColor) { Terminal.show($0) } }
 }
 
 extension Diagnostics {
+    /// Redraws its progress line on a terminal only.
     static let standardError = Diagnostics(canRedraw: StandardError.canRedraw) { StandardError.write($0) }
 }

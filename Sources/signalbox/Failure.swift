@@ -7,15 +7,17 @@ import SignalboxStore
 
 /// Exit codes that programs rely on.
 extension ExitCode {
-    /// Some inputs were rejected or some deliveries failed.
+    /// Some inputs were rejected or some deliveries failed. Also when standard output could not be written in full at
+    /// the end.
     static let incomplete = ExitCode(1)
     /// The command line, the config or the environment is invalid.
     static let unusable = ExitCode(2)
-    /// ^C, after a clean stop.
+    /// ^C, after a clean stop. 128 and the number of SIGINT, as shells report it.
     static let interrupted = ExitCode(130)
 }
 
-/// Writes on standard error why a command did not start; returns ``ExitCode/unusable``.
+/// Writes on standard error why a command did not start; returns ``ExitCode/unusable``. `sentence`: the problem and
+/// the remedy, with its full stop.
 func refuse(_ sentence: String) -> ExitCode {
     StandardError.write("signalbox: \(sentence)\n")
     return .unusable
@@ -23,7 +25,8 @@ func refuse(_ sentence: String) -> ExitCode {
 
 extension Error {
     /// Writes an error of the libraries on standard error and returns its exit code. Other errors are returned
-    /// unchanged.
+    /// unchanged. The only place that turns errors into exit codes. `main` calls it once, with the error that ended
+    /// the command.
     var reported: any Error {
         switch self as any Error {
         case let error as StoreError: return refuse("\(error)")

@@ -6,7 +6,7 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 
-/// Positions of payload, time and token in recordings of other tools.
+/// Positions of payload, time and token in recordings of other tools. Shared by `normalize` and `replay`.
 struct EnvelopeOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -27,10 +27,12 @@ struct EnvelopeOptions: ParsableArguments {
         transform: { try JSONPointer(argument: $0) })
     var tokenAt: JSONPointer?
 
+    /// Without any of the options, each recorded text is a payload by itself.
     var recorded: RecordedEnvelope { RecordedEnvelope(payload: payloadAt, time: timeAt, token: tokenAt) }
 }
 
 extension JSONPointer {
+    /// Throws a `ValidationError`, which ArgumentParser prints with the usage.
     fileprivate init(argument: String) throws {
         guard let pointer = JSONPointer(argument) else {
             throw ValidationError("Invalid JSON Pointer \"\(argument)\": write it as /message/payload (RFC 6901).")
@@ -39,7 +41,8 @@ extension JSONPointer {
     }
 }
 
-/// Selects payloads of a recording.
+/// Selects payloads of a recording. All given conditions must hold. ``validate()`` rejects invalid ones before any
+/// file is opened.
 struct SelectionOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Only payloads of this vendor; may be repeated.", valueName: "name"))
     var vendor: [String] = []
@@ -69,6 +72,7 @@ struct SelectionOptions: ParsableArguments {
         }
     }
 
+    /// The texts as given; times relative to now are resolved when the run begins.
     var request: SelectionRequest {
         var request = SelectionRequest()
         request.vendors = vendor
@@ -80,7 +84,8 @@ struct SelectionOptions: ParsableArguments {
     }
 }
 
-/// The running gateway that receives the payloads.
+/// The running gateway that receives the payloads. Without `--to`, `replay` delivers through the queue of the data
+/// directory.
 struct UploadOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -122,6 +127,7 @@ struct UploadOptions: ParsableArguments {
         }
     }
 
+    /// Nil without `--token`. Writes the reason on standard error when the secret cannot be read.
     func resolvedToken() throws(ExitCode) -> String? {
         do throws(UnresolvedSecret) {
             return try token?.resolve(environment: ProcessInfo.processInfo.environment)

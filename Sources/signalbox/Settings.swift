@@ -4,7 +4,8 @@ import Foundation
 import Logging
 import SignalboxNotification
 
-/// Settings of several commands: flag, else environment, else config file, else default.
+/// Settings of several commands: flag, else environment, else config file, else default. The environment is read at
+/// each use. ``validate()`` rejects an invalid log level of the environment.
 struct GatewayOptions: ParsableArguments {
     @Option(
         name: .shortAndLong, help: "The config file (SIGNALBOX_CONFIG; default: routes.json).",
@@ -24,6 +25,7 @@ struct GatewayOptions: ParsableArguments {
         })
     var logLevel: Logger.Level?
 
+    /// Variables with the prefix `SIGNALBOX_`.
     private var environment: ConfigReader {
         ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox")
     }
@@ -33,13 +35,16 @@ struct GatewayOptions: ParsableArguments {
         environment.string(forKey: key).flatMap { $0.isEmpty ? nil : $0 }
     }
 
+    /// The file need not exist.
     var configPath: String { config ?? variable("config") ?? "routes.json" }
 
     /// True if neither flag nor environment names a config; then the default file need not exist.
     var isConfigImplied: Bool { config == nil && variable("config") == nil }
 
+    /// `file`: the value of the config, which has the lowest precedence before the default.
     func dataDirectory(file: String?) -> String { dataDir ?? variable("dataDir") ?? file ?? "data" }
 
+    /// The first of the flag, the environment and the config that is set. Not parsed yet.
     func listenAddress(flag: String?, file: String?) -> String {
         flag ?? variable("listen") ?? file ?? "127.0.0.1:8080"
     }
@@ -49,6 +54,7 @@ struct GatewayOptions: ParsableArguments {
         throw ValidationError("SIGNALBOX_LOG_LEVEL is not a log level: \(text).")
     }
 
+    /// Logs on standard error, so that standard output has results only. The default level is notice.
     func makeLogger() -> Logger {
         var logger = Logger(label: "signalbox") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel =
@@ -58,7 +64,7 @@ struct GatewayOptions: ParsableArguments {
 }
 
 extension SourceName {
-    /// A name from the command line.
+    /// A name from the command line. Throws a `ValidationError` for a name that ``NameRule`` rejects.
     init(argument: String) throws {
         guard NameRule.allows(argument) else { throw ValidationError("Invalid name \(argument): \(NameRule.words).") }
         self.init(argument)

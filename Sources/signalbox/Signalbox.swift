@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 
+/// The command line. Without a subcommand it prints the help.
 @main
 struct Signalbox: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -16,6 +17,7 @@ struct Signalbox: AsyncParsableCommand {
             Destinations.self, MediaFiles.self, AuditCommand.self, Keys.self, VendorList.self, Schema.self,
         ])
 
+    /// Exits with 0 after success, otherwise with the code of ``reported``.
     static func main() async {
         StandardOutput.reserveDescriptors()
         do {
@@ -35,6 +37,7 @@ struct Signalbox: AsyncParsableCommand {
     }
 }
 
+/// The version in the help, the greeting and the `user-agent` of webhooks.
 enum Version {
     static let current = "0.1.0"
 }

@@ -3,12 +3,14 @@ import SignalboxGateway
 
 /// Diagnostics for people.
 enum StandardError {
+    /// Ignores failures: there is no other place to report them.
     static func write(_ text: String) { _ = writeAll(text, to: STDERR_FILENO) }
 
     /// True on a terminal that can redraw a line.
     static var canRedraw: Bool {
         isatty(STDERR_FILENO) == 1 && ProcessInfo.processInfo.environment["TERM"] != "dumb"
     }
+    /// Decides whether a command may ask a question or show lines of the config.
     static var isTerminal: Bool { isatty(STDERR_FILENO) == 1 }
 
     /// True to use colours.

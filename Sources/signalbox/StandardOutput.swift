@@ -1,12 +1,15 @@
 import Foundation
 import SignalboxGateway
 
-/// Replaces Swift's `print`, which ignores failures to write.
+/// Replaces Swift's `print`, which ignores failures to write. Text that cannot be written ends the process with code
+/// 2.
 func print(_ text: String, terminator: String = "\n") { StandardOutput.print(text, terminator: terminator) }
 
-/// Standard output, written in large pieces.
+/// Standard output, written in large pieces. Noncopyable, so lines are written once. The owner calls ``flush()`` at
+/// the end; a dropped value loses its buffer.
 struct StandardOutput: ~Copyable {
     private var buffer: [UInt8] = []
+    /// Bytes that are collected before a write.
     private static let capacity = 256 * 1024
 
     init() { buffer.reserveCapacity(Self.capacity) }
@@ -30,6 +33,7 @@ struct StandardOutput: ~Copyable {
         buffer.removeAll(keepingCapacity: true)
     }
 
+    /// Exits with 2 when the output cannot be written, such as on a full disk.
     private func put(_ bytes: UnsafeRawBufferPointer) {
         guard !writeAll(bytes, to: STDOUT_FILENO) else { return }
         StandardError.write("signalbox: cannot write standard output: \(String(cString: strerror(errno))).\n")
@@ -44,7 +48,8 @@ struct StandardOutput: ~Copyable {
     }
 
     /// Opens standard streams that the caller has closed. Otherwise a file or connection opened later would get their
-    /// number and receive the output. Writing to standard output then fails; error messages are dropped.
+    /// number and receive the output. Writing to standard output then fails; error messages are dropped. Must run
+    /// before any file is opened.
     static func reserveDescriptors() {
         for (descriptor, mode) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
         where fcntl(descriptor, F_GETFD) < 0 {

@@ -1,12 +1,16 @@
 import SignalboxJSON
 
-/// The description of one option, for the schema and the reference page.
+/// The description of one option, for the schema and the reference page. Free of Swift types, so options of all roots
+/// fit into one table.
 struct OptionInfo: Sendable {
+    /// The name of the member.
     let key: String
     let type: TypeInfo
+    /// True if its section is invalid without it.
     let isRequired: Bool
     /// One or two sentences in Markdown without links.
     let documentation: String
+    /// Nil for an option that is required, or whose default the documentation describes.
     var defaultValue: JSONNode?
     /// True if files in `routes.d` may have it too.
     var isInParts = false
@@ -20,7 +24,8 @@ struct OptionInfo: Sendable {
     }
 }
 
-/// One option of a section: its key, its type and its meaning. Reading, schema and reference derive from it.
+/// One option of a section: its key, its type and its meaning. Reading, schema and reference derive from it. An
+/// immutable declaration, made once and used for every config.
 struct Option<Root: Sendable>: Sendable {
     typealias Reading = @Sendable (_ value: JSONValue, _ root: inout Root, _ reader: inout ConfigReader) -> Void
 
@@ -56,12 +61,12 @@ struct Option<Root: Sendable>: Sendable {
         }
     }
 
-    /// An object whose options are properties of the same root.
+    /// An object whose options are properties of the same root. Keys must be different.
     init(_ key: String, group section: Section<Root>, _ documentation: String) {
         self.init(key, .section(section), nil, documentation) { section.read($0, into: &$1, &$2) }
     }
 
-    /// An option that is accepted and has no effect.
+    /// An option that is accepted and has no effect. Any JSON value is valid.
     init(ignoring key: String, inParts: Bool = false, _ documentation: String) {
         self.init(key, OptionType<Bool>(TypeInfo("any", [:])) { _, _ in nil }, nil, documentation) { _, _, _ in }
         info.isInParts = inParts
@@ -75,14 +80,14 @@ struct Option<Root: Sendable>: Sendable {
         self.read = read
     }
 
-    /// The option as a section with these values describes it.
+    /// The option as a section with these values describes it. `root`: the defaults of the section.
     func info(default root: Root) -> OptionInfo {
         var info = info
         if !info.isRequired { info.defaultValue = defaultValue(root) }
         return info
     }
 
-    /// The option in a file that must not have it: every value is an error.
+    /// The option in a file that must not have it: every value is an error. `problem`: the error, reported on the key.
     func misplaced(_ problem: String) -> Option {
         var option = self
         option.read = { value, _, reader in reader.note(keyOf: value, problem) }
@@ -90,18 +95,22 @@ struct Option<Root: Sendable>: Sendable {
     }
 }
 
+/// Collects the options of a section in the order of the schema and the reference page.
 @resultBuilder
 enum OptionBuilder<Root: Sendable> {
     static func buildExpression(_ option: Option<Root>) -> Option<Root> { option }
     static func buildBlock(_ options: Option<Root>...) -> [Option<Root>] { options }
 }
 
-/// The options of one object.
+/// The options of one object. Unknown and repeated keys are errors. Checks run after all options of the section were
+/// read.
 struct Section<Root: Sendable>: Sendable {
+    /// Runs also after errors, so it must expect defaults in place of invalid values.
     typealias Check = @Sendable (_ root: inout Root, _ value: JSONValue, _ reader: inout ConfigReader) -> Void
 
     /// The value of an object without any option.
     let defaults: Root
+    /// In the order of the reference page.
     let options: [Option<Root>]
     /// Members of the schema besides `properties` and `required`.
     private let rules: JSONNode
@@ -126,6 +135,7 @@ struct Section<Root: Sendable>: Sendable {
         keys = options.map(\.info.key)
     }
 
+    /// With the defaults of this section.
     var infos: [OptionInfo] { options.map { $0.info(default: defaults) } }
 
     var schema: JSONNode {
@@ -137,7 +147,8 @@ struct Section<Root: Sendable>: Sendable {
         return schema.adding(rules).adding(["properties": .object(properties)])
     }
 
-    /// Reads an object; nil for any other value. A missing or wrong option keeps its default and is recorded.
+    /// Reads an object; nil for any other value. A missing or wrong option keeps its default and is recorded. Members
+    /// that are valid count even if others are not.
     func read(_ value: JSONValue, _ reader: inout ConfigReader) -> Root? {
         var root = defaults
         return read(value, into: &root, &reader) ? root : nil

@@ -5,7 +5,8 @@ import SignalboxNotification
 // The types of values that several options have.
 
 extension OptionType {
-    /// A string. `convert` returns nil for one that is not of this type; `expected` is the error then.
+    /// A string. `convert` returns nil for one that is not of this type; `expected` is the error then. `pattern`: a
+    /// regular expression (ECMA-262) for the schema; the reader uses `convert` only.
     static func string(
         _ kind: String, limits: String = "", pattern: String? = nil,
         write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
@@ -21,7 +22,8 @@ extension OptionType {
         }
     }
 
-    /// A value that `convert` accepts; `expected` is the error for any other.
+    /// A value that `convert` accepts; `expected` is the error for any other. `convert` decides alone; the schema is
+    /// for editors.
     static func value(
         _ info: TypeInfo, expected: String, write: @escaping @Sendable (Value) -> JSONNode? = { _ in nil },
         _ convert: @escaping @Sendable (JSONValue) -> Value?
@@ -37,7 +39,8 @@ extension OptionType {
 // MARK: Words
 
 extension OptionType<String> {
-    /// One of several words; an error names the `noun` and suggests one.
+    /// One of several words; an error names the `noun` and suggests one. For long or open lists: the error suggests
+    /// the nearest word.
     static func word(_ noun: String, among known: [String]) -> OptionType {
         OptionType(TypeInfo(kind(of: known), ["enum": .strings(known)])) { value, reader in
             guard let text = reader.text(value) else { return nil }
@@ -47,7 +50,7 @@ extension OptionType<String> {
         }
     }
 
-    /// One of a few words; `expected` is the error for any other value.
+    /// One of a few words; `expected` is the error for any other value. For short lists that `expected` can name.
     static func word(among known: [String], expected: String) -> OptionType {
         value(TypeInfo(kind(of: known), ["enum": .strings(known)]), expected: expected) { value in
             value.string.flatMap { known.contains($0) ? $0 : nil }
@@ -94,6 +97,7 @@ extension OptionType<Bool> {
 }
 
 extension OptionType<Int> {
+    /// Rejects numbers with a fraction.
     static func whole(_ range: ClosedRange<Int>) -> OptionType {
         let (low, high) = (range.lowerBound, range.upperBound)
         let schema: JSONNode = ["type": "integer", "minimum": .integer(low), "maximum": .integer(high)]
@@ -130,6 +134,7 @@ extension OptionType<Int64> {
 }
 
 extension OptionType<Double> {
+    /// Any finite number; bounds are for the caller.
     static var number: OptionType {
         value(TypeInfo("number", ["type": "number"]), expected: "this must be a number") { $0.double }
     }
@@ -150,6 +155,7 @@ extension OptionType<Double> {
 }
 
 extension OptionType<Duration> {
+    /// `low` and `high`: durations in the syntax of the config; traps for other text.
     static func duration(from low: String, to high: String, example: String) -> OptionType {
         let range = length(low)...length(high)
         return value(
@@ -169,6 +175,7 @@ extension OptionType<Duration> {
 }
 
 extension OptionType<Timestamp> {
+    /// With an offset or `Z`; fractions of a second are accepted.
     static var instant: OptionType {
         let pattern =
             "^[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9]{2}:[0-9]{2}:[0-9]{2}([.][0-9]+)?([Zz]|[+-][0-9]{2}:[0-9]{2})$"
@@ -196,12 +203,14 @@ extension OptionType<String> {
         OptionType(TypeInfo("string", anyText), write: { .string($0) }) { value, reader in reader.line(value) }
     }
 
+    /// Relative paths count from the working directory. The file is not opened here.
     static var path: OptionType {
         var type = line
         type.info.kind = "path"
         return type
     }
 
+    /// 1 to 64 ASCII letters, digits, `.`, `_` and `-`.
     static var name: OptionType {
         string(
             "name", pattern: "^[A-Za-z0-9._-]{1,64}$", write: { .string($0) },
@@ -225,6 +234,8 @@ extension OptionType<String> {
     /// Bytes of a URL: the minimum that RFC 9110, 4.1 recommends supporting.
     private static let longestURL = 8_000
 
+    /// Accepts at most 8000 bytes of visible characters: a scheme of http or https, a host, an optional port, no
+    /// userinfo and no fragment.
     static func isURL(_ text: String) -> Bool {
         // Foundation would escape characters that do not belong in a URL; the text is used unchanged.
         guard text.utf8.count <= longestURL,
@@ -237,6 +248,7 @@ extension OptionType<String> {
 }
 
 extension OptionType<JSONPointer> {
+    /// RFC 6901, within ``ConfigBounds/pointerBytes`` and ``ConfigBounds/pointerKeys``.
     static var pointer: OptionType {
         string("JSON Pointer", pattern: "^(/([^~]|~[01])*)$", write: { .string($0.text) }) { text in
             let bounds = "with at most \(ConfigBounds.pointerBytes) bytes and \(ConfigBounds.pointerKeys) keys"
@@ -249,6 +261,7 @@ extension OptionType<JSONPointer> {
 }
 
 extension OptionType<SecretReference> {
+    /// The error never shows the value: it may be the secret itself.
     static var reference: OptionType {
         OptionType(TypeInfo("reference", ["type": "string", "pattern": "^(env|file):.+$"])) { value, reader in
             let text = value.string.flatMap { ConfigReader.problem(ofLine: $0) == nil ? $0 : nil }
@@ -272,6 +285,7 @@ extension OptionType<[SecretReference]> {
 }
 
 extension OptionType<[AddressRange]> {
+    /// CIDR notation, IPv4 or IPv6; a single address is a range too.
     static var ranges: OptionType {
         let range = OptionType<AddressRange>.string("range", pattern: "^[0-9A-Fa-f.:]+(/[0-9]{1,3})?$") {
             "\"\($0)\" is not an address range; write it like 10.0.0.0/8 or fd00::/8, with no bits set behind the prefix"
@@ -283,6 +297,7 @@ extension OptionType<[AddressRange]> {
 }
 
 extension OptionType<[DestinationName]> {
+    /// Names of declared destinations, at least one. The error suggests the nearest name.
     static var destinations: OptionType {
         let name = OptionType<DestinationName>(TypeInfo("destination", OptionType<String>.anyText)) { value, reader in
             guard let text = reader.text(value) else { return nil }

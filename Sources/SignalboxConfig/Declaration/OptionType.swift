@@ -1,12 +1,14 @@
 import SignalboxJSON
 import SignalboxNotification
 
-/// The description of a type of values, for the schema and the reference page.
+/// The description of a type of values, for the schema and the reference page. A value without code: the schema and
+/// the reference page read it, the reader does not.
 struct TypeInfo: Sendable {
     /// In the reference: `duration`, `array of references`.
     var kind: String
     /// In the reference: the accepted values, such as `1ms to 1d`; empty if the kind says all.
     var limits: String
+    /// The JSON Schema of a value.
     var schema: JSONNode
     /// The options of the value, or of each of its entries.
     var members: [OptionInfo]
@@ -21,7 +23,8 @@ struct TypeInfo: Sendable {
     }
 }
 
-/// A type of values: its reading and its description.
+/// A type of values: its reading and its description. Reading never throws. A value of a wrong type leads to nil and
+/// one error.
 struct OptionType<Value: Sendable>: Sendable {
     typealias Reading = @Sendable (_ value: JSONValue, _ reader: inout ConfigReader) -> Value?
 
@@ -37,19 +40,20 @@ struct OptionType<Value: Sendable>: Sendable {
         self.read = read
     }
 
-    /// An object with options of its own.
+    /// An object with options of its own. The reference page lists the options of the section below this one.
     static func section(_ section: Section<Value>) -> OptionType {
         OptionType(TypeInfo("object", section.schema, members: section.infos)) { section.read($0, &$1) }
     }
 
-    /// The same type, converted. `write`: the inverse of `transform`, for defaults.
+    /// The same type, converted. `write`: the inverse of `transform`, for defaults. `transform` must accept every
+    /// value of this type.
     func map<New>(
         write: @escaping @Sendable (New) -> Value? = { _ in nil }, _ transform: @escaping @Sendable (Value) -> New
     ) -> OptionType<New> {
         OptionType<New>(info, write: { write($0).flatMap(self.write) }) { read($0, &$1).map(transform) }
     }
 
-    /// The same type with another schema.
+    /// The same type with another schema. For types whose generated schema is too strict or too large for editors.
     func schema(_ schema: JSONNode) -> OptionType {
         var type = self
         type.info.schema = schema
@@ -71,7 +75,8 @@ struct OptionType<Value: Sendable>: Sendable {
         }
     }
 
-    /// One such value, or an array of 1 to `most` of them. `orElse`: the error for more or none.
+    /// One such value, or an array of 1 to `most` of them. `orElse`: the error for more or none. A single value is
+    /// read as an array of one.
     func oneOrMore(of plural: String, upTo most: Int, orElse problem: String) -> OptionType<[Value]> {
         let several = list(of: plural, 1...most, orElse: problem)
         let kind = "\(info.kind), or array of 1 to \(most)"
@@ -80,7 +85,8 @@ struct OptionType<Value: Sendable>: Sendable {
         }
     }
 
-    /// An object that has such a value for each key of its own.
+    /// An object that has such a value for each key of its own. Keeps the order of the keys. Entries that cannot be
+    /// read are left out.
     func keyed(by rule: KeyRule) -> OptionType<[(key: String, value: Value)]> {
         var object: JSONNode = ["type": "object"]
         if !rule.schema.members.isEmpty { object = object.adding(["propertyNames": rule.schema]) }
@@ -92,7 +98,7 @@ struct OptionType<Value: Sendable>: Sendable {
         }
     }
 
-    /// As ``keyed(by:)``. The first of several equal keys counts.
+    /// As ``keyed(by:)``. The first of several equal keys counts. Without the order of the keys.
     func dictionary<Key: Hashable & Sendable>(
         by rule: KeyRule, _ key: @escaping @Sendable (String) -> Key
     ) -> OptionType<[Key: Value]> {
@@ -103,7 +109,8 @@ struct OptionType<Value: Sendable>: Sendable {
 }
 
 extension OptionType where Value: Hashable {
-    /// An array of such values that are all different. `repeated`: the error for an equal one.
+    /// An array of such values that are all different. `repeated`: the error for an equal one. The repeated value
+    /// stays in the result: the config has an error anyway.
     func set(
         of plural: String, _ count: ClosedRange<Int> = 0...ConfigBounds.entries, orElse problem: String = "",
         repeated: @escaping @Sendable (Value) -> String
@@ -122,11 +129,14 @@ extension OptionType where Value: Hashable {
     }
 }
 
-/// The keys of an object that has entries instead of options.
+/// The keys of an object that has entries instead of options. Applies to every key of the object; the values have
+/// their own type.
 struct KeyRule: Sendable {
     /// The object's entries, after "an object, in braces, with".
     let entries: String
+    /// For errors and for keys that files share.
     let plural: String
+    /// The most entries of the object, or of all files if it is shared.
     let most: Int
     /// The placeholder of a key in the reference.
     var placeholder = "NAME"
@@ -139,7 +149,8 @@ struct KeyRule: Sendable {
     /// The error for an invalid key.
     var problem: @Sendable (String) -> String? = { _ in nil }
 
-    /// A name by ``NameRule``, unique over all files.
+    /// A name by ``NameRule``, unique over all files. Names become labels of metrics and parts of URLs, hence the
+    /// rule.
     static func names(_ plural: String, upTo most: Int) -> KeyRule {
         KeyRule(
             entries: "a name for each entry", plural: plural, most: most, schema: OptionType<String>.name.info.schema,

@@ -9,6 +9,7 @@ package struct ConfigLocation: Sendable, Equatable {
     /// True for the value's key instead of the value.
     package var isKey = false
 
+    /// An empty pointer stands for the whole file.
     package init(file: Int = 0, pointer: String, isKey: Bool = false) {
         self.file = file
         self.pointer = pointer
@@ -52,9 +53,11 @@ package struct ConfigDiagnostics: Sendable {
     /// True when further findings are only counted.
     package var isFull: Bool { findings.count >= Self.most }
 
+    /// Without findings.
     package init() {}
 
-    /// Records an error. `mayBeSecret`: the value may be a pasted secret and must not be shown.
+    /// Records an error. `mayBeSecret`: the value may be a pasted secret and must not be shown. Evaluates `message`
+    /// only if the error is listed.
     package mutating func error(
         at location: ConfigLocation, _ message: @autoclosure () -> String,
         also related: [Related] = [],
@@ -72,6 +75,7 @@ package struct ConfigDiagnostics: Sendable {
         add(.warning, location, message, related, mayBeSecret: false)
     }
 
+    /// Ignores findings beyond ``most``, and cuts long messages.
     private mutating func add(
         _ severity: ConfigMistake.Severity, _ location: ConfigLocation, _ message: () -> String,
         _ related: [Related], mayBeSecret: Bool
@@ -95,7 +99,8 @@ package struct ConfigDiagnostics: Sendable {
         if errorCount > 0 { throw InvalidConfig(mistakes: mistakes(in: files)) }
     }
 
-    /// All findings with their positions, in the order of the files and of the positions.
+    /// All findings with their positions, in the order of the files and of the positions. `files`: all files of the
+    /// config, because findings refer to them by index. Searches the text once for each finding.
     package func mistakes(in files: [ConfigText]) -> [ConfigMistake] {
         let mistakes = findings.map { finding in
             let text = files[finding.location.file].bytes

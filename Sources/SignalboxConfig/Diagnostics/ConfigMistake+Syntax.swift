@@ -2,6 +2,8 @@ package import SignalboxJSON
 
 /// Describes errors of JSON syntax.
 extension ConfigMistake {
+    /// Describes a syntax error at its most likely cause, found by a second look at the text. Falls back to the
+    /// parser's own position.
     package init(_ error: JSONError, file: Int, in text: [UInt8]) {
         guard Self.isMisspelled(error.reason), let fault = JSONFault(in: text) else {
             let place = error.offset.map { $0..<min($0 + 1, text.count) }
@@ -38,7 +40,7 @@ extension ConfigMistake {
     /// Levels of nesting that a config may have: those of ``JSONParser/Limits``.
     private static let levels = JSONParser.Limits().depth
 
-    /// Whether the error has a position that can be searched for.
+    /// Whether the error has a position that can be searched for. False for errors of the file as a whole.
     private static func isMisspelled(_ reason: JSONError.Reason) -> Bool {
         switch reason {
         case .empty, .invalidUTF8, .tooLarge, .tooManyDocuments, .outOfMemory: false

@@ -4,8 +4,10 @@ package import SignalboxJSON
 package struct ConfigText: Sendable, Equatable {
     /// The name in messages.
     package let name: String
+    /// The contents, possibly not JSON or not UTF-8.
     package let bytes: [UInt8]
 
+    /// `name`: usually the path.
     package init(name: String, bytes: [UInt8]) {
         self.name = name
         self.bytes = bytes
@@ -33,14 +35,18 @@ package struct ConfigMistake: Sendable, Equatable {
     /// Other places that it is about.
     package var notes: [Note] = []
 
+    /// Raw values are the words of reports.
     package enum Severity: String, Sendable {
         case error, warning
     }
 
     /// Another place that the mistake is about.
     package struct Note: Sendable, Equatable {
+        /// Index of the file, counted from 0.
         package let file: Int
+        /// The bytes to show.
         package let place: Range<Int>
+        /// A clause without a full stop.
         package let message: String
     }
 
@@ -50,6 +56,7 @@ package struct ConfigMistake: Sendable, Equatable {
         return place + (pointer.isEmpty ? "" : pointer + ": ") + message
     }
 
+    /// Computes ``position`` from `place`. `text`: the contents of the file.
     package init(
         _ severity: Severity = .error, file: Int, pointer: String, place: Range<Int>?, in text: [UInt8],
         message: String
@@ -65,7 +72,9 @@ package struct ConfigMistake: Sendable, Equatable {
 
 /// A config with errors: at least one.
 package struct InvalidConfig: Error, Sendable {
+    /// In the order of the files and positions. Has the warnings too.
     package let mistakes: [ConfigMistake]
 
+    /// `mistakes`: at least one error.
     package init(mistakes: [ConfigMistake]) { self.mistakes = mistakes }
 }

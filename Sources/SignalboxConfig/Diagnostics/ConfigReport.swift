@@ -1,6 +1,7 @@
 import SignalboxJSON
 
-/// Prints mistakes as a compiler does: file, line and column, the line itself, a mark below it, and a hint.
+/// Prints mistakes as a compiler does: file, line and column, the line itself, a mark below it, and a hint. Hides
+/// possible secrets, and replaces characters that would control a terminal.
 package struct ConfigReport {
     private let files: [ConfigText]
     private let hasColor: Bool
@@ -11,7 +12,8 @@ package struct ConfigReport {
         self.hasColor = hasColor
     }
 
-    /// The report, in the order of the mistakes.
+    /// The report, in the order of the mistakes. Each mistake ends with a line feed. Notes follow the mistake that
+    /// they belong to.
     package func text(of mistakes: [ConfigMistake]) -> String {
         let report = ConfigReport(
             of: files.enumerated().map { $1.hidingSecrets(of: mistakes, in: $0) }, hasColor: hasColor)
@@ -23,7 +25,8 @@ package struct ConfigReport {
     }
 
     /// One line for each mistake, without the lines of the files, which may have secrets by mistake. `names`: of the
-    /// files. Mistakes beyond `limit` are counted only; a line has at most 500 characters.
+    /// files. Mistakes beyond `limit` are counted only; a line has at most 500 characters. For logs: no line quotes
+    /// the text of the config.
     package static func lines(
         of mistakes: [ConfigMistake], in names: [String], upTo limit: Int = 20
     ) -> [String] {
@@ -67,6 +70,7 @@ package struct ConfigReport {
         return text
     }
 
+    /// Two lines: the text, and the mark below it.
     private func excerpt(of place: Range<Int>, in file: Int, _ color: Color) -> String {
         let excerpt = SourceExcerpt(of: place, in: files[file].bytes)
         let number = String(excerpt.line)
@@ -99,7 +103,8 @@ package struct ConfigReport {
         pointer.utf8.count <= 1_000 ? pointer : pointer.prefix(300) + "…" + pointer.suffix(100)
     }
 
-    /// Replaces characters that would move the cursor.
+    /// Replaces characters that would move the cursor. Prevents a config from sending escape sequences to the
+    /// terminal.
     private static func printable(_ text: String) -> String {
         var printable = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {

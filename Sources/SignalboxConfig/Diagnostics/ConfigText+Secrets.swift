@@ -6,7 +6,8 @@ extension ConfigText {
 
     /// A copy of the text for display. Asterisks replace possible secrets byte by byte, so that everything else keeps
     /// its position. Possible secrets are values that mistakes mark as such, keys of Standard Webhooks, and user names
-    /// and passwords in any URL. `file`: index of this text in the config.
+    /// and passwords in any URL. `file`: index of this text in the config. Errs on the safe side: harmless text may be
+    /// hidden as well.
     func hidingSecrets(of mistakes: [ConfigMistake], in file: Int) -> ConfigText {
         var shown = bytes
         for mistake in mistakes where mistake.mayBeSecret && mistake.file == file {
@@ -44,7 +45,7 @@ extension ConfigText {
     /// Bytes that separate values.
     private static func isShown(_ byte: UInt8) -> Bool { "\"{}[]:, \t\r\n".utf8.contains(byte) }
 
-    /// Of Base64 (RFC 4648), with either alphabet.
+    /// Whether a key may contain the byte: Base64 (RFC 4648) in either alphabet.
     private static func isOfKey(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

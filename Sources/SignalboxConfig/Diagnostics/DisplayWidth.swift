@@ -1,4 +1,4 @@
-/// The columns that a character takes on a terminal.
+/// The columns that a character takes on a terminal. An approximation: terminals differ for new emoji.
 enum DisplayWidth {
     /// 2 for wide characters of East Asian typesetting and emoji (Unicode Standard Annex 11), 0 for combining marks.
     static func columns(_ character: Character) -> Int {
@@ -18,6 +18,7 @@ enum DisplayWidth {
         }
     }
 
+    /// Ranges of East Asian Wide and Fullwidth characters.
     private static func isWide(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.properties.isEmojiPresentation { return true }
         switch scalar.value {

@@ -1,6 +1,7 @@
 import SignalboxJSON
 
-/// One line of a text as a terminal shows it, and the columns to mark below it.
+/// One line of a text as a terminal shows it, and the columns to mark below it. Reads only the bytes near the place,
+/// so a very long line costs as little as a short one.
 struct SourceExcerpt {
     let line: Int
     /// Without tabs, control characters and characters that change the writing direction.
@@ -17,7 +18,7 @@ struct SourceExcerpt {
     /// Spaces that a tab is shown as.
     private static let tab = 4
 
-    /// `place`: in bytes. The part on further lines is not marked.
+    /// `place`: in bytes. The part on further lines is not marked. Decodes invalid UTF-8 with replacement characters.
     init(of place: Range<Int>, in text: [UInt8]) {
         line = TextPosition(offset: place.lowerBound, in: text).line
         let newline = UInt8(ascii: "\n")
@@ -76,6 +77,7 @@ struct SourceExcerpt {
         var indent: Int { Self.columns(head) }
         var width: Int { max(1, Self.columns(marked)) }
 
+        /// Keeps the beginning of the marked part visible.
         mutating func fit(isCutBefore: Bool, isCutBehind: Bool) {
             var isCutBefore = isCutBefore
             var isCutBehind = isCutBehind

@@ -1,6 +1,7 @@
 import Foundation
 
-/// The files of a config: its own, and those in the folder `routes.d` next to it.
+/// The files of a config: its own, and those in the folder `routes.d` next to it. A snapshot: later changes of the
+/// files have no effect on it.
 package struct ConfigFiles: Sendable {
     /// Name of the folder.
     package static let folderName = "routes.d"
@@ -12,7 +13,8 @@ package struct ConfigFiles: Sendable {
     /// The folder's path; it need not exist.
     package let folder: String
 
-    /// Reads all files. Their sizes and contents are not checked.
+    /// Reads all files. Their sizes and contents are not checked. Throws for a missing or unreadable file, and for
+    /// more than 200 files in the folder. Reads 16 MiB and one byte at most.
     package init(_ path: String) throws(ConfigRefusal) {
         guard let text = ConfigText.beginning(of: path, upTo: ConfigBounds.bytes + 1) else {
             throw ConfigRefusal(
@@ -55,7 +57,8 @@ package struct ConfigFiles: Sendable {
     }
 }
 
-/// The reasons why a config cannot be used.
+/// The reasons why a config cannot be used. ``problems`` are for logs; ``report(hasColor:)`` is for the terminal of an
+/// operator.
 package struct ConfigRefusal: Error, Sendable {
     /// One line for each problem, without text of the config: a secret may be in it by mistake.
     package let problems: [String]
@@ -69,6 +72,7 @@ package struct ConfigRefusal: Error, Sendable {
         files = []
     }
 
+    /// `files`: those that the config was read from, in their order.
     package init(_ error: InvalidConfig, in files: [ConfigText]) {
         problems = ConfigReport.lines(of: error.mistakes, in: files.map(\.name))
         mistakes = error.mistakes

@@ -2,7 +2,9 @@ import Foundation
 
 /// The location of a secret. The config never has the secret itself.
 package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
+    /// The name of a variable of the process.
     case environment(String)
+    /// A path; relative paths count from the working directory.
     case file(String)
 
     /// Reads `env:NAME` or `file:/path`; nil for anything else.
@@ -41,7 +43,9 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
 
 /// The config names a secret that is missing or empty.
 package struct UnresolvedSecret: Error, Sendable, CustomStringConvertible {
+    /// The reference that led to no secret.
     package let reference: SecretReference
+    /// True for a secret of white space only, false for a missing or unreadable one.
     package let isEmpty: Bool
 
     package var description: String {

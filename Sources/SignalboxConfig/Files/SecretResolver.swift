@@ -3,6 +3,8 @@ package import SignalboxNotification
 
 /// Reads the secrets and checks the files that a config refers to. Errors name the config, the option and the
 /// reference, never the secret.
+///
+/// Reads files and the environment at each call, so a reload sees replaced secrets.
 package struct SecretResolver: Sendable {
     private let path: String
     private let environment: [String: String]
@@ -15,7 +17,9 @@ package struct SecretResolver: Sendable {
 
     /// A secret that was read.
     package struct Secret: Sendable, Equatable {
+        /// The secret without surrounding white space; never empty.
         package let text: String
+        /// For messages, instead of the secret.
         package let reference: SecretReference
         /// JSON Pointer of the option.
         fileprivate let option: String
@@ -23,9 +27,11 @@ package struct SecretResolver: Sendable {
 
     /// The secrets and TLS files of a webhook. Requests with equal ones may share connections.
     package struct Webhook: Sendable, Equatable {
+        /// In the order of the config; at least one.
         package let signing: [Secret]
         /// Values in the order of `Destination.Webhook.headers`.
         package let headers: [String]
+        /// Nil without `oauth2`.
         package let clientSecret: String?
         /// Contents of the files of `tls`.
         fileprivate let files: [Data]
@@ -34,7 +40,8 @@ package struct SecretResolver: Sendable {
     /// The error for a secret that cannot be used. `problem`: a sentence about it without its full stop.
     package func refusal(of secret: Secret, _ problem: String) -> ConfigRefusal { refusal(secret.option, problem) }
 
-    /// The tokens of all sources. Each source must have its own.
+    /// The tokens of all sources. Each source must have its own. Throws for a secret that cannot be read, and for a
+    /// token that two sources share.
     package func sourceTokens(_ config: GatewayConfig) throws(ConfigRefusal) -> [SourceName: [String]] {
         var tokens: [SourceName: [String]] = [:]
         for (name, source) in config.sources {
@@ -48,7 +55,8 @@ package struct SecretResolver: Sendable {
         return tokens
     }
 
-    /// The tokens of operators. `sources`: tokens that operators must not share.
+    /// The tokens of operators. `sources`: tokens that operators must not share. Empty without `admin`. Throws for a
+    /// secret that cannot be read, and for a token that a source has too.
     package func adminTokens(
         _ config: GatewayConfig, sources: [SourceName: [String]]
     ) throws(ConfigRefusal) -> [String] {
@@ -61,6 +69,7 @@ package struct SecretResolver: Sendable {
     }
 
     /// The secrets that sign links to stored files; none without `signedUrls`. Checks the TLS files of downloads too.
+    /// Throws for a secret of fewer than 16 bytes.
     package func mediaSecrets(_ media: GatewayConfig.Media) throws(ConfigRefusal) -> [String] {
         _ = try tlsFiles(media.transport.tls, "/media/tls")
         let secrets = try secrets(media.signedUrls?.secrets ?? [], "/media/signedUrls/secret")
@@ -74,7 +83,8 @@ package struct SecretResolver: Sendable {
         return secrets.map(\.text)
     }
 
-    /// The secrets and files of a destination's webhook.
+    /// The secrets and files of a destination's webhook. Throws for the first secret or file that cannot be read, and
+    /// for a header value that cannot be sent.
     package func webhook(
         _ webhook: Destination.Webhook, of name: DestinationName
     ) throws(ConfigRefusal) -> Webhook {
@@ -87,6 +97,7 @@ package struct SecretResolver: Sendable {
         return Webhook(signing: signing, headers: headers, clientSecret: client.first?.text, files: files)
     }
 
+    /// Throws for a secret that cannot be sent as a header.
     private func value(of header: Destination.Header, _ option: String) throws(ConfigRefusal) -> String {
         switch header.value {
         case .text(let text): return text
@@ -116,6 +127,7 @@ package struct SecretResolver: Sendable {
         try secrets(references, option).map(\.text)
     }
 
+    /// Throws for the first secret that cannot be read; `option` locates it in the config.
     private func secrets(_ references: [SecretReference], _ option: String) throws(ConfigRefusal) -> [Secret] {
         var secrets: [Secret] = []
         for reference in references {
@@ -129,6 +141,7 @@ package struct SecretResolver: Sendable {
         return secrets
     }
 
+    /// The error names the config and the option.
     private func refusal(_ option: String, _ problem: String) -> ConfigRefusal {
         ConfigRefusal("\(path): \(option): \(problem).")
     }

@@ -8,7 +8,9 @@ extension GatewayConfig {
     package struct Categories: Sendable, Equatable {
         /// The categories that the app has compiled in.
         package var statics = StaticCategories()
+        /// How long a category is stored after it was last seen.
         package var age: Duration = .seconds(90 * 86_400)
+        /// Most categories of payloads that are stored, 1 to 10,000; the most recently seen remain.
         package var count = 1000
     }
 }

@@ -34,7 +34,7 @@ extension ArgumentSchema {
 
     private static let sections = Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, section($0)) })
 
-    /// The keywords of one type.
+    /// The keywords of one type. Each type has its own keywords; others are errors.
     private static func section(_ kind: Kind) -> Section<ArgumentSchema> {
         let common = [
             Option<ArgumentSchema>(

@@ -1,7 +1,7 @@
 /// Reads and writes numbers of bytes with units.
 package enum ByteCount {
     /// Reads `512B`, `256KB`, `1MB`, `1GB` (thousands), `64KiB`, `1MiB`, `1GiB` (1024): a whole number and a unit.
-    /// Returns nil for anything else.
+    /// Returns nil for anything else. Accepts numbers up to 1,000,000,000, so no unit overflows.
     package static func read(_ text: String) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int(digits), count <= 1_000_000_000 else { return nil }

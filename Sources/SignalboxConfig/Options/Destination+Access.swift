@@ -10,8 +10,10 @@ extension Destination {
         package var origin = ""
         /// Requests a minute to ask for; nil asks for none.
         package var perMinute: Int?
+        /// How long a granted permission is valid.
         package var age: Duration = .seconds(86_400)
 
+        /// An empty origin stands for the one of the gateway, which the reader of the config fills in.
         package init(origin: String = "", perMinute: Int? = nil) {
             self.origin = origin
             self.perMinute = perMinute
@@ -33,14 +35,16 @@ extension Destination {
     package struct Header: Sendable, Equatable {
         /// In lower case.
         package let name: String
+        /// In the config itself, or a reference to a secret.
         package let value: Value
 
+        /// Header names that suggest a secret require a reference.
         package enum Value: Sendable, Equatable {
             case text(String)
             case secret(SecretReference)
         }
 
-        /// True for visible ASCII with spaces between, and so without line ends.
+        /// True for visible ASCII with spaces between, and so without line ends. At most 8192 bytes.
         static func allows(_ value: String) -> Bool {
             let bytes = value.utf8
             return !bytes.isEmpty && bytes.count <= 8192 && bytes.first != 0x20 && bytes.last != 0x20
@@ -50,11 +54,16 @@ extension Destination {
 
     /// OAuth 2.0's client credentials grant (RFC 6749, 4.4).
     package struct ClientCredentials: Sendable, Equatable {
+        /// The token endpoint of the authorization server.
         package var tokenURL: String
+        /// The `client_id` that the server assigned.
         package var clientID: String
+        /// Read from its reference when the config becomes active.
         package var clientSecret: SecretReference
+        /// Scopes with spaces between them; nil for those that the server assigns by default.
         package var scope: String?
 
+        /// Does not check the values.
         package init(tokenURL: String, clientID: String, clientSecret: SecretReference, scope: String? = nil) {
             self.tokenURL = tokenURL
             self.clientID = clientID
@@ -97,7 +106,7 @@ extension Destination.Handshake {
         allows(origin: $0) ? $0 : nil
     }
 
-    /// Rounded up, because less would not be enough.
+    /// Rounds up: a lower rate would not suffice for the deliveries.
     static func perMinute(_ perSecond: Double) -> Int { Int((perSecond * 60).rounded(.up)) }
 }
 
@@ -140,7 +149,7 @@ extension Destination.Header {
     /// The error for a value that cannot be sent.
     static let invalid = "a header's value is 1 to 8192 visible ASCII characters, with spaces between them only"
 
-    /// RFC 9110, 5.6.2, in lower case.
+    /// A byte of a token (RFC 9110, 5.6.2), with letters in lower case only.
     private static func isTokenByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
@@ -148,7 +157,8 @@ extension Destination.Header {
         }
     }
 
-    /// Headers that have a meaning for a webhook's receiver, or for HTTP, that a config must not change.
+    /// Headers that have a meaning for a webhook's receiver, or for HTTP, that a config must not change. `name`: in
+    /// lower case.
     private static func isReserved(_ name: String) -> Bool {
         let reserved = [
             "connection", "content-encoding", "content-length", "content-type", "date", "expect", "host", "keep-alive",
@@ -157,7 +167,8 @@ extension Destination.Header {
         return reserved.contains(name) || ["webhook-", "proxy-", "ce-", "signalbox-"].contains { name.hasPrefix($0) }
     }
 
-    /// True if the name suggests a secret, which does not belong in a config.
+    /// True if the name suggests a secret, which does not belong in a config. A guess by parts of the name: such
+    /// headers need a reference.
     private static func isSecret(_ name: String) -> Bool {
         ["auth", "cookie", "key", "password", "secret", "token"].contains { name.contains($0) }
     }

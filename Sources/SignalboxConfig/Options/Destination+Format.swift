@@ -36,6 +36,7 @@ extension Destination {
             }
         }
 
+        /// The word for the format in the config.
         package var name: Name {
             switch self {
             case .cloudEvents: .cloudEvents
@@ -55,10 +56,14 @@ extension Destination {
 
     /// Limits of a request with several events. The first one that is reached sends it.
     package struct Batch: Sendable, Equatable {
+        /// Most events in a request, 1 to 1000.
         package var count: Int
+        /// Most bytes of events before compression. A larger event is sent alone.
         package var bytes: Int
+        /// The longest time that the first event waits for others.
         package var age: Duration
 
+        /// The defaults are those of a destination's `batch`. Does not check the values.
         package init(count: Int = 100, bytes: Int = 256_000, age: Duration = .seconds(1)) {
             self.count = count
             self.bytes = bytes
@@ -66,6 +71,7 @@ extension Destination {
         }
     }
 
+    /// Content codings of bodies (RFC 9110, 8.4.1).
     package enum Compression: String, Sendable, CaseIterable {
         case gzip
     }
@@ -76,6 +82,7 @@ package struct TemplateSource: Sendable, Equatable {
     /// Largest template, in bytes.
     package static let sizeLimit = 64 * 1024
 
+    /// UTF-8 of at most ``sizeLimit`` bytes; empty only while the config has errors.
     package var body: String
     /// Media type of the output; values are escaped for it.
     package var contentType = "application/json"
@@ -84,7 +91,7 @@ package struct TemplateSource: Sendable, Equatable {
     /// The file it was read from; nil for a template in the config itself.
     package var file: String?
 
-    /// `option`: with the members `body` or `file`.
+    /// `option`: with the members `body` or `file`. Errors of a compiled template point there.
     func located(at option: ConfigLocation) -> TemplateSource {
         var source = self
         source.location = option.appending(file == nil ? "body" : "file")
@@ -127,7 +134,7 @@ extension TemplateSource {
         if let path = template.file, let member = value["file"] { template.body = read(path, member, &reader) }
     }
 
-    /// Returns an empty text after an error.
+    /// Returns an empty text after an error. Records the path for the watch of the config.
     private static func read(_ path: String, _ value: JSONValue, _ reader: inout ConfigReader) -> String {
         if !reader.templateFiles.contains(path) { reader.templateFiles.append(path) }
         // One byte beyond the limit shows that the template is too large.
@@ -146,7 +153,7 @@ extension TemplateSource {
         return ""
     }
 
-    /// It becomes a header.
+    /// The media type becomes a header, so it has visible ASCII only.
     private static let mediaType = OptionType<String>.value(
         TypeInfo("media type", ["type": "string", "pattern": "^[ -.0-~]+/[ -.0-~]+$"]),
         expected: "this must be a media type such as \"application/json\" or \"text/plain; charset=utf-8\"",

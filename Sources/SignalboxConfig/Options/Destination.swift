@@ -4,16 +4,24 @@ package import SignalboxNotification
 
 /// A webhook, or the built-in inbox. The `options` of each struct in this folder document its properties.
 package struct Destination: Sendable, Equatable {
+    /// Unique in the config.
     package internal(set) var name: DestinationName
+    /// The webhook to post to, or the inbox.
     package var endpoint: Endpoint
+    /// Most concurrent requests, 1 to 1024.
     package var concurrency = 16
+    /// The attempts and the waits between them.
     package var retry = Retry()
     /// Attempts a second over time; nil for no limit.
     package var perSecond: Double?
+    /// Pauses after consecutive failures.
     package var breaker = Breaker()
+    /// Nil to send deliveries in any order.
     package var ordering: Ordering?
+    /// Special-purpose addresses that it may have, in addition to ``GatewayConfig/egressAllow``.
     package var allow: [AddressRange] = []
 
+    /// All other settings have their defaults.
     package init(name: DestinationName, endpoint: Endpoint) {
         self.name = name
         self.endpoint = endpoint
@@ -32,27 +40,37 @@ package struct Destination: Sendable, Equatable {
         if case .webhook(let webhook) = endpoint { webhook } else { nil }
     }
 
+    /// The receiver of messages.
     package enum Endpoint: Sendable, Equatable {
         case webhook(Webhook)
         /// Shows events on the gateway's standard output.
         case inbox
     }
 
+    /// An HTTP endpoint, and the requests to it.
     package struct Webhook: Sendable, Equatable {
+        /// An http or https URL without user name, password and fragment.
         package var url: String
         /// At least one `whsec_` or `whsk_` key.
         package var secrets: [SecretReference]
+        /// From the start of an attempt to the last byte of the response.
         package var timeout: Duration = .seconds(15)
+        /// The format of bodies.
         package var format: Format = .cloudEvents
+        /// Nil to send bodies uncompressed.
         package var compression: Compression?
+        /// TLS and proxy of its connections.
         package var transport = TransportOptions()
         /// Names are different, and the gateway sets none of them.
         package var headers: [Header] = []
         /// Nil for the gateway's own.
         package var userAgent: String?
+        /// The OAuth 2.0 client; nil for requests without an access token.
         package var credentials: ClientCredentials?
+        /// Nil to send without permission.
         package var handshake: Handshake?
 
+        /// All other settings have their defaults.
         package init(url: String, secrets: [SecretReference]) {
             self.url = url
             self.secrets = secrets
@@ -61,7 +79,9 @@ package struct Destination: Sendable, Equatable {
 
     /// When to stop sending to a destination that keeps failing.
     package struct Breaker: Sendable, Equatable {
+        /// Consecutive failures (no response, or 5xx) that open the breaker.
         package var failures = 20
+        /// The wait before the one attempt that may close it.
         package var probe: Duration = .seconds(30)
     }
 
@@ -70,15 +90,20 @@ package struct Destination: Sendable, Equatable {
         /// A pointer into the event; nil for its `subject`.
         package var key: JSONPointer?
 
+        /// Nil orders by the `subject` of events.
         package init(key: JSONPointer? = nil) { self.key = key }
     }
 
     /// Exponential backoff with full jitter: before attempt n+1 a random wait up to min(max, base · 2ⁿ⁻¹).
     package struct Retry: Sendable, Equatable {
+        /// Includes the first attempt; 1 to 100.
         package var attempts: Int
+        /// The longest wait before the first retry.
         package var base: Duration
+        /// The longest wait before any retry; not shorter than ``base``.
         package var max: Duration
 
+        /// The defaults are those of a destination's `retry`. Does not check the values.
         package init(attempts: Int = 12, base: Duration = .seconds(5), max: Duration = .seconds(6 * 3600)) {
             self.attempts = attempts
             self.base = base
@@ -90,6 +115,7 @@ package struct Destination: Sendable, Equatable {
 // MARK: Options
 
 extension Destination {
+    /// An object with `builtin` has no other option.
     static var type: OptionType<[Destination]> {
         let webhook = OptionType<Draft>.section(Draft.options)
         let builtin = OptionType<String?>.section(builtin)
@@ -118,7 +144,8 @@ extension Destination {
             "Instead of all other options: shows events on the gateway's standard output.")
     }
 
-    /// A destination while its options are read.
+    /// A destination while its options are read. `format`, `template` and `batch` combine into one value once all of
+    /// them are known.
     private struct Draft: Sendable {
         var settings = Destination(name: DestinationName(""), endpoint: .inbox)
         var webhook = Webhook(url: "", secrets: [])
@@ -200,7 +227,7 @@ extension Destination {
             draft.check(value, &reader)
         }
 
-        /// Checks options together.
+        /// Checks options together. Errors name the option to remove or to add.
         private func check(_ value: JSONValue, _ reader: inout ConfigReader) {
             if let member = value["template"], format != .template {
                 reader.note(member, "a template needs \"format\": \"template\"")
@@ -226,6 +253,7 @@ extension Destination {
 }
 
 extension Destination.Retry {
+    /// `usual`: the defaults, which differ between deliveries and downloads.
     static func options(default usual: Destination.Retry) -> Section<Destination.Retry> {
         Section(usual) {
             Option("attempts", \.attempts, .whole(1...100), "Attempts, including the first.")

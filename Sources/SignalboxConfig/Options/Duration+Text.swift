@@ -1,5 +1,6 @@
 extension Duration {
-    /// Reads `250ms`, `15s`, `10m`, `6h`, `7d`: a whole number and a unit; nil for anything else.
+    /// Reads `250ms`, `15s`, `10m`, `6h`, `7d`: a whole number and a unit; nil for anything else. Accepts numbers up
+    /// to 1,000,000,000, so no unit overflows.
     package init?(text: String) {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         guard let count = Int64(digits), count <= 1_000_000_000 else { return nil }

@@ -3,25 +3,42 @@ package import SignalboxJSON
 package import SignalboxNotification
 
 /// The values of `routes.json`. The `options` of each struct in this folder document its properties.
+///
+/// The values have passed the checks of their declarations, and defaults fill in omitted options. Secrets are
+/// references; ``SecretResolver`` reads them.
 package struct GatewayConfig: Sendable {
+    /// Names and addresses of the gateway as a whole.
     package var gateway = Gateway()
+    /// Clients that may send payloads; empty permits every client on this machine.
     package var sources: [SourceName: Source] = [:]
+    /// Tokens of operators; empty without `admin`.
     package var adminBearer: [SecretReference] = []
     /// Names of the detectors to ask, in order; nil for all in the registry's order.
     package var chain: [String]?
+    /// Entries in the format of the catalogue; nil without `detectors.custom`.
     package var customDetectors: JSONText?
+    /// Special-purpose addresses that every destination may have.
     package var egressAllow: [AddressRange] = []
+    /// How long ended events are stored.
     package var retention = Retention()
+    /// Declared categories, and the limits on those that payloads define.
     package var categories = Categories()
+    /// The types that actions may have.
     package var actions = ActionTypes()
+    /// Downloads of files for routes with ``RouteMedia/stored(wait:)``.
     package var media = Media()
+    /// In the order of the files, and of the keys within each of them. Names are unique.
     package var destinations: [Destination] = []
+    /// In the order of evaluation, those of `routes.d` last. Includes disabled routes.
     package var routes: [RouteOptions] = []
+    /// Destinations of events that match no route; empty to store such events without a delivery.
     package var fallback: [DestinationName] = []
     /// Harmless oddities, such as a destination without events or a route that no event reaches.
     package var warnings: [ConfigMistake] = []
+    /// The files that the config was read from.
     package var origin = Origin()
 
+    /// The defaults: a valid config without sources, destinations and routes.
     package init() {}
 
     /// The vendors of the sources whose vendor the config names.
@@ -45,6 +62,7 @@ package struct GatewayConfig: Sendable {
         /// SHA-256 of its own file and those in `routes.d`, concatenated, in hexadecimal digits.
         package var digest = ""
 
+        /// Empty for a config that was not read from files.
         package init(files: [String] = [], folder: String? = nil, digest: String = "") {
             self.files = files
             self.folder = folder
@@ -52,10 +70,15 @@ package struct GatewayConfig: Sendable {
         }
     }
 
+    /// Settings of the process. Command-line options override the address and the directory.
     package struct Gateway: Sendable, Equatable {
+        /// Follows ``NameRule``.
         package var name = "signalbox"
+        /// An http or https URL; nil when clients have no common one.
         package var publicUrl: String?
+        /// The text of an address to listen on, not parsed yet; nil for the default.
         package var listen: String?
+        /// The path as written; nil for the default.
         package var dataDirectory: String?
 
         /// The name by which webhooks know the gateway: the host of its public URL, otherwise its name.
@@ -67,21 +90,29 @@ package struct GatewayConfig: Sendable {
 
     /// How long ended events are stored.
     package struct Retention: Sendable, Equatable {
+        /// Counts from the time of acceptance, once all deliveries have ended.
         package var ended: Duration = .seconds(7 * 86_400)
+        /// Instead of ``ended`` for events with a dead delivery.
         package var dead: Duration = .seconds(30 * 86_400)
+        /// The largest size of the queue's file.
         package var bytes: Int64 = 10 << 30
     }
 
     /// A client that sends payloads.
     package struct Source: Sendable, Equatable {
+        /// At least one token. Each of them identifies the source.
         package var bearer: [SecretReference] = []
+        /// The vendor of all its payloads; nil to recognise each payload.
         package var vendor: VendorID?
+        /// Nil to accept repeated events.
         package var dedupe: Dedupe?
     }
 
+    /// Rejects repeats of a value that the source sent within a time window.
     package struct Dedupe: Sendable, Equatable {
         /// Leads into the event.
         package var key: JSONPointer
+        /// From 1 second to 7 days.
         package var window: Duration
     }
 }
@@ -112,7 +143,8 @@ extension GatewayConfig {
         Option("media", \.media, .section(Media.options), "Downloads of files for routes with `\"media\": \"stored\"`.")
     }
 
-    /// The options of a file in `routes.d`: the gateway as a whole is configured in one file.
+    /// The options of a file in `routes.d`: the gateway as a whole is configured in one file. Other options of the
+    /// config are errors in such a file.
     static let partOptions = Section(
         GatewayConfig(),
         options: options.options.map { option in
@@ -158,7 +190,8 @@ extension GatewayConfig {
         return JSONText(value)
     }
 
-    /// The error for an object without tokens; see ``OptionType/auth(_:)``.
+    /// The error for an object without tokens; see ``OptionType/auth(_:)``. `owner`: a subject and its verb, such as
+    /// "a source needs".
     fileprivate static func needsToken(_ owner: String) -> String {
         "\(owner) at least one token: \"auth\": {\"bearer\": [\"env:TOKEN\"]}"
     }

@@ -4,25 +4,35 @@ package import SignalboxNotification
 extension GatewayConfig {
     /// Downloads of the pictures, sounds and films that payloads link to.
     package struct Media: Sendable, Equatable {
+        /// The largest file of each family, in bytes.
         package var maxBytes = MediaLimits()
+        /// From the start of a download to its last byte, redirects included.
         package var timeout: Duration = .seconds(20)
         /// MIME types of stored files, each as `MediaKind.contentType` spells it.
         package var types = MediaKind.attachments.map(\.contentType)
+        /// False to download https URLs only.
         package var allowHttp = false
+        /// Special-purpose addresses that downloads may connect to.
         package var allow: [AddressRange] = []
+        /// TLS and proxy of downloads.
         package var transport = TransportOptions()
+        /// Most concurrent downloads, 1 to 1024.
         package var concurrency = 32
-        /// At most ``concurrency``.
+        /// At most ``concurrency``. Counts each combination of scheme, host and port.
         package var perHost = 8
+        /// The attempts of one download.
         package var retry = Destination.Retry(attempts: 5, base: .seconds(2), max: .seconds(300))
+        /// The limits on the age and the size of stored files.
         package var retention = Retention()
         /// Nil: every client that knows the name of a file may get it.
         package var signedUrls: SignedUrls?
 
+        /// The defaults, without signed links.
         package init() {}
 
         /// How long files are stored.
         package struct Retention: Sendable, Equatable {
+            /// Counts from the last use by an event.
             package var age: Duration = .seconds(30 * 86_400)
             /// Size of all files together.
             package var bytes: Int64 = 10_000_000_000
@@ -35,6 +45,7 @@ extension GatewayConfig {
 
             /// The first one signs; any of them is accepted.
             package var secrets: [SecretReference]
+            /// Links end on a whole hour, so they are valid for this time rounded up.
             package var expiry: Duration = .seconds(7 * 86_400)
         }
     }

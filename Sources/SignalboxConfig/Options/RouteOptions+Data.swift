@@ -56,7 +56,7 @@ extension RouteOptions.Redaction {
         return redactions
     }
 
-    /// Returns what is wrong with the pointer.
+    /// Adds a redaction, or returns the error about its pointer.
     private static func add(
         _ action: RedactionAction, _ text: String, to redactions: inout [RouteOptions.Redaction]
     ) -> String? {
@@ -73,7 +73,8 @@ extension RouteOptions.Redaction {
 }
 
 extension JSONPointer {
-    /// Whether both lead to one value or one leads into the other. `*` is every element of an array.
+    /// Whether both lead to one value or one leads into the other. `*` is every element of an array. Prevents
+    /// redactions whose result would depend on their order.
     fileprivate func overlaps(_ other: JSONPointer) -> Bool {
         func isPosition(_ token: String) -> Bool { token.utf8.allSatisfy { (0x30...0x39).contains($0) } }
         for (left, right) in zip(tokens, other.tokens) where left != right {
@@ -124,6 +125,7 @@ extension DataField {
         return fields
     }
 
+    /// `left`: names that the whole map may still have; below 0 once there were too many.
     private static func fields(
         _ value: JSONValue, depth: Int, left: inout Int, _ reader: inout ConfigReader
     ) -> [DataField] {

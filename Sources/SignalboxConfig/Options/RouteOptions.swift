@@ -5,20 +5,30 @@ package import SignalboxNotification
 package struct RouteOptions: Sendable, Equatable {
     /// The location of its object in the config.
     package internal(set) var location = ConfigLocation(pointer: "")
+    /// One line of text, unique in the config; the label of its metrics.
     package var name = ""
     /// The event pattern, as written; nil only while the config has errors.
     package var match: JSONText?
+    /// At least one; all of them are declared.
     package var destinations: [DestinationName] = []
+    /// Whether later routes are skipped for events that match.
     package var stop = false
+    /// Parts of the schedule that have no effect for its deliveries.
     package var ignoring: ScheduleParts = []
+    /// Parts that its destinations receive in addition to the event.
     package var including: EventParts = []
     var mediaForm = MediaForm.link
+    /// Has an effect for stored files only.
     var mediaWait: Duration = .seconds(30)
+    /// A disabled route matches no event, and is checked like the others.
     package var isEnabled = true
     /// The share of matching events that it takes, from 0 to 1; nil for all.
     package var sample: Double?
+    /// Nil for any time.
     package var window: RouteWindow?
+    /// No pointer leads to the value of another one, or into it.
     package var redactions: [Redaction] = []
+    /// Nil to send the event's own data.
     package var transform: Transform?
 
     /// How its destinations receive the files of events.
@@ -32,15 +42,18 @@ package struct RouteOptions: Sendable, Equatable {
 
     enum MediaForm: String, Sendable, CaseIterable { case stored, link, none }
 
-    /// The error for a field that a pattern has twice.
+    /// The error for a field that occurs twice in a pattern.
     package static let repeatedField = "this field stands here twice; remove one"
 
     /// An action for the value under a pointer into the event, in which `*` is every element of an array.
     package struct Redaction: Sendable, Equatable {
+        /// Begins with `data`; the envelope of an event stays.
         package let pointer: JSONPointer
+        /// The same for every value that the pointer selects.
         package let action: RedactionAction
     }
 
+    /// Replaces an event's data: by the JSON that a template writes, or by fields of the event.
     package enum Transform: Sendable, Equatable {
         case template(TemplateSource)
         case map([DataField])
@@ -59,9 +72,12 @@ package enum RedactionAction: String, Sendable, CaseIterable {
 
 /// A member of the data that a route's map makes.
 package struct DataField: Sendable, Equatable {
+    /// The key of the member, unique in its object.
     package let name: String
+    /// Its value.
     package let source: Source
 
+    /// The value of a member: copied, or an object of further members, at most 16 levels deep.
     package indirect enum Source: Sendable, Equatable {
         /// A value of the event. If the event has none here, the member is omitted.
         case pointer(JSONPointer)
@@ -71,26 +87,33 @@ package struct DataField: Sendable, Equatable {
 
 /// How the destinations of a route receive the files of events.
 package enum RouteMedia: Sendable, Equatable {
-    /// Not at all: events come without them.
+    /// Events have no files.
     case none
-    /// As the vendor's links, which are not downloaded.
+    /// Events have the links of the vendor. The gateway downloads no file.
     case link
-    /// Downloaded, with links to the gateway's copies. Deliveries wait this long; missing files are then left out.
+    /// Events have links to the gateway's copies. Deliveries wait for downloads at most this long; then missing files
+    /// are left out.
     case stored(wait: Duration)
 }
 
 /// Parts of an event's schedule.
 package struct ScheduleParts: OptionSet, Sendable {
+    /// Bits of this process only; not stored.
     package let rawValue: Int
+    /// For `OptionSet`; use the named parts.
     package init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// The time before which the event is not sent.
     package static let notBefore = ScheduleParts(rawValue: 1)
+    /// The time at which the event expires.
     package static let notAfter = ScheduleParts(rawValue: 2)
 }
 
 /// Parts that an event may have in addition to the notification.
 package struct EventParts: OptionSet, Sendable {
+    /// Bits of this process only; not stored.
     package let rawValue: Int
+    /// For `OptionSet`; use the named parts.
     package init(rawValue: Int) { self.rawValue = rawValue }
 
     /// The APNs payload as a device shows it.

@@ -5,6 +5,7 @@ package import SignalboxNotification
 /// When a route takes events: between two times, on days of the week, at hours of the day. An omitted part has no
 /// effect.
 package struct RouteWindow: Sendable, Equatable {
+    /// The first instant of it; nil for no beginning.
     package var from: Timestamp?
     /// Not part of it.
     package var until: Timestamp?
@@ -15,18 +16,22 @@ package struct RouteWindow: Sendable, Equatable {
     /// The time zone of days and hours.
     package var zone: TimeZone = .gmt
 
+    /// A window without limits, which contains every time.
     package init() {}
 
+    /// In the order of ISO 8601, Monday first; raw values are the words of the config.
     package enum Weekday: String, Sendable, CaseIterable {
         case mon, tue, wed, thu, fri, sat, sun
     }
 
     /// Part of a day in local time, in minutes from midnight. One that ends before it begins continues past midnight.
     package struct Hours: Sendable, Equatable {
+        /// From 0 to 1439.
         package let start: Int
         /// Not part of it.
         package let end: Int
 
+        /// Does not check the bounds; ``init(_:)`` does.
         package init(start: Int, end: Int) {
             self.start = start
             self.end = end
@@ -41,6 +46,7 @@ package struct RouteWindow: Sendable, Equatable {
             self.init(start: start, end: end)
         }
 
+        /// Two digits, a colon, two digits: 00:00 to 24:00.
         private static func minutes(_ text: Substring) -> Int? {
             let parts = text.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
@@ -51,7 +57,8 @@ package struct RouteWindow: Sendable, Equatable {
         }
     }
 
-    /// Whether an event accepted at this time is in the window.
+    /// Whether an event accepted at this time is in the window. Hours that continue past midnight belong to the day on
+    /// which they begin. Local time follows the zone's offset at that instant, so daylight saving time counts.
     package func contains(_ time: Timestamp) -> Bool {
         if let from, time < from { return false }
         if let until, time >= until { return false }

@@ -1,10 +1,12 @@
 package import SignalboxJSON
 package import SignalboxNotification
 
-/// Bounds on a config and its parts, so that reading it and matching with it take limited time and memory.
+/// Bounds on a config and its parts, so that reading it and matching with it take limited time and memory. A config
+/// beyond a bound is rejected with an error, never cut.
 package enum ConfigBounds {
     /// Bytes of all files together.
     package static let bytes = 16 << 20
+    /// Routes of all files together.
     package static let routes = 100_000
     static let destinations = 10_000
     static let sources = 10_000
@@ -18,13 +20,15 @@ package enum ConfigBounds {
     static let lineCharacters = 1_024
 }
 
-/// Reads values by their declarations and records what is wrong, so that one run shows every mistake.
+/// Reads values by their declarations and records what is wrong, so that one run shows every mistake. A reader never
+/// throws: a value with an error leads to nil or to a default, and ``diagnostics`` has the error.
 package struct ConfigReader {
     let parser: JSONParser
     /// The value of each file, the config's own first.
     let roots: [JSONValue]
     /// The location of the first root within the config, when the text is a part of it.
     private let base: ConfigLocation
+    /// The findings so far, in the order of reading.
     package var diagnostics = ConfigDiagnostics()
     /// The declared destinations, including those with mistakes.
     let destinations: KnownDestinations
@@ -43,6 +47,7 @@ package struct ConfigReader {
 
     // MARK: Errors
 
+    /// Records an error on a value. The message is computed only if it is listed.
     package mutating func note(_ value: JSONValue, _ message: @autoclosure () -> String) {
         diagnostics.error(at: location(of: value), message())
     }
@@ -70,13 +75,14 @@ package struct ConfigReader {
             file: base.file + file(of: value), pointer: base.pointer + parser.pointer(to: value), isKey: isKey)
     }
 
-    /// The index of the file that has a value.
+    /// The index of the file that has a value. Counted from 0, in the order of ``roots``. Linear in the number of
+    /// files.
     func file(of value: JSONValue) -> Int { roots.firstIndex { $0.contains(value) } ?? 0 }
 
     /// Valid words that a message lists.
     private static let mostListed = 50
 
-    /// The nearest valid word, or the valid words when none is near.
+    /// The nearest valid word, or the valid words when none is near. Begins with a semicolon: it continues the error.
     package static func suggestion(for word: String, among known: [String]) -> String {
         if let near = Spelling.nearest(to: word, among: known) { return "; did you mean \"\(near)\"?" }
         let names = known.filter { $0 != "$schema" }
@@ -105,7 +111,8 @@ package struct ConfigReader {
 
     private static func repeated(_ key: String) -> String { "\"\(key)\" stands here twice; remove one" }
 
-    /// The entries of an object with keys of its own; nil for another value or for too many entries.
+    /// The entries of an object with keys of its own; nil for another value or for too many entries. Includes entries
+    /// with invalid or repeated keys, so that their values are checked too.
     mutating func entries(of value: JSONValue, by rule: KeyRule) -> [(String, JSONValue)]? {
         guard value.isObject else {
             note(value, "this must be an object, in braces, with \(rule.entries)")
@@ -136,6 +143,7 @@ package struct ConfigReader {
         return entries
     }
 
+    /// Names both locations when they are in different files.
     private mutating func noteRepeat(of key: String, _ member: JSONValue, _ earlier: JSONValue) {
         guard file(of: member) != file(of: earlier) else {
             note(keyOf: member, Self.repeated(key))
@@ -146,7 +154,8 @@ package struct ConfigReader {
             also: [(location(of: earlier, isKey: true), "the first one is here")])
     }
 
-    /// False, with an error, for an object with both or none of the first two keys. `keys`: every allowed key.
+    /// False, with an error, for an object with both or none of the first two keys. `keys`: every allowed key. An
+    /// unknown key is reported instead, because a misspelled key explains the absence.
     mutating func hasEither(_ keys: [String], in value: JSONValue, orElse problem: String) -> Bool {
         let isEither = (value.member(keys[0]) == nil) != (value.member(keys[1]) == nil)
         guard value.isObject, !isEither, isObject(value, keys: keys) else { return true }
@@ -154,7 +163,8 @@ package struct ConfigReader {
         return false
     }
 
-    /// Reports every repeated key of an object and of all objects in it.
+    /// Reports every repeated key of an object and of all objects in it. Lists at most 10 repeats of each object.
+    /// Recursive: the parser limits the depth.
     package mutating func checkRepeats(in value: JSONValue, _ message: String) {
         for repeated in value.repeats(upTo: 10) { note(repeated, message) }
         for (_, member) in value.members { checkRepeats(in: member, message) }
@@ -181,6 +191,7 @@ package struct ConfigReader {
         entries(value, 0...most, orElse: "this has more than \(most) entries; remove some") ?? []
     }
 
+    /// A string that is not empty; nil, with an error, for any other value.
     package mutating func text(_ value: JSONValue) -> String? {
         if let text = value.string, !text.isEmpty { return text }
         note(value, "this must be a string that is not empty")
@@ -195,10 +206,13 @@ package struct ConfigReader {
         return nil
     }
 
+    /// A boolean; nil, with an error, for any other value.
     package mutating func flag(_ value: JSONValue) -> Bool? { OptionType<Bool>.flag.read(value, &self) }
 
+    /// An RFC 3339 time; nil, with an error, for any other value.
     package mutating func instant(_ value: JSONValue) -> Timestamp? { OptionType<Timestamp>.instant.read(value, &self) }
 
+    /// Returns the error for a text that is too long or has a control character; nil for a good one.
     static func problem(ofLine text: String) -> String? {
         guard text.utf8.count <= 4 * ConfigBounds.lineCharacters, text.count <= ConfigBounds.lineCharacters else {
             return "this has more than \(ConfigBounds.lineCharacters) characters; shorten it"
@@ -208,7 +222,7 @@ package struct ConfigReader {
     }
 
     /// Control characters, line separators, and characters that change the writing direction (Unicode Standard Annex
-    /// 9, 2).
+    /// 9, 2). Also used for URLs, and for keys that logs show.
     static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
@@ -221,7 +235,7 @@ package struct ConfigReader {
         }
     }
 
-    /// A JSON Pointer within the bounds; nil for anything else.
+    /// A JSON Pointer within the bounds; nil for anything else. The bounds limit the work of each lookup.
     static func boundedPointer(_ text: String) -> JSONPointer? {
         guard text.utf8.count <= ConfigBounds.pointerBytes, let pointer = JSONPointer(text),
             pointer.tokens.count <= ConfigBounds.pointerKeys
@@ -230,7 +244,8 @@ package struct ConfigReader {
     }
 }
 
-/// The declared destinations: in the config's order, and as a set for lookups.
+/// The declared destinations: in the config's order, and as a set for lookups. Made from the parsed text before any
+/// option is read, so routes may come first.
 struct KnownDestinations: Sendable {
     /// With the location of each key; a name that is declared twice is there twice.
     let declared: [(name: DestinationName, location: ConfigLocation)]

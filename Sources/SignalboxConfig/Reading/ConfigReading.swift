@@ -6,8 +6,11 @@ import SignalboxNotification
 /// SignalboxRouting compiles patterns and templates from the values and adds its own findings; ``finish()`` then either
 /// returns the config or throws all errors.
 package struct ConfigReading: Sendable {
+    /// The config's own file first.
     package let files: [ConfigText]
+    /// Values with errors have their defaults until ``finish()``.
     package var config: GatewayConfig
+    /// SignalboxRouting appends its findings here.
     package var diagnostics: ConfigDiagnostics
     private let destinations: KnownDestinations
 
@@ -37,7 +40,8 @@ package struct ConfigReading: Sendable {
         destinations = reader.destinations
     }
 
-    /// The config with its warnings. Throws when there are errors.
+    /// The config with its warnings. Throws when there are errors. Warns about destinations that no route, fallback or
+    /// action names.
     package func finish() throws(InvalidConfig) -> GatewayConfig {
         try diagnostics.throwErrors(in: files)
         var (config, diagnostics) = (config, diagnostics)
@@ -54,7 +58,7 @@ package struct ConfigReading: Sendable {
 }
 
 extension ConfigReader {
-    /// The values of all files.
+    /// The values of all files. Values of several files are combined in the order of the files.
     fileprivate mutating func config() -> GatewayConfig {
         var config = GatewayConfig()
         for (file, root) in roots.enumerated() {
@@ -77,6 +81,7 @@ extension ConfigReader {
         return config
     }
 
+    /// Route names label metrics and receipts, so they are unique over all files.
     private mutating func checkNames(of routes: [RouteOptions]) {
         var names: [String: ConfigLocation] = [:]
         for route in routes where !route.name.isEmpty {

@@ -1,6 +1,6 @@
 /// The tables of the reference page, made from the declarations of the options.
 package enum ConfigReference {
-    /// Markdown: a section with a table for each member of the config's object.
+    /// Markdown: a section with a table for each member of the config's object. The option `$schema` is left out.
     package static var text: String {
         GatewayConfig.options.infos.filter { $0.key != "$schema" }.map { info in
             let members = rows(of: info, below: info.key + info.type.entry + ".")
@@ -10,6 +10,7 @@ package enum ConfigReference {
         }.joined(separator: "\n\n")
     }
 
+    /// Nested options follow their object, with its path as prefix.
     private static func rows(of info: OptionInfo, below prefix: String) -> [[String]] {
         info.type.members.flatMap { member in
             [row(member, prefix)] + rows(of: member, below: prefix + member.key + member.type.entry + ".")
@@ -22,6 +23,7 @@ package enum ConfigReference {
         return ["`\(prefix)\(info.key)`", kind, value, info.documentation]
     }
 
+    /// Escapes vertical bars, which separate cells.
     private static func table(_ rows: [[String]]) -> String {
         ([["option", "type", "default", "meaning"], ["---", "---", "---", "---"]] + rows).map { row in
             "| " + row.map { $0.replacing("|", with: "\\|") }.joined(separator: " | ") + " |"

@@ -3,7 +3,7 @@ import SignalboxNotification
 
 /// The JSON Schema (2020-12) of the config, made from the declarations of its options.
 package enum ConfigSchema {
-    /// With a line end.
+    /// With a line end. Deterministic, so a test compares it with docs/reference/routes.schema.json.
     package static var text: String { root.pretty() + "\n" }
 
     private static var root: JSONNode {
@@ -23,7 +23,8 @@ package enum ConfigSchema {
         return own.adding(patterns)
     }
 
-    /// The language of event patterns, which SignalboxRouting reads.
+    /// The language of event patterns, which SignalboxRouting reads. Traps for a resource that is not JSON, which a
+    /// test would show.
     private static var patterns: JSONNode {
         let parser = JSONParser()
         do throws(JSONError) {

@@ -1,6 +1,7 @@
 import SignalboxJSON
 
-/// A JSON value whose members keep their order. Schema and defaults are written with it.
+/// A JSON value whose members keep their order. Schema and defaults are written with it. For values that this program
+/// writes; configs are read as `JSONValue`.
 indirect enum JSONNode: Sendable, Equatable {
     case bool(Bool)
     case integer(Int)
@@ -14,6 +15,7 @@ indirect enum JSONNode: Sendable, Equatable {
         let value: JSONNode
     }
 
+    /// Null becomes `false`: the schemas have none.
     init(_ value: JSONValue) {
         switch value.kind {
         case .object:
@@ -32,7 +34,7 @@ indirect enum JSONNode: Sendable, Equatable {
         if case .object(let members) = self { members } else { [] }
     }
 
-    /// An object with the members of both.
+    /// An object with the members of both. Repeated keys stay repeated; the caller avoids them.
     func adding(_ other: JSONNode) -> JSONNode { .object(members + other.members) }
 
     /// On one line.
@@ -77,6 +79,7 @@ indirect enum JSONNode: Sendable, Equatable {
         }
     }
 
+    /// A JSON string with its quotes and escapes.
     private static func quoted(_ text: String) -> String {
         var writer = JSONWriter()
         writer.string(text)

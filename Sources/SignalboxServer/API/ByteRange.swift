@@ -1,7 +1,9 @@
-/// The range of a `range` header (RFC 9110, 14): one range of bytes.
+/// The range of a `range` header (RFC 9110, 14): one range of bytes. Never fails: a field that a server may ignore
+/// means ``whole``.
 enum ByteRange: Equatable {
     /// Everything: there is no header, or one that a server may ignore.
     case whole
+    /// Positions of the first and the last byte, both included.
     case part(ClosedRange<Int>)
     /// The file has no such bytes.
     case unsatisfiable

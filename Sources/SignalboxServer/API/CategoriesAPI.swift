@@ -17,6 +17,8 @@ struct CategoriesAPI: Sendable {
     /// Bytes of the definitions on one page.
     private static let pageBytes = 1024 * 1024
 
+    /// Answers 304 when the client has the page. Throws ``Problem`` for an invalid cursor or limit, and when the queue
+    /// does not answer.
     func list(_ call: Call) async throws -> Response {
         let size = try call.number("limit", in: 1...Self.longestPage) ?? Self.longestPage
         let previous = try call.query("cursor").map { cursor throws(Problem) in
@@ -38,6 +40,7 @@ struct CategoriesAPI: Sendable {
         return Response(cacheable: body, to: call.request)
     }
 
+    /// Throws ``Problem/noCategory(_:)`` for an unknown identifier.
     func show(_ call: Call) async throws -> Response {
         // Identifiers are arbitrary text, and the router does not decode the path.
         let text = call.path("identifier")

@@ -3,6 +3,7 @@ import SignalboxNotification
 
 /// One page of the declared and the learnt categories, in the byte order of their identifiers.
 struct CategoryPage {
+    /// At most the requested number; a declared one in place of a learnt one with the same identifier.
     let records: [CategoryRecord]
     /// The cursor of the next page; nil on the last one.
     let next: String?

@@ -4,6 +4,7 @@ package import SignalboxStore
 
 extension JSONWriter {
     /// Writes one delivery as an object. `wait`: why it has not been sent. `attempts`: to list with it; nil for none.
+    /// Absent values have no member. `due` is written for waiting deliveries only.
     package mutating func delivery(
         _ record: DeliveryRecord, wait: DeliveryWait? = nil, attempts: [AttemptRecord]? = nil
     ) {
@@ -31,7 +32,8 @@ extension JSONWriter {
         }
     }
 
-    /// Writes one attempt as an object.
+    /// Writes one attempt as an object. Durations are in milliseconds. The excerpt of the reply is decoded as UTF-8,
+    /// with replacement characters.
     package mutating func attempt(_ attempt: AttemptRecord) {
         object { json in
             json.member("attempt", attempt.number)

@@ -6,17 +6,20 @@ import SignalboxStore
 /// An endpoint of the gateway. Routing, `allow`, the check of query parameters, access and the reference page derive
 /// from its declaration.
 package struct Endpoint: Sendable {
-    /// The credential that a request needs.
+    /// The credential that a request needs. Raw values are the words of the reference page. `either`: the token of a
+    /// source or of an operator. `link`: decided by the signature of the link.
     package enum Access: String, Sendable {
         case source, admin, either = "source or admin", link, none
     }
 
+    /// Throws ``Problem`` for a rejected request. Any other error becomes a 500.
     typealias Handler = @Sendable (GatewayAPI, Call, _ body: [UInt8]) async throws -> Response
 
     /// `GET` includes `HEAD`.
     package let method: String
     /// Parameters are in braces: `/v1/deliveries/{id}`.
     package let path: String
+    /// Checked before the body is read.
     package let access: Access
     /// Names of query parameters. Others are rejected.
     package let parameters: [String]
@@ -24,6 +27,7 @@ package struct Endpoint: Sendable {
     package let purpose: String
     /// Whether the body is collected. A POST to another endpoint must not have a body.
     let takesBody: Bool
+    /// `body` is empty unless the endpoint takes a body.
     let handler: Handler
 
     private init(
@@ -46,9 +50,11 @@ package struct Endpoint: Sendable {
     /// The methods in the form of the `allow` header.
     package var allow: String { method == "GET" ? "GET, HEAD" : method }
 
-    /// Rejects query parameters that are not known, and repeated ones: an ignored misspelled filter selects everything.
+    /// Rejects query parameters that are not known, and repeated ones: an ignored misspelled filter selects
+    /// everything.
     ///
-    /// Names are compared undecoded, because the readers of the query do not decode names either.
+    /// Names are compared undecoded, because the readers of the query do not decode names either. Throws
+    /// ``Problem/unknownParameter(_:known:)`` or ``Problem/repeatedParameter(_:)``.
     static func check(_ query: String, known: [String]) throws(Problem) {
         var seen: Set<Substring> = []
         for parameter in query.split(separator: "&") {
@@ -59,20 +65,21 @@ package struct Endpoint: Sendable {
     }
 }
 
-/// A request to an endpoint.
+/// A request to an endpoint. Its access was checked.
 struct Call: Sendable {
     let request: Request
     let context: GatewayRequestContext
     /// The source of a request to an endpoint for sources; otherwise the default source.
     var source = SourceName.default
 
-    /// A part of the path, as the client wrote it.
+    /// A part of the path, as the client wrote it. Not decoded; empty for a name that the path does not have.
     func path(_ name: String) -> String { context.parameters.get(name) ?? "" }
 
-    /// A query parameter; nil when it is absent.
+    /// A query parameter; nil when it is absent. Decoded by Hummingbird.
     func query(_ name: String) -> String? { request.uri.queryParameters[name[...]].map(String.init) }
 
-    /// A whole-number query parameter; nil when it is absent.
+    /// A whole-number query parameter; nil when it is absent. Throws ``Problem/badQuery(_:)`` for text that is not a
+    /// number in the range.
     func number(_ name: String, in range: ClosedRange<Int>) throws(Problem) -> Int? {
         guard let text = query(name) else { return nil }
         guard let number = Int(text), range.contains(number) else {
@@ -83,7 +90,7 @@ struct Call: Sendable {
 }
 
 extension Endpoint {
-    /// Every endpoint.
+    /// Every endpoint. A path occurs once for each of its methods. docs/reference/http.md lists the same endpoints.
     package static let all: [Endpoint] = [
         Endpoint("POST", "/v1/notifications", .source, "Accepts payloads for the source of the token.") {
             try await $0.notifications.accept($2, of: $1)

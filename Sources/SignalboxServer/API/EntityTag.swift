@@ -6,7 +6,7 @@ struct EntityTag {
 
     init(quoting name: String) { text = "\"\(name)\"" }
 
-    /// The tag of a body is its digest.
+    /// The tag of a body is its digest. Equal bodies have equal tags, on every gateway.
     init(of body: [UInt8]) { self.init(quoting: hexadecimal(sha256(body).prefix(16))) }
 
     /// Whether the value of `if-match` or `if-none-match` lists this tag or is `*`. `acceptsWeak`: a weak tag counts

@@ -16,6 +16,7 @@ struct GatewayAPI: Sendable {
 
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
 
+    /// Registers every common method for each path, so that a wrong method receives 405 with `allow` instead of 404.
     func router() -> RouterResponder<GatewayRequestContext> {
         let router = Router(context: GatewayRequestContext.self)
         router.add(middleware: ProblemMiddleware())
@@ -37,6 +38,7 @@ struct GatewayAPI: Sendable {
         return router.buildResponder()
     }
 
+    /// Checks the access first: a client without a token cannot make the gateway read its body.
     private func respond(to call: Call, at endpoint: Endpoint) async throws -> Response {
         let source = try check(endpoint.access, call)
         guard endpoint.takesBody else {
@@ -66,8 +68,10 @@ struct GatewayAPI: Sendable {
 
     // MARK: Health
 
+    /// Does not touch the queue.
     func health() -> Response { .json { $0.member("status", "ok") } }
 
+    /// 503 while the queue cannot be written. Names upkeep that fails in the meantime.
     func readiness() async -> Response {
         switch await probe.verdict() {
         case .ready:
@@ -85,6 +89,7 @@ struct GatewayAPI: Sendable {
         }
     }
 
+    /// Serves version 1 of the schemas only.
     func schema(_ call: Call) throws(Problem) -> Response {
         let file = call.path("file")
         guard file.hasSuffix("-1.json"), let text = EventSchema.text(named: String(file.dropLast(7))) else {
@@ -93,6 +98,7 @@ struct GatewayAPI: Sendable {
         return Response(Reply(status: .ok, contentType: "application/schema+json", body: text))
     }
 
+    /// Throws 503 when the queue does not answer in time.
     func metrics() async throws(Problem) -> Response {
         let page = try await surface.operations.metrics(surface.routes).page
         let type = "text/plain; version=0.0.4; charset=utf-8"

@@ -3,7 +3,8 @@ package import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 
-/// The services that the gateway offers over HTTP under one config, and their access.
+/// The services that the gateway offers over HTTP under one config, and their access. A reload makes a new surface;
+/// the queue, the stored files and the counters remain those of the gateway.
 package struct GatewaySurface: Sendable {
     let intake: Intake
     let interactions: InteractionIntake

@@ -1,7 +1,7 @@
 import HTTPTypes
 
 extension HTTPFields {
-    /// The field with this name. Names are constants of HTTP.
+    /// The field with this name. Names are constants of HTTP. Traps for a name that HTTP does not allow.
     subscript(text name: String) -> String? {
         get { self[Self.name(name)] }
         set { self[Self.name(name)] = newValue }

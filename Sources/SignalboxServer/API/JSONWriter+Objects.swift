@@ -13,12 +13,14 @@ extension [UInt8] {
 
 /// Objects and arrays that cannot stay open, and members of more types.
 extension JSONWriter {
+    /// Writes a value: in an object, `key` must come before it.
     mutating func object(_ write: (inout JSONWriter) -> Void) {
         beginObject()
         write(&self)
         endObject()
     }
 
+    /// Writes a member whose value is an array, with one value for each element.
     mutating func array<Element>(
         _ name: StaticString, _ elements: some Sequence<Element>, _ write: (inout JSONWriter, Element) -> Void
     ) {

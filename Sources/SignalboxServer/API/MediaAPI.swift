@@ -12,8 +12,11 @@ struct MediaAPI: Sendable {
     let store: MediaStore
     /// Decides the access to a file.
     let links: MediaLinks
+    /// Reads files in pieces, on the threads of the system's pool.
     let files = FileIO()
 
+    /// Answers conditional and range requests (RFC 9110, 13 and 14). Throws 404 for an unknown file, 403 for a link
+    /// that is not valid, 412 and 416 for conditions that do not hold.
     func file(_ call: Call) async throws -> Response {
         // Before the lookup, so that a client without a link does not learn which files exist.
         let caching = try caching(of: call)
@@ -42,7 +45,7 @@ struct MediaAPI: Sendable {
         }
     }
 
-    /// How long the response may be cached, and by whom.
+    /// How long the response may be cached, and by whom. Throws for a link that does not grant access.
     private func caching(of call: Call) throws(Problem) -> String {
         let verdict = links.verdict(
             on: call.path("sha256"), expires: call.query("expires"), signature: call.query("signature"), now: Date())
@@ -55,7 +58,8 @@ struct MediaAPI: Sendable {
         }
     }
 
-    /// Browsers neither run a file nor guess its type. Files other than pictures, audio and video are downloads.
+    /// Browsers neither run a file nor guess its type. Files other than pictures, audio and video are downloads. Names
+    /// the file by the first digits of its digest.
     private static func headers(
         of kind: MediaKind, named name: String, tag: EntityTag, caching: String
     ) -> HTTPFields {

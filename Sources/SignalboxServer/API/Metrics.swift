@@ -4,7 +4,8 @@ import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 
-/// The values of all metrics at one time.
+/// The values of all metrics at one time. Read at one time for a page, from the queue and from the memory of this
+/// process.
 struct MetricValues: Sendable {
     /// The destinations of the config and of the queue.
     let destinations: [DestinationName]
@@ -27,6 +28,7 @@ struct MetricValues: Sendable {
         }.joined()
     }
 
+    /// Whole numbers have no fraction.
     private static func number(_ value: Double) -> String {
         value == value.rounded() ? String(Int64(value)) : String(value)
     }
@@ -42,13 +44,15 @@ package struct Metric: Sendable {
     /// The type in the Prometheus text format.
     package enum Kind: String, Sendable { case counter, gauge }
 
+    /// Ends in `_total` for counters.
     package let name: String
+    /// Counters start at 0 with the process or with the queue.
     package let kind: Kind
     /// Names of the labels, whose values are names of the config or listed here.
     package let labels: [String]
     /// One sentence.
     package let help: String
-    /// One sample for each combination of labels.
+    /// One sample for each combination of labels. Values of the labels are in the order of ``labels``.
     fileprivate let samples: @Sendable (MetricValues) -> [(labels: [String], value: Double)]
 
     private init(
@@ -58,12 +62,14 @@ package struct Metric: Sendable {
         (self.name, self.kind, self.labels, self.help, self.samples) = (name, kind, labels, help, samples)
     }
 
+    /// A gauge without labels.
     private static func single(
         _ name: String, _ help: String, _ value: @escaping @Sendable (MetricValues) -> Double
     ) -> Metric {
         Metric(name, .gauge, [], help) { [([], value($0))] }
     }
 
+    /// One sample for each destination of the config or the queue, also when its value is 0.
     private static func perDestination(
         _ name: String, _ kind: Kind, _ help: String,
         _ value: @escaping @Sendable (MetricValues, DestinationName) -> Double
@@ -73,6 +79,7 @@ package struct Metric: Sendable {
         }
     }
 
+    /// A counter since the start of the process.
     private static func perRoute(
         _ name: String, _ help: String, _ value: @escaping @Sendable (RouteCounts.Count) -> Int
     ) -> Metric {

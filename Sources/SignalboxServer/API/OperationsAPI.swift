@@ -12,12 +12,13 @@ struct OperationsAPI: Sendable {
     let destinations: [DestinationName]
     /// Those of them with a rate.
     let limited: Set<DestinationName>
-    /// The sender of each destination, for test events.
+    /// The sender of each destination, for test events. Of the active config.
     let senders: [DestinationName: any Sender]
     let events: OperationalEvent
 
     // MARK: Deliveries
 
+    /// Pages go from new to old: `next` is the number of the last delivery on the page. At most 500, 50 by default.
     func listDeliveries(_ call: Call) async throws -> Response {
         var filter = try filter(call)
         let limit = try call.number("limit", in: 1...500) ?? 50
@@ -32,6 +33,7 @@ struct OperationsAPI: Sendable {
         }
     }
 
+    /// Throws for an unknown state. An unknown destination or event matches no delivery.
     private func filter(_ call: Call) throws(Problem) -> DeliveryFilter {
         var filter = DeliveryFilter()
         if let text = call.query("state") {
@@ -46,6 +48,7 @@ struct OperationsAPI: Sendable {
         return filter
     }
 
+    /// Lists every recorded attempt, the first one first. Throws 404 for an unknown delivery.
     func showDelivery(_ call: Call) async throws -> Response {
         let record = try await record(call)
         let (attempts, statuses) = try await reply { () throws(StoreError) in
@@ -55,6 +58,7 @@ struct OperationsAPI: Sendable {
         return Response(Reply(status: .ok, body: body))
     }
 
+    /// Nil when the delivery does not wait.
     private func wait(of record: DeliveryRecord, _ statuses: [DestinationName: DestinationStatus]) -> DeliveryWait? {
         let name = record.destination
         return DeliveryWait(
@@ -62,6 +66,7 @@ struct OperationsAPI: Sendable {
             hasRate: limited.contains(name), at: queue.now)
     }
 
+    /// The delivery that the path names. Throws 404 for an unknown number, and for text that is not a number.
     private func record(_ call: Call) async throws(Problem) -> DeliveryRecord {
         let text = call.path("id")
         guard let id = Int64(text) else { throw .noDelivery(text) }
@@ -72,6 +77,7 @@ struct OperationsAPI: Sendable {
         return record
     }
 
+    /// Throws 404 for an unknown delivery, and 409 for one that has ended successfully or expired.
     func retryDelivery(_ call: Call) async throws -> Response {
         let id = try await record(call).id
         let count = try await reply { () throws(StoreError) in try await queue.retry(DeliveryFilter(ids: [id])) }
@@ -90,6 +96,7 @@ struct OperationsAPI: Sendable {
 
     // MARK: Destinations
 
+    /// Includes destinations that are no longer in the config but have deliveries in the queue.
     func listDestinations() async throws -> Response {
         let (statuses, gauges) = try await reply { () throws(StoreError) in
             (try await queue.statuses(), try await queue.gauges())
@@ -111,7 +118,8 @@ struct OperationsAPI: Sendable {
         }
     }
 
-    /// `state`: nil resumes the destination.
+    /// `state`: nil resumes the destination. Takes effect at once: attempts in progress end, further ones do not
+    /// begin. Survives a restart.
     func set(_ state: DestinationState?, _ call: Call) async throws -> Response {
         let name = try destination(call)
         try await reply { () throws(StoreError) in try await queue.set(state, of: name) }
@@ -121,10 +129,11 @@ struct OperationsAPI: Sendable {
         }
     }
 
+    /// Takes as long as an attempt, and leaves no delivery. Not limited by pauses.
     func ping(_ call: Call) async throws -> Response {
         let name = try destination(call)
         guard let sender = senders[name] else { preconditionFailure("A destination of the config has a sender.") }
-        // Past the queue.
+        // Bypasses the queue: the event is sent at once and is not stored.
         let result = await sender.ping(events.pingLease(to: name))
         return .json { json in
             json.member("taken", result.wasTaken)
@@ -133,6 +142,7 @@ struct OperationsAPI: Sendable {
         }
     }
 
+    /// Throws 404 for a destination that is not in the config.
     private func destination(_ call: Call) throws(Problem) -> DestinationName {
         let name = call.path("name")
         guard let known = destinations.first(where: { $0.name == name }) else { throw .noDestination(name) }
@@ -141,6 +151,7 @@ struct OperationsAPI: Sendable {
 
     // MARK: The queue
 
+    /// Reads the queue three times; the values may differ by a commit.
     func metrics(_ routes: RoutesAPI) async throws(Problem) -> MetricValues {
         let (statuses, gauges, media) = try await reply { () throws(StoreError) in
             (try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges())

@@ -6,12 +6,17 @@ import SignalboxNotification
 import SignalboxStore
 
 /// An error as HTTP clients see it: `application/problem+json` (RFC 9457) with a stable `code`. All texts and status
-/// codes of the HTTP side are declared here.
+/// codes of the HTTP side are declared here. Details name the remedy. They never contain a token, and payload text
+/// only as far as a rejection quotes it.
 struct Problem: Error, Equatable {
     let status: HTTPResponse.Status
+    /// Stable across versions; docs/reference/errors.md lists all codes.
     let code: String
+    /// The same for all problems of a kind.
     let title: String
+    /// The problem of this request and its remedy.
     let detail: String
+    /// In addition to the content type, such as `retry-after`.
     let headers: HTTPFields
 
     init(
@@ -25,6 +30,7 @@ struct Problem: Error, Equatable {
         self.headers = headers
     }
 
+    /// Writes the whole object, for a response or for an item of a batch.
     func write(into json: inout JSONWriter) {
         json.object { json in
             json.member("type", "urn:signalbox:problem:\(code)")
@@ -47,43 +53,57 @@ extension Reply {
 // MARK: Connections
 
 extension Problem {
+    /// HTTP/1.0 requests may leave the field out (RFC 9112, 3.2).
     static let hostMissing = Problem(
         .badRequest, "host-invalid", "The request has no Host field: HTTP/1.1 requires exactly one.")
+    /// Also for equal values (RFC 9112, 3.2).
     static let hostRepeated = Problem(
         .badRequest, "host-invalid", "The request has several Host fields: send exactly one.")
+    /// An empty field is accepted.
     static let hostInvalid = Problem(
         .badRequest, "host-invalid", "The Host field is not a host name or address with an optional port.")
+    /// Includes targets with a fragment (RFC 9112, 3.2).
     static let targetInvalid = Problem(
         .badRequest, "target-invalid", "The request target is neither a path nor an http or https URL.")
+    /// RFC 9112, 6.1 and 6.3: such a request may be an attempt at request smuggling.
     static let framingAmbiguous = Problem(
         .badRequest, "framing-ambiguous",
         "Transfer-Encoding requires HTTP/1.1 and excludes Content-Length: send only one of them.")
+    /// RFC 9112, 6.1.
     static let transferCodingUnsupported = Problem(
         .notImplemented, "transfer-coding-unsupported",
         "The only supported Transfer-Encoding is chunked: send the body without other codings.")
+    /// RFC 9110, 10.1.1.
     static let expectationUnsupported = Problem(
         .expectationFailed, "expectation-unsupported", "The only supported Expect is 100-continue: leave the field out."
     )
+    /// The client rarely sees it, because the connection has ended.
     static let unreadableBody = Problem(
         .badRequest, "body-incomplete", "The connection ended before the whole body arrived: send the request again.")
+    /// The body is behind ``BodyDeadline``.
     static let slowBody = Problem(
         .requestTimeout, "body-too-slow", "The body arrived too slowly: send it faster or in parts.")
+    /// The gateway accepts no compressed payloads; ``WebhookReceiver`` does.
     static let encodedBody = Problem(
         .unsupportedMediaType, "content-encoding-unsupported",
         "Compressed request bodies are not supported: leave content-encoding out.")
+    /// A filter that is sent as a body would be ignored, and the request would apply to more than the client means.
     static let unexpectedBody = Problem(
         .badRequest, "body-unexpected", "This request has no body: use query parameters. No change was made.")
+    /// ``BodyBudget`` is exhausted, for all clients or for this one.
     static let busy = Problem(
         .serviceUnavailable, "gateway-busy", title: noEvent,
         "All memory for request bodies is in use: send the request again in a moment.", headers: [.retryAfter: "1"])
 
+    /// `limit`: in bytes.
     static func bodyTooLarge(limit: Int) -> Problem {
         Problem(
             .contentTooLarge, "body-too-large",
             "A request body has at most \(limit) bytes: send it in parts. None of it was accepted.")
     }
 
-    /// A request that the HTTP layer rejects.
+    /// A request that the HTTP layer rejects. A response of the HTTP library other than 404 and without a code of its
+    /// own.
     static func refused(_ status: HTTPResponse.Status) -> Problem {
         Problem(status, "request-refused", "\(status.reasonPhrase): check the path, the headers and the body.")
     }
@@ -92,37 +112,45 @@ extension Problem {
 // MARK: Endpoints
 
 extension Problem {
+    /// The log has the error. ``ProblemMiddleware`` sends it.
     static let unexpected = Problem(
         .internalServerError, "internal-error", title: "The gateway failed",
         "This is a bug of the gateway; see its log. No event was accepted.")
+    /// Does not tell a missing token from a wrong one.
     static let unauthorized = Problem(
         .unauthorized, "unauthorized", "Send the token of the source: authorization: Bearer TOKEN.",
         headers: [.wwwAuthenticate: "Bearer"])
+    /// Also for the token of a source.
     static let adminUnauthorized = Problem(
         .unauthorized, "unauthorized",
         "An admin token is required, one of admin.auth.bearer; source tokens are not accepted here. "
             + "Send it as authorization: Bearer TOKEN.", headers: [.wwwAuthenticate: "Bearer"])
+    /// Without admin tokens, only an open gateway on loopback has operator endpoints.
     static let adminClosed = Problem(
         .forbidden, "admin-closed",
         "The config has no admin token, and the gateway is open to other machines or requires source tokens. Add "
             + "\"admin\": {\"auth\": {\"bearer\": [\"env:ADMIN_TOKEN\"]}} to the config.")
+    /// Protects an open gateway from pages in a browser on the same machine (DNS rebinding).
     static let foreignPage = Problem(
         .forbidden, "not-from-this-machine",
         "Without sources in its config, the gateway accepts only requests that name localhost or a loopback address, "
             + "and none from pages of other sites. Configure sources with tokens, or use http://127.0.0.1.")
 
+    /// `path`: as the client sent it, without the query.
     static func notFound(_ path: String) -> Problem {
         Problem(
             .notFound, "not-found", title: "Not found",
             "No such endpoint: \(path). Send payloads to POST /v1/notifications.")
     }
 
+    /// `allow`: the methods of the path (RFC 9110, 15.5.6).
     static func methodNotAllowed(_ request: Request, allow: String) -> Problem {
         Problem(
             .methodNotAllowed, "method-not-allowed",
             "\(request.method) is not supported on \(request.uri.path); use \(allow).", headers: [.allow: allow])
     }
 
+    /// Shows at most 100 characters of the name, and suggests the nearest known one.
     static func unknownParameter(_ name: String, known: [String]) -> Problem {
         let name = String(name.prefix(100))
         let hint =
@@ -133,12 +161,14 @@ extension Problem {
             .badRequest, "parameter-unknown", "Unknown query parameter \"\(name)\"; \(hint) No change was made.")
     }
 
+    /// Readers of the query would use only one of the values.
     static func repeatedParameter(_ name: String) -> Problem {
         Problem(
             .badRequest, "parameter-repeated",
             "The query parameter \(name) occurs more than once: send it once. No change was made.")
     }
 
+    /// For a known parameter with an invalid value.
     static func badQuery(_ detail: String) -> Problem {
         Problem(.badRequest, "query-malformed", title: "The request was not understood", detail)
     }
@@ -150,6 +180,7 @@ extension Problem {
     static let noPayload = "The payload was not accepted"
     private static let noEvent = "No event was accepted"
 
+    /// A batch without payloads is not an error.
     static let empty = Problem(
         .badRequest, Rejection.Code.empty.rawValue, title: noPayload,
         "The request has no body: send one payload, a JSON array of payloads, or NDJSON.")
@@ -157,6 +188,7 @@ extension Problem {
         .badRequest, "idempotency-key-malformed",
         "An idempotency-key has 1 to 255 printable ASCII characters and no spaces, for example a UUID.")
 
+    /// 413 for too large payloads, 422 for too costly ones, otherwise 400.
     init(_ rejection: Rejection, title: String = noPayload) {
         let status: HTTPResponse.Status =
             switch rejection.code {
@@ -167,6 +199,7 @@ extension Problem {
         self.init(status, rejection.code.rawValue, title: title, rejection.message)
     }
 
+    /// 503 with `retry-after` for failures of the queue, otherwise 413 or 422.
     init(_ failure: Intake.Failure) {
         switch failure {
         case .tooManyPayloads: self = .batchTooLarge("A batch has at most \(Intake.batchLimit) payloads")
@@ -214,6 +247,7 @@ extension Problem {
             "\(limit): send it in parts. None of it was accepted.")
     }
 
+    /// Clients may send the request again after five seconds.
     private static func queue(_ code: String, title: String, _ detail: String) -> Problem {
         Problem(.serviceUnavailable, code, title: title, detail, headers: [.retryAfter: "5"])
     }
@@ -222,22 +256,27 @@ extension Problem {
 // MARK: Deliveries, categories and media
 
 extension Problem {
+    /// Also for a name that is not a digest.
     static let noMedia = Problem(
         .notFound, "media-not-found", title: "No such file",
         "The name of a file is the SHA-256 of its content, 64 lower-case hexadecimal digits. Events link to files.")
+    /// For `if-match` (RFC 9110, 13.1.1).
     static let otherMedia = Problem(
         .preconditionFailed, "media-not-matched", title: "The file does not match",
         "The etag of the file is its quoted name, and if-match does not list it.")
+    /// Sent before the file is looked up, so it does not tell whether the file exists.
     static let unsignedLink = Problem(
         .forbidden, "media-link-unsigned", title: "The link is not signed",
         "Files are served by signed links only: use the href of an event with its whole query.")
     static let wrongLink = Problem(
         .forbidden, "media-link-wrong", title: "The signature is not valid",
         "The signature does not match this file and this time: use the href of an event unchanged.")
+    /// The signature is valid, its time is over.
     static let expiredLink = Problem(
         .forbidden, "media-link-expired", title: "The link has expired",
         "The link was valid: replay the event to get a new one.")
 
+    /// `bytes`: the size of the file, which the header `content-range` repeats (RFC 9110, 14.4).
     static func noSuchRange(of bytes: Int) -> Problem {
         Problem(
             .rangeNotSatisfiable, "range-not-satisfiable", title: "No such range",
@@ -257,6 +296,7 @@ extension Problem {
         unknown("destination-not-found", "destination", name, in: "destinations")
     }
 
+    /// `identifier`: decoded.
     static func noCategory(_ identifier: String) -> Problem {
         unknown("category-not-found", "category", identifier, in: "categories")
     }

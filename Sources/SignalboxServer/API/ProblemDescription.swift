@@ -1,7 +1,9 @@
 /// An error code of the HTTP API, as docs/reference/errors.md lists it. Codes are stable; a test compares this list
 /// with the codes in the sources.
 package struct ProblemDescription: Sendable {
+    /// The member `code` of the problem.
     package let code: String
+    /// The status of the response that carries it.
     package let status: Int
     /// The cause, and the remedy for the client or operator: a sentence or two each, in Markdown.
     package let meaning, remedy: String
@@ -10,7 +12,8 @@ package struct ProblemDescription: Sendable {
         (self.code, self.status, self.meaning, self.remedy) = (code, status, meaning, remedy)
     }
 
-    /// Codes of a payload. `normalize` and `replay` report these too.
+    /// Codes of a payload. `normalize` and `replay` report these too. The statuses apply to a request with one
+    /// payload; in a batch they are those of the item.
     package static let payloads = [
         Self("payload-empty", 400, "The body is empty.", "Send a JSON object."),
         Self("payload-not-json", 400, "The payload is not valid JSON.", "Correct it at the position in `detail`."),

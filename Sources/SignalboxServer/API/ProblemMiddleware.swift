@@ -2,6 +2,7 @@ import Hummingbird
 import Logging
 
 /// Turns every error that a handler throws into a problem response. Without it, Hummingbird answers with an empty 500.
+/// Logs errors other than problems: they are defects of the gateway. Applies to unknown paths too.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
@@ -16,6 +17,7 @@ struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
         return response
     }
 
+    /// Never throws, so each request receives a response.
     private func respond(
         to request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async -> Response {

@@ -5,6 +5,7 @@ import SignalboxStore
 ///
 /// While a probe exceeds ``patience``, the gateway is not ready: an earlier result proves nothing.
 actor Readiness {
+    /// The result of one probe.
     enum Verdict: Sendable, Equatable {
         case ready
         case notReady(StoreError)
@@ -30,6 +31,7 @@ actor Readiness {
         self.probe = probe
     }
 
+    /// Returns within ``patience``. Concurrent requests share a running probe.
     func verdict() async -> Verdict {
         let now = now()
         if let result, now - result.time < Self.freshness { return result.verdict }
@@ -40,6 +42,7 @@ actor Readiness {
         return verdict ?? .notReady(.stalled(for: Self.patience))
     }
 
+    /// The probe continues when no request waits any longer. Only one runs at a time.
     private func begin(at now: ContinuousClock.Instant) -> (task: Task<Verdict, Never>, begun: ContinuousClock.Instant)
     {
         // Not structured: a disk that hangs blocks the probe, and must not block requests.

@@ -11,7 +11,7 @@ struct RoutesAPI: Sendable {
     let trials: RouteTrials
     /// The events of each route since the gateway started.
     let counts: RouteCounts
-    /// Of the config that has these routes.
+    /// The status of the config that declares these routes.
     let status: ActiveConfigStatus
 
     /// The counters of each route, in the order of the config.
@@ -20,6 +20,7 @@ struct RoutesAPI: Sendable {
         return routes.routes.map { ($0.name, counts[$0.name] ?? .init()) }
     }
 
+    /// Names, counters and destinations of all routes, disabled ones included, and the status of the active config.
     func list() -> Response {
         .json { json in
             json.array("routes", zip(routes.routes, counters)) { json, entry in
@@ -39,6 +40,8 @@ struct RoutesAPI: Sendable {
         }
     }
 
+    /// Decides with the same code as the gateway does, and stores no event. Throws 400 or 422 for a payload that is
+    /// rejected.
     func test(_ call: Call, _ body: [UInt8]) throws(Problem) -> Response {
         let source = call.query("source") ?? SourceName.default.name
         guard NameRule.allows(source) else { throw .badQuery("source is not a name: \(NameRule.words).") }

@@ -6,7 +6,8 @@ import SignalboxStore
 
 extension GatewayAPI {
     /// Accepts reports of taps. For one report 202 with its receipt. For a batch 202 when all reports were accepted,
-    /// otherwise 207, with one item per report in their order.
+    /// otherwise 207, with one item per report in their order. Returns after the accepted reports are durable. Throws
+    /// for an empty request, for a single report that is rejected, and when the queue fails.
     func acceptInteractions(_ call: Call, _ body: [UInt8]) async throws(Problem) -> Response {
         let report = try await alarm.watching { () throws(Intake.Failure) in
             try await surface.interactions.accept(body, from: call.source)
@@ -29,6 +30,7 @@ extension GatewayAPI {
 }
 
 extension JSONWriter {
+    /// Members of the open object: the receipt of one accepted report.
     fileprivate mutating func members(of receipt: InteractionIntake.Receipt) {
         member("id", receipt.duplicate ?? receipt.routed.event.id.description)
         if receipt.duplicate != nil { member("duplicate", true) }
@@ -48,6 +50,8 @@ extension Problem {
         .badRequest, Rejection.Code.empty.rawValue, title: noInteraction,
         "The request has no body: send one interaction, a JSON array of interactions, or NDJSON.")
 
+    /// The status depends on the failure: 400 or 413 for text that cannot be read, 404 for an unknown event or action,
+    /// otherwise 422.
     fileprivate init(_ failure: InteractionIntake.Failure) {
         let title = Self.noInteraction
         switch failure {

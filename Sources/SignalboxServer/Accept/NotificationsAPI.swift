@@ -21,6 +21,7 @@ final class NotificationsAPI: Sendable {
     /// connections of the event loop wait meanwhile.
     static let directLimit = 16 * 1024
 
+    /// `budget`: shared by all configs, because it bounds the memory of the process.
     init(intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget) {
         self.intake = intake
         self.sources = sources
@@ -28,7 +29,9 @@ final class NotificationsAPI: Sendable {
         self.budget = budget
     }
 
-    /// Accepts one payload, a JSON array of payloads, or NDJSON. When it returns, the accepted events are durable.
+    /// Accepts one payload, a JSON array of payloads, or NDJSON. When it returns, the accepted events are durable. A
+    /// repeated request with the same `idempotency-key` and body receives the stored answer again, marked with the
+    /// header `idempotency-replayed`.
     func accept(_ body: [UInt8], of call: Call) async throws(Problem) -> Response {
         let key = try Self.idempotencyKey(call.request.headers)
         let repeatable = key.map { Intake.Repeatable(key: $0) { $0.answer } }
@@ -69,6 +72,8 @@ final class NotificationsAPI: Sendable {
         return { [self] body, eventLoop, done in accept(body, from: source, on: eventLoop, done) }
     }
 
+    /// Returns false, and holds no memory, when the router must accept the body. Otherwise `done` receives the reply
+    /// on the event loop after the commit.
     private func accept(
         _ body: ByteBuffer, from source: SourceName, on eventLoop: any EventLoop,
         _ done: @escaping @Sendable (Reply) -> Void
@@ -96,10 +101,11 @@ final class NotificationsAPI: Sendable {
         return true
     }
 
-    /// Returns when every direct request has ended.
+    /// Returns when every direct request has ended. Called after all connections have closed.
     func finish() async { await intake.finish() }
 
-    /// The path of an endpoint for payloads, in its usual spelling.
+    /// The path of an endpoint for payloads, in its usual spelling. Compares bytes without decoding: other spellings
+    /// of the path are left to the router.
     struct Path {
         /// The source that the path names.
         let source: String?

@@ -11,12 +11,12 @@ final class QueueAlarm: Sendable {
 
     init(logger: Logger) { self.logger = logger }
 
-    /// Runs an append, and logs a failure of the queue.
+    /// Runs an append, and logs a failure of the queue. Throws the response to the failure.
     func watching<R>(_ append: () async throws(Intake.Failure) -> R) async throws(Problem) -> R {
         do throws(Intake.Failure) { return try await append() } catch { throw problem(of: error) }
     }
 
-    /// The response to a failure. Logs a failure of the queue.
+    /// The response to a failure. Logs a failure of the queue. Logs the first failure of an outage only.
     func problem(of failure: Intake.Failure) -> Problem {
         if case .store(let reason) = failure, outage.begins() {
             logger.error("Queue write failed; answering 503.", metadata: ["error": "\(reason)"])
@@ -25,7 +25,7 @@ final class QueueAlarm: Sendable {
     }
 
     /// Records the results of an append that did not fail. If every item was rejected, no event was appended, and the
-    /// queue may still fail.
+    /// queue may still fail. Logs the end of an outage once.
     func recover<Item, Failure: Error>(by items: [Result<Item, Failure>]) {
         guard items.contains(where: { if case .success = $0 { true } else { false } }), outage.ends() else { return }
         logger.notice("Queue accepts events again.")

@@ -20,7 +20,8 @@ extension Intake.Report {
 }
 
 extension StoredAnswer {
-    /// The response to a batch: 202 when all items were accepted, otherwise 207.
+    /// The response to a batch: 202 when all items were accepted, otherwise 207. Items are in the order of the
+    /// request. `failure`: the error of an item and its position in the body.
     static func batch<Receipt, Failure: Error>(
         _ items: [Result<Receipt, Failure>], receipt: (inout JSONWriter, Int, Receipt) -> Void,
         failure: (Failure) -> (Problem, Place)

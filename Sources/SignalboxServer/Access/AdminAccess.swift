@@ -13,6 +13,8 @@ package struct AdminAccess: Sendable {
         self.isOpen = isOpen
     }
 
+    /// Throws ``Problem/adminUnauthorized`` without a valid token, ``Problem/adminClosed`` when the config has no way
+    /// in, and ``Problem/foreignPage`` for a request that did not begin on this machine.
     func check(_ head: HTTPRequest) throws(Problem) {
         guard tokens.isEmpty else {
             if !isGranted(by: Credentials(head)) { throw .adminUnauthorized }
@@ -25,7 +27,7 @@ package struct AdminAccess: Sendable {
         guard Credentials(head).isFromThisMachine, !isForwarded else { throw .foreignPage }
     }
 
-    /// Whether a request presents one of the tokens.
+    /// Whether a request presents one of the tokens. False when the config has no admin token.
     func isGranted(by request: Credentials) -> Bool { !request.granted(of: tokens).isEmpty }
 }
 

@@ -6,7 +6,9 @@ import SignalboxEgress
 struct Credentials: Sendable {
     /// The Host field, or the authority of an absolute target.
     let authority: String?
+    /// The Origin field, which browsers set (RFC 6454, 7).
     let origin: String?
+    /// The field as sent, with its scheme; a secret.
     let authorization: String?
 
     /// False for a request that a page of another site made a browser send, or that names another host (DNS rebinding).
@@ -17,7 +19,8 @@ struct Credentials: Sendable {
         return Self.isLoopback(origin.replacing("http://", with: "").replacing("https://", with: ""))
     }
 
-    /// Compares every token, in constant time, and returns all values whose token the request presents.
+    /// Compares every token, in constant time, and returns all values whose token the request presents. Takes the same
+    /// time for every token of equal length, whether it matches or not.
     func granted<Value>(of tokens: [(value: Value, token: [UInt8])]) -> [Value] {
         let presented = bearerToken
         return tokens.filter { equalInConstantTime($0.token, presented) }.map(\.value)
@@ -45,6 +48,7 @@ struct Credentials: Sendable {
 }
 
 extension Credentials {
+    /// The authority of HTTP types is the Host field of HTTP/1.1.
     init(_ head: HTTPRequest) {
         self.init(
             authority: head.authority, origin: head.headerFields[.origin],

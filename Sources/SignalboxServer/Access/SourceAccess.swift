@@ -1,10 +1,11 @@
 package import SignalboxNotification
 
-/// Decides which source a request speaks for.
+/// Decides which source a request speaks for. An immutable value: a new config brings a new one.
 package struct SourceAccess: Sendable {
     private let tokens: [(value: SourceName, token: [UInt8])]
 
-    /// Accepts any source without a token, from this machine only. For a gateway that listens on loopback.
+    /// Accepts any source without a token, from this machine only. For a gateway that listens on loopback. Requests
+    /// from pages of other sites, or for another host name, are rejected.
     package static let open = SourceAccess(tokens: [])
 
     /// Accepts requests with one of a source's tokens. There must be at least one source.
@@ -18,7 +19,8 @@ package struct SourceAccess: Sendable {
     /// True when no request needs a token.
     package var isOpen: Bool { tokens.isEmpty }
 
-    /// The source of a request: the one that its path names, or the one of its token.
+    /// The source of a request: the one that its path names, or the one of its token. With tokens, the path must name
+    /// the source of the token. Without, a path may name any source with a valid name.
     func source(named name: String?, of request: Credentials) throws(Problem) -> SourceName {
         guard isOpen else {
             let granted = request.granted(of: tokens).first { name == nil || name == $0.name }

@@ -11,7 +11,8 @@ struct BodyHolder: Hashable {
 /// Divides the memory for request bodies, so that no source and no peer can hold all of it.
 ///
 /// A source may hold as much as remains free. A peer may hold twice as much, because a proxy forwards the requests of
-/// all sources. So some memory always remains: one greedy source leaves half, two leave a third.
+/// all sources. So some memory always remains: one greedy source leaves half, two leave a third. Not safe for
+/// concurrent use; ``BodyBudget`` locks it. All counts are in bytes.
 struct BodyShares {
     private let bytes: Int
     private var held = PeakGauge()
@@ -20,10 +21,11 @@ struct BodyShares {
 
     init(bytes: Int) { self.bytes = bytes }
 
+    /// Bytes that no body holds.
     var left: Int { bytes - held.value }
 
     /// Returns false when the holder's share or the total is exhausted. `holder`: nil for a body that is held only
-    /// during its commit.
+    /// during its commit. Constant time. Rejecting changes no count.
     mutating func reserve(_ count: Int, for holder: BodyHolder?) -> Bool {
         let rest = left - count
         guard rest >= 0 else { return false }
@@ -41,6 +43,7 @@ struct BodyShares {
         return true
     }
 
+    /// `count` and `holder`: those of an earlier reservation.
     mutating func release(_ count: Int, of holder: BodyHolder?) {
         held.change(by: -count)
         guard let holder else { return }
@@ -69,6 +72,7 @@ final class BodyBudget: Sendable {
         shares.withLock { $0.reserve(count, for: holder) }
     }
 
+    /// The same count and holder as in ``reserve(_:for:)``.
     func release(_ count: Int, of holder: BodyHolder? = nil) {
         shares.withLock { $0.release(count, of: holder) }
     }
@@ -78,6 +82,7 @@ final class BodyBudget: Sendable {
 }
 
 /// The memory of one request body, which grows as the body arrives and is released at the end of its scope.
+/// Noncopyable, so its bytes are released once, also when the request fails.
 struct BodyReservation: ~Copyable {
     private var bytes = 0
     private let budget: BodyBudget
@@ -90,7 +95,8 @@ struct BodyReservation: ~Copyable {
 
     deinit { budget.release(bytes, of: holder) }
 
-    /// Throws ``Problem/busy`` when these bytes are not available.
+    /// Throws ``Problem/busy`` when these bytes are not available. Called for each piece of a body, before the piece
+    /// is stored.
     mutating func grow(by count: Int) throws(Problem) {
         guard budget.reserve(count, for: holder) else { throw .busy }
         bytes += count

@@ -5,9 +5,11 @@ import NIOCore
 /// The grace period does not accumulate. A client that sends most of a large body at once and then stalls has as much
 /// time as one that stalls at the start.
 struct BodyDeadline {
+    /// The minimum rate of a body.
     static let bytesPerSecond = 32 * 1024
 
     private let grace: TimeAmount
+    /// The connection must receive more of the body before it.
     private(set) var time: NIODeadline
 
     init(grace: TimeAmount, now: NIODeadline) {
@@ -15,6 +17,7 @@ struct BodyDeadline {
         time = now + grace
     }
 
+    /// Extends the time by that of these bytes at the minimum rate, at most to the grace period from now.
     mutating func receive(_ bytes: Int, at now: NIODeadline) {
         time = min(now + grace, time + .nanoseconds(Int64(bytes) * 1_000_000_000 / Int64(Self.bytesPerSecond)))
     }

@@ -11,6 +11,7 @@ struct CheckedHead {
     let isChanged: Bool
     /// Bytes of the body; nil when it is chunked.
     let bodyLength: Int?
+    /// Whether the connection closes after the response.
     let isLast: Bool
     /// Whether the client may wait for `100 Continue` before it sends the body (RFC 9110, 10.1.1).
     let expectsContinue: Bool
@@ -18,6 +19,7 @@ struct CheckedHead {
     let isPlain: Bool
     let credentials: Credentials
 
+    /// Throws the problem to answer with before the connection closes.
     init(_ head: HTTPRequestHead) throws(Problem) {
         let fields = Fields(head.headers)
         try fields.check(version: head.version)
@@ -42,7 +44,7 @@ struct CheckedHead {
         var hosts = 0
         var codings = 0
         var isChunked = true
-        /// Checked by the parser.
+        /// The parser has checked that it is a number.
         var length = 0
         var hasLength = false
         var hasUpgrade = false
@@ -82,6 +84,7 @@ struct CheckedHead {
             }
         }
 
+        /// Rejects framing that a proxy and this server could read differently (request smuggling).
         func check(version: HTTPVersion) throws(Problem) {
             guard hosts <= 1 else { throw .hostRepeated }
             guard host != nil || version.minor == 0 else { throw .hostMissing }
@@ -95,7 +98,8 @@ struct CheckedHead {
         }
     }
 
-    /// The authority of an absolute target replaces the Host field (RFC 9112, 3.2.2).
+    /// The authority of an absolute target replaces the Host field (RFC 9112, 3.2.2). Leaves `*` and the targets of
+    /// CONNECT as they are;  no endpoint has such a target.
     private static func readTarget(of head: inout HTTPRequestHead) throws(Problem) {
         if head.method == .CONNECT || (head.method == .OPTIONS && head.uri == "*") { return }
         let target = head.uri[...]

@@ -3,7 +3,9 @@ import NIOCore
 /// Decides which connections stay open, by peer, so that no peer locks out the others.
 ///
 /// A peer has at most half of all connections. When connections run out, the peer with the most connections loses the
-/// one that has been idle longest. A connection with a request in progress is never closed for another one.
+/// one that has been idle longest. A connection with a request in progress is never closed for another one. A pure
+/// value; ``ConnectionTable`` locks it and closes channels. Replacing costs a scan of one peer's connections, or of
+/// all connections when the table is full.
 struct ConnectionLedger<ID: Hashable> {
     enum Admission: Equatable {
         case accepted
@@ -24,6 +26,7 @@ struct ConnectionLedger<ID: Hashable> {
         share = max(1, capacity / 2)
     }
 
+    /// Counts the new connection at once. An evicted connection counts until it is closed.
     mutating func open(_ id: ID, by peer: PeerAddress, _ activity: ConnectionActivity) -> Admission {
         let own = peers[peer] ?? [:]
         var evicted: ID?
@@ -38,6 +41,7 @@ struct ConnectionLedger<ID: Hashable> {
         return evicted.map { .acceptedInsteadOf($0) } ?? .accepted
     }
 
+    /// Has no effect for an unknown connection.
     mutating func close(_ id: ID, by peer: PeerAddress) {
         guard peers[peer]?.removeValue(forKey: id) != nil else { return }
         count.change(by: -1)
@@ -47,6 +51,7 @@ struct ConnectionLedger<ID: Hashable> {
     /// True once after a flood of connections has ended.
     mutating func hasFallen() -> Bool { count.hasFallen(from: 512) }
 
+    /// Nil when every connection of every peer is busy: then the new connection is accepted beyond the capacity.
     private func longestIdleOfLargestPeer() -> ID? {
         var found: (id: ID, connections: Int)?
         for connections in peers.values where connections.count > found?.connections ?? 0 {

@@ -1,6 +1,6 @@
 import NIOCore
 
-/// Limits of one connection. docs/reference/http.md lists them.
+/// Limits of one connection. docs/reference/http.md lists them. The values are defaults; tests shorten them.
 struct ConnectionLimits: Sendable {
     /// The connection is closed after this time without a request, or without progress of one.
     var idle: TimeAmount = .seconds(75)

@@ -33,6 +33,7 @@ final class ConnectionTable: Sendable {
         return isAccepted
     }
 
+    /// Called once for each registered connection, on its event loop.
     func close(_ channel: any Channel, by peer: PeerAddress) {
         let id = ObjectIdentifier(channel)
         state.withLock { state in
@@ -45,7 +46,8 @@ final class ConnectionTable: Sendable {
     func hasFallen() -> Bool { state.withLock { $0.ledger.hasFallen() } }
 }
 
-/// Records since when a connection has been idle.
+/// Records since when a connection has been idle. Relaxed ordering is enough: a stale value at worst picks another
+/// idle connection, and the channel checks again.
 final class ConnectionActivity: Sendable {
     // A class because the event loop of the connection writes it, and the event loop of a newer connection reads it.
     private static let busy = UInt64.max

@@ -1,7 +1,8 @@
 import Hummingbird
 import NIOCore
 
-/// Asks a client that waits for `100 Continue` for its body, when a handler reads it.
+/// Asks a client that waits for `100 Continue` for its body, when a handler reads it. Requests without an Expect field
+/// pass unchanged.
 struct ContinueResponder<Next: HTTPResponder>: HTTPResponder where Next.Context == GatewayRequestContext {
     let next: Next
 

@@ -17,14 +17,15 @@ struct DirectResponder: Sendable {
     let handler: @Sendable (CheckedHead) -> BodyHandler?
 }
 
-/// A whole response.
+/// A whole response. Both paths, the router and the direct one, send it, so equal requests receive equal responses.
 struct Reply: Sendable, Equatable {
     let status: HTTPResponse.Status
     var headers: HTTPFields = [:]
     var contentType = "application/json"
     let body: [UInt8]
 
-    /// The response as HTTP/1.1 sends it. `date`: the value of its Date field.
+    /// The response as HTTP/1.1 sends it. `date`: the value of its Date field. Always has a Content-Length. Values of
+    /// `headers` must not contain line ends.
     func bytes(date: String, allocator: ByteBufferAllocator) -> ByteBuffer {
         var buffer = allocator.buffer(capacity: 256 + body.count)
         if status == .accepted {
@@ -45,7 +46,7 @@ struct Reply: Sendable, Equatable {
     }
 }
 
-/// The time as HTTP writes it (RFC 9110, 5.6.7), formatted once a second.
+/// The time as HTTP writes it (RFC 9110, 5.6.7), formatted once a second. One per connection, used on its event loop.
 struct HTTPDateText {
     private var second: time_t = -1
     private var text = ""

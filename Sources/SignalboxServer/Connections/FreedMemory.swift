@@ -1,11 +1,13 @@
 import Foundation
 import NIOPosix
 
-/// A quantity that takes memory, and whether it has fallen far since its highest value.
+/// A quantity that takes memory, and whether it has fallen far since its highest value. Prevents repeated trims: each
+/// flood reports its end once.
 struct PeakGauge {
     private(set) var value = 0
     private var highest = 0
 
+    /// `difference`: negative to reduce the value.
     mutating func change(by difference: Int) {
         value += difference
         highest = max(highest, value)

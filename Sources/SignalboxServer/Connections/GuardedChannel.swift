@@ -11,6 +11,7 @@ struct GuardedChannel: ServerChildChannel {
     let limits: ConnectionLimits
     let table: ConnectionTable
 
+    /// Puts the gate before the HTTP decoder and the guard behind it.
     func setup(channel: any Channel, logger: Logger) -> EventLoopFuture<HTTP1Channel.Value> {
         http.setup(channel: channel, logger: logger).flatMapThrowing { value in
             // Reads small pieces, one at a time, so that bytes sent early or left unread stay in the system's buffers.

@@ -16,6 +16,7 @@ struct HTTPService {
 
     var limits = ConnectionLimits()
 
+    /// The most connections of the server, unless the limit on open files allows fewer.
     private static let connections = 8192
     /// Connections accepted beyond the capacity of the table. While none is idle, further ones wait to be accepted.
     private static let reserve = 16
@@ -25,7 +26,7 @@ struct HTTPService {
     private static let stopTime: Duration = .seconds(5)
 
     /// Serves until a graceful shutdown. `direct`: answers the requests that it accepts, before `responder`. Throws
-    /// ``ListenError`` when the address is not available.
+    /// ``ListenError`` when the address is not available. Returns at the latest five seconds after the shutdown began.
     func run<Responder: HTTPResponder>(_ responder: Responder, direct: DirectResponder? = nil) async throws
     where Responder.Context == GatewayRequestContext {
         let (host, limits) = (address.host, limits)
@@ -79,7 +80,9 @@ struct HTTPService {
 
 /// The server cannot listen on its address.
 package struct ListenError: Error, CustomStringConvertible {
+    /// The address from the config or the command line.
     package let address: ListenAddress
+    /// The system's words, such as "Address already in use".
     package let reason: String
 
     package var description: String {

@@ -2,7 +2,8 @@ import NIOCore
 
 /// Holds received bytes back from the HTTP parser until ``RequestWindow`` admits them, and sends whole responses.
 ///
-/// ``RequestGuard`` updates the window, and holds back reads while bytes are held.
+/// ``RequestGuard`` updates the window, and holds back reads while bytes are held. The first handler of the pipeline.
+/// Bytes pass in their order. Bytes behind the last request are dropped.
 final class InputGate: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
@@ -59,7 +60,7 @@ final class InputGate: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// Forwards the bytes that the window admits.
+    /// Forwards the bytes that the window admits. Called after a response ends or the channel becomes writable.
     func resume() {
         guard let context, !isPassing, pass(context) else { return }
         context.fireChannelReadComplete()
@@ -74,10 +75,12 @@ final class InputGate: ChannelInboundHandler {
         }
     }
 
-    /// Reads from the socket as soon as no bytes are held.
+    /// Reads from the socket as soon as no bytes are held. Called instead of a read of the channel while bytes are
+    /// held.
     func readWhenEmpty() { isReadHeld = true }
 
-    /// Sends a whole response past the encoder.
+    /// Sends a whole response past the encoder. On the event loop only. The parser sees no later request until the
+    /// guard has ended this response.
     func send(_ response: ByteBuffer) { context?.writeAndFlush(wrapOutboundOut(.byteBuffer(response)), promise: nil) }
 
     /// Returns false when no bytes left the gate.
@@ -99,6 +102,7 @@ final class InputGate: ChannelInboundHandler {
         return hasPassed
     }
 
+    /// Frees bytes that no request can use.
     private func drop() {
         held.removeAll()
         heldBytes = 0

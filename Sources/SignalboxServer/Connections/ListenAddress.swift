@@ -24,6 +24,7 @@ package struct ListenAddress: Sendable, Equatable, CustomStringConvertible {
         self.port = Int(port)
     }
 
+    /// Does not check or resolve the host.
     package init(host: String, port: Int) {
         self.host = host
         self.port = port

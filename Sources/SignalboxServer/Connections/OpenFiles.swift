@@ -2,10 +2,12 @@ import Foundation
 
 /// The limit on the descriptors of the process, which inbound and outbound connections share.
 package enum OpenFiles {
-    /// Descriptors reserved for the queue's files and for outbound requests.
+    /// Descriptors reserved for the queue's files and for outbound requests. The rest is for inbound connections, up
+    /// to half of all.
     private static let reserve = 512
 
-    /// Raises the limit of the process as far as the system allows.
+    /// Raises the limit of the process as far as the system allows. Called once at the start of the gateway. Leaves
+    /// the limit as it is when the system refuses.
     package static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -13,7 +15,8 @@ package enum OpenFiles {
         setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
     }
 
-    /// How many inbound connections may be open at once: at most `most`.
+    /// Returns the number of inbound connections that may be open at once, at most `most`. At most half of all
+    /// descriptors, so that deliveries always get connections.
     static func connections(atMost most: Int) -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return min(most, 256) }

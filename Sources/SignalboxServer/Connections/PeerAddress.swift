@@ -3,7 +3,8 @@ import NIOCore
 
 /// The network that a connection comes from: an IPv4 address, or the first 64 bits of an IPv6 address.
 ///
-/// One host usually owns a whole IPv6 prefix of 64 bits, so limits per host count the prefix (RFC 6177, 2).
+/// One host usually owns a whole IPv6 prefix of 64 bits, so limits per host count the prefix (RFC 6177, 2). Behind a
+/// proxy, all clients share the proxy's address.
 struct PeerAddress: Hashable, Sendable {
     private let prefix: UInt64
     private let isIPv6: Bool

@@ -3,7 +3,8 @@ import NIOCore
 
 extension Request {
     /// Collects the body as it arrived, or throws a problem. `reservation` grows as the body arrives. `takesEncoded`:
-    /// accepts a compressed body, which stays compressed. ``RequestGuard`` enforces a minimum rate.
+    /// accepts a compressed body, which stays compressed. ``RequestGuard`` enforces a minimum rate. Throws 415 for a
+    /// compressed body, 413 beyond the limit, 503 without memory, 408 for a slow body and 400 for an incomplete one.
     func wholeBody(
         upTo limit: Int, reserving reservation: inout BodyReservation, takesEncoded: Bool = false
     ) async throws(Problem) -> [UInt8] {
@@ -23,7 +24,8 @@ extension Request {
         return bytes
     }
 
-    /// Throws unless the body is empty or the empty JSON object, which some HTTP clients always send.
+    /// Throws unless the body is empty or the empty JSON object, which some HTTP clients always send. Reads no further
+    /// than the first byte that is not allowed.
     func requireNoBody() async throws(Problem) {
         var bytes: [UInt8] = []
         var iterator = body.makeAsyncIterator()

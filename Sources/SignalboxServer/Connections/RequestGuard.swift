@@ -4,8 +4,10 @@ import NIOHTTP1
 /// A request body arrives more slowly than the minimum rate.
 struct SlowBody: Error {}
 
-/// Holds a connection to its limits: valid heads, one request after the other, a minimum rate for bodies, a client that
-/// reads its responses, and no long idle time. Has a ``DirectResponder`` answer the requests that it accepts.
+/// Holds a connection to its limits: valid heads, one request after the other, a minimum rate for bodies, a client
+/// that reads its responses, and no long idle time. Has a ``DirectResponder`` answer the requests that it accepts.
+/// Runs on the event loop of its connection, behind the HTTP decoder. It answers invalid heads itself; all other
+/// responses come from the router or the ``DirectResponder``.
 final class RequestGuard: ChannelDuplexHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -105,6 +107,7 @@ final class RequestGuard: ChannelDuplexHandler {
         context.fireChannelRead(data)
     }
 
+    /// Valid heads go on, to the direct responder or the router. Others are answered in their turn.
     private func begin(_ head: HTTPRequestHead, _ data: NIOAny, _ context: ChannelHandlerContext) {
         // The window admits no request now, so the parser and the window disagree on the end of the one before it.
         guard !exchange.isAnswering else { return context.close(promise: nil) }
@@ -171,6 +174,7 @@ final class RequestGuard: ChannelDuplexHandler {
         context.fireChannelWritabilityChanged()
     }
 
+    /// Called once for each final response, from the router or direct.
     func endResponse(_ context: ChannelHandlerContext) {
         gate.window.endResponse()
         if gate.window.unanswered == 1 { sendRefusal(context) }
@@ -188,6 +192,7 @@ final class RequestGuard: ChannelDuplexHandler {
         gate.window.endResponse()
     }
 
+    /// Starts the idle time when no request is in progress.
     private func noteActivity(_ context: ChannelHandlerContext) {
         guard gate.window.isIdle, peer != nil else { return }
         activity.markIdle(at: context.eventLoop.now)
@@ -200,7 +205,8 @@ final class RequestGuard: ChannelDuplexHandler {
 
     // MARK: Time
 
-    /// Sets the timer to the next deadline, unless it fires earlier anyway.
+    /// Sets the timer to the next deadline, unless it fires earlier anyway. One timer for all deadlines of a
+    /// connection.
     private func setTimer(_ context: ChannelHandlerContext) {
         let idle = activity.idleSince.map { $0 + limits.idle }
         guard peer != nil, let next = [body?.time, unread?.deadline, idle].compactMap({ $0 }).min(),
@@ -236,10 +242,12 @@ final class RequestGuard: ChannelDuplexHandler {
         return !isAnswered
     }
 
+    /// Starts the time in which the client must read ``ConnectionLimits/readProgress`` bytes.
     private func awaitReader(_ context: ChannelHandlerContext) {
         unread = UnreadResponse(deadline: context.eventLoop.now + limits.readTime, bytes: unsentBytes(context))
     }
 
+    /// 0 when the channel cannot tell, as in embedded channels.
     private func unsentBytes(_ context: ChannelHandlerContext) -> Int {
         (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
     }

@@ -5,7 +5,8 @@ import NIOCore
 ///
 /// The parser sees one request at a time, and no further one while a response is pending. Pipelined requests wait as
 /// bytes, because parsed requests take about thirty times the memory. Only bytes behind a chunked body, whose end is
-/// not known in advance, are parsed early.
+/// not known in advance, are parsed early. A pure value without a channel; ``InputGate`` and ``RequestGuard`` act on
+/// it.
 struct RequestWindow {
     /// Bytes of a chunked body that pass at once.
     static let chunkedStep = 4096
@@ -29,6 +30,7 @@ struct RequestWindow {
         if case .none = body { false } else { true }
     }
 
+    /// Whether the end of the current body is unknown.
     var isChunked: Bool {
         if case .chunked = body { true } else { false }
     }
@@ -36,6 +38,7 @@ struct RequestWindow {
     /// True when further bytes are ignored.
     var isOver: Bool { isLast && !isReceiving }
 
+    /// No request is incomplete or unanswered.
     var isIdle: Bool { unanswered == 0 && !isReceiving }
 
     /// How many bytes the parser may get now, from the start of these.
@@ -50,7 +53,8 @@ struct RequestWindow {
     }
 
     /// Bytes that hold one complete head at most: all when there is a single empty line, because an empty line ends a
-    /// head, and else those up to the first one. Lines end in LF or CR LF.
+    /// head, and else those up to the first one. Lines end in LF or CR LF. Never splits a head that is complete.
+    /// Linear in the bytes up to the second empty line.
     private static func bytesOfOneRequest(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard let start = bytes.baseAddress else { return 0 }
         let end = start + bytes.count
@@ -67,13 +71,15 @@ struct RequestWindow {
         return bytes.count
     }
 
-    /// A head has arrived. `length`: of its body; nil when it is chunked.
+    /// A head has arrived. `length`: of its body; nil when it is chunked. No further request follows one with
+    /// `isLast`.
     mutating func begin(length: Int?, isLast: Bool) {
         unanswered += 1
         body = length.map { .counted(left: $0) } ?? .chunked
         if isLast { self.isLast = true }
     }
 
+    /// Bytes of a chunked body do not count.
     mutating func receive(_ bytes: Int) {
         if case .counted(let left) = body { body = .counted(left: max(0, left - bytes)) }
     }
@@ -81,6 +87,7 @@ struct RequestWindow {
     /// A request is complete.
     mutating func endRequest() { body = .none }
 
+    /// Opens the window for the next request.
     mutating func endResponse() {
         // A response to bytes that are not a request has no request.
         unanswered = max(0, unanswered - 1)

@@ -3,6 +3,7 @@ import SignalboxGateway
 import SignalboxRouting
 import SignalboxStore
 
+/// Exits with 1 when deliveries are unaccounted for, or content of the queue cannot be read.
 struct AuditCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit", abstract: "Prove from the queue that no event was lost.",

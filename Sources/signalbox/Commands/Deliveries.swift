@@ -8,11 +8,14 @@ import SignalboxRouting
 import SignalboxServer
 import SignalboxStore
 
+/// All subcommands work on the file of the queue, next to a running gateway, which sees their changes at its next
+/// tick.
 struct Deliveries: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Inspect the queue and the dead letters, also while the gateway runs.",
         subcommands: [List.self, Show.self, Retry.self, Purge.self])
 
+    /// Reads at most `--limit` rows, also of a large queue.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
 
@@ -33,6 +36,7 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
+    /// Exits with 1 for an unknown delivery.
     struct Show: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Show one delivery, its attempts, and its event.",
@@ -58,6 +62,7 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
+    /// Exits with 1 when fewer deliveries were requeued than were named.
     struct Retry: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Requeue deliveries, with a new budget of attempts.",
@@ -83,6 +88,7 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
+    /// The only command that removes events before their retention ends.
     struct Purge: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove deliveries permanently, and events that have no delivery left.",
@@ -135,6 +141,7 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
+    /// `isNamed`: whether another option selects deliveries.
     private static func check(_ ids: [Int64], orElse isNamed: Bool, _ sentence: String) throws {
         if ids.isEmpty, !isNamed { throw ValidationError(sentence) }
         if ids.count > 500 { throw ValidationError("Name at most 500 deliveries at once.") }
@@ -144,6 +151,7 @@ struct Deliveries: AsyncParsableCommand {
 extension DeliveryRecord.State: ExpressibleByArgument {}
 
 extension DeliveryRecord {
+    /// The same object as in the operations API.
     fileprivate func json(_ wait: DeliveryWait?) -> String {
         var json = JSONWriter()
         json.delivery(self, wait: wait)

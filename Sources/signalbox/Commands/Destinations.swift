@@ -7,12 +7,13 @@ import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 
+/// Pauses and resumes are stored in the queue, so a running gateway follows them and a later one too.
 struct Destinations: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List destinations, pause and resume them, send a test event.",
         subcommands: [List.self, Pause.self, Resume.self, Ping.self])
 
-    /// The destination of that name in the config.
+    /// The destination of that name in the config. Throws ``ExitCode/unusable`` for an unknown name.
     private static func find(_ name: String, _ options: GatewayOptions) throws -> (GatewayConfig, Destination) {
         let config = try options.optionalConfig().config
         guard let destination = config.destinations.first(where: { $0.name.name == name }) else {
@@ -21,6 +22,7 @@ struct Destinations: AsyncParsableCommand {
         return (config, destination)
     }
 
+    /// Includes destinations that only the queue knows.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List destinations and their waiting deliveries.")
 
@@ -34,6 +36,7 @@ struct Destinations: AsyncParsableCommand {
         }
     }
 
+    /// Attempts in progress end.
     struct Pause: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Pause deliveries to a destination.",
@@ -49,6 +52,7 @@ struct Destinations: AsyncParsableCommand {
         }
     }
 
+    /// Clears a pause, a disabling and a withheld permission.
     struct Resume: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Resume a destination that was paused, or disabled by a reply of 410.",
@@ -64,6 +68,7 @@ struct Destinations: AsyncParsableCommand {
         }
     }
 
+    /// Connects from this process with the secrets of the config. Needs no queue and no gateway.
     struct Ping: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send a signed test event to a destination, without the queue.",

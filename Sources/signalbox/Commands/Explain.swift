@@ -5,6 +5,7 @@ import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 
+/// Needs neither queue nor network.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Explain how a payload is recognised and where its event would be delivered.")
@@ -37,6 +38,7 @@ struct Explain: AsyncParsableCommand {
         }
     }
 
+    /// Reads little more than the largest payload; a larger file is rejected.
     private func payload(_ inputs: InputFiles) throws -> [UInt8] {
         var body: [UInt8] = []
         var file = try inputs.open(0)

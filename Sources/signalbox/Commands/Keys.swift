@@ -1,10 +1,12 @@
 import ArgumentParser
 import SignalboxGateway
 
+/// Stores no key: the output is the only copy.
 struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Create keys that sign webhooks.", subcommands: [New.self], defaultSubcommand: New.self)
 
+    /// Prints the secret, and below it the public key of an Ed25519 pair.
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a new key.",

@@ -4,6 +4,7 @@ import SignalboxConfig
 import SignalboxGateway
 import SignalboxServer
 
+/// Runs until ^C or SIGTERM, and prints a summary. Meant for development: it stores no webhook.
 struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Receive webhooks during development: verify, print, and fail on demand.",
@@ -66,6 +67,7 @@ struct Listen: AsyncParsableCommand {
         if !isShown { throw ExitCode.incomplete }
     }
 
+    /// Nil when no secret is given: then signatures are not verified.
     private func keys() throws(ExitCode) -> WebhookKeys? {
         let environment = ProcessInfo.processInfo.environment
         let implied = environment["WEBHOOK_SECRET"] == nil ? nil : "env:WEBHOOK_SECRET"

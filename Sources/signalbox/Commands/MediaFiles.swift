@@ -6,11 +6,13 @@ import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
 
+/// Works on the queue and the folder `media` of the data directory, also while the gateway runs.
 struct MediaFiles: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "media", abstract: "List, verify and remove stored files of notifications.",
         subcommands: [List.self, Verify.self, Prune.self])
 
+    /// Changes no file and no time of last use.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List files, the most recently used first; or pending and failed downloads.")
@@ -36,6 +38,7 @@ struct MediaFiles: AsyncParsableCommand {
         }
     }
 
+    /// Reads every stored file once.
     struct Verify: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Compare every file with its digest; also while the gateway runs.",
@@ -60,6 +63,7 @@ struct MediaFiles: AsyncParsableCommand {
         }
     }
 
+    /// Takes the lock of the data directory if it is free, and removes files from the disk only under that lock.
     struct Prune: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Remove files that are unused or exceed the quota.",
@@ -113,6 +117,7 @@ struct MediaFiles: AsyncParsableCommand {
         }
     }
 
+    /// The store does not lock the directory.
     private static func open(_ options: GatewayOptions) throws -> (any Store, MediaStore) {
         let config = try options.optionalConfig().config
         let media = options.dataDirectory(file: config.gateway.dataDirectory) + "/media"

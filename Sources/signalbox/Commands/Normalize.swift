@@ -5,6 +5,7 @@ import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 
+/// Exits with 1 when any payload was rejected. Events of the others are still printed.
 struct Normalize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Turn payloads into events, one per line, without network or queue.",

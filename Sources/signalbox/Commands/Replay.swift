@@ -5,6 +5,8 @@ import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 
+/// Three modes: decisions only (`--dry-run`), upload to a gateway (`--to`), or delivery through the queue. Exits with
+/// 130 after ^C, and with 1 when payloads were rejected or deliveries failed.
 struct Replay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Send recorded payloads through the whole pipeline to the destinations.",
@@ -75,6 +77,7 @@ struct Replay: AsyncParsableCommand {
         if let conflict { throw ValidationError(conflict) }
     }
 
+    /// The options as SignalboxGateway expects them, without values of the config.
     private var request: ReplayOptions {
         var request = ReplayOptions()
         request.files = files
@@ -109,14 +112,17 @@ struct Replay: AsyncParsableCommand {
         if isIncomplete { throw ExitCode.incomplete }
     }
 
+    /// The inputs of the run, and its checkpoint if it has one.
     private func session(_ interruption: Interruption) throws(ReplayError) -> ReplaySession {
         try ReplaySession(request, interruption: interruption, diagnostics: .standardError)
     }
 
+    /// Throws for a selection that the config cannot satisfy, such as an unknown vendor.
     private func check(_ config: RoutedConfig) throws {
         try selection.request.check(config.config.vendorChain, config.config)
     }
 
+    /// Opens neither queue nor connections. Returns whether the run is incomplete.
     private func decide(_ interruption: Interruption) async throws -> Bool {
         let session = try session(interruption)
         let config = try options.loadConfig()
@@ -128,6 +134,7 @@ struct Replay: AsyncParsableCommand {
         return try await run.run { output.write($0) }
     }
 
+    /// The config is optional: it serves the selection only.
     private func send(to address: GatewayAddress, _ interruption: Interruption) async throws -> Bool {
         let token = try upload.resolvedToken()
         let config = try options.optionalConfig()
@@ -138,6 +145,7 @@ struct Replay: AsyncParsableCommand {
         return try await run.run()
     }
 
+    /// Holds the lock of the data directory until the run has ended.
     private func deliver(_ interruption: Interruption) async throws -> Bool {
         let config = try options.loadConfig()
         try check(config)

@@ -3,11 +3,14 @@ import SignalboxConfig
 import SignalboxGateway
 import SignalboxRouting
 
+/// None of the subcommands opens the queue.
 struct Routes: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Check, test and describe the configuration.", subcommands: [Check.self, Test.self, Schema.self],
         defaultSubcommand: Check.self)
 
+    /// Reads no secrets, so it works without the environment of the gateway. Exits with 2 when the config cannot be
+    /// used, and with `--strict` also for warnings.
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Check a config and report each error with its line.",

@@ -7,6 +7,7 @@ import SignalboxNotification
 import SignalboxRouting
 
 extension Routes {
+    /// Exits with 1 when a case fails. Opens no queue.
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Test which routes match payloads.",
@@ -49,6 +50,7 @@ extension Routes {
             if failed > 0 { throw ExitCode.incomplete }
         }
 
+        /// Writes all errors of the cases on standard error and throws ``ExitCode/unusable``.
         private func read(for config: GatewayConfig) throws(ExitCode) -> [RouteCase] {
             guard let bytes = ConfigText.beginning(of: cases, upTo: ConfigBounds.bytes + 1) else {
                 throw refuse("Cannot read \(cases): it must hold a JSON array of cases.")
@@ -64,6 +66,7 @@ extension Routes {
         }
     }
 
+    /// The same text as docs/reference/routes.schema.json.
     struct Schema: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print the JSON Schema of the config.",

@@ -3,6 +3,8 @@ import SignalboxConfig
 import SignalboxGateway
 import SignalboxNotification
 
+/// The same text that a gateway serves at `/schemas`, with the names of events; only this command prints `config` and
+/// `detector`.
 struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the JSON Schema of an event, of the config, or of a vendor in a config.")

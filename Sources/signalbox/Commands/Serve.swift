@@ -8,6 +8,8 @@ import SignalboxRouting
 import SignalboxServer
 import SignalboxStore
 
+/// Opens the directory before the server listens, so two gateways never share a queue. Config changes and SIGHUP
+/// reload the config without a restart.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Accept payloads over HTTP, store them durably, and deliver their events.",
@@ -60,7 +62,8 @@ struct Serve: AsyncParsableCommand {
         if !isShown { throw ExitCode.incomplete }
     }
 
-    /// Reads the config again, without side effects; writes on standard error why it cannot be used.
+    /// Reads the config again, without side effects; writes on standard error why it cannot be used. Called by the
+    /// config watch. A rejected config leaves the active one unchanged.
     private func prepare(
         _ gateway: Gateway, _ server: GatewayServer, address: ListenAddress
     ) -> ConfigReload.Preparation {
@@ -78,7 +81,8 @@ struct Serve: AsyncParsableCommand {
         }
     }
 
-    /// The HTTP surface of a plan.
+    /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
+    /// without sources.
     private func surface(
         _ gateway: Gateway, _ plan: GatewayPlan, address: ListenAddress
     ) throws(ConfigRefusal) -> GatewaySurface {
@@ -96,6 +100,7 @@ struct Serve: AsyncParsableCommand {
         return GatewaySurface(gateway, plan, sources: access, operators: operators)
     }
 
+    /// Called once, when the server listens: the address has the assigned port.
     private static func greet(_ address: ListenAddress, _ config: GatewayConfig, dataDirectory: String) {
         let example = "Examples/payloads/synerise-simple-push.json"
         let body = FileManager.default.fileExists(atPath: example) ? "@\(example)" : "'{\"aps\":{\"alert\":\"Hello\"}}'"

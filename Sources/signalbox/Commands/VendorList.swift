@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import SignalboxNotification
 
+/// Prints the registry that the gateway uses; `--markdown` makes the table of the documentation.
 struct VendorList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vendors", abstract: "List recognised vendors and their evidence.")
