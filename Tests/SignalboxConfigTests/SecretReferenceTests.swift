@@ -46,7 +46,9 @@ import Testing
             #expect(try file("inner", Array("two words\n".utf8)).resolve(environment: [:]) == "two words")
             let empty = try file("empty", Array("\n".utf8))
             #expect(message(empty, [:]) == "the file \(directory)/empty is empty; it should hold the secret")
-            for unreadable in [try file("binary", [0xFF, 0xFE, 0x80]), .file(directory), .file(directory + "/none")] {
+            let large = try file("large", [UInt8](repeating: UInt8(ascii: "a"), count: 70_000))
+            let binary = try file("binary", [0xFF, 0xFE, 0x80])
+            for unreadable in [binary, large, .file(directory), .file(directory + "/none"), .file("/dev/zero")] {
                 #expect(message(unreadable, [:])?.hasSuffix(" cannot be read; it should hold the secret") == true)
             }
         }

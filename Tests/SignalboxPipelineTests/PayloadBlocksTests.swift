@@ -62,7 +62,9 @@ import Testing
     @Test func placesAreThoseOfTheWholeInput() {
         let results = pipeline.read("{\"aps\":{}}\n\n {\"aps\":{}} x\n{\"aps\":{}}7\n", chunk: 4)
         #expect(
-            results.compactMap(\.rejection).map(\.place) == [Place(line: 3, offset: 24), Place(line: 4, offset: 36)])
+            results.compactMap(\.rejection).map(\.place) == [
+                InputPosition(line: 3, offset: 24), InputPosition(line: 4, offset: 36),
+            ])
     }
 
     @Test func aRejectionHasThePositionInThePayload() {

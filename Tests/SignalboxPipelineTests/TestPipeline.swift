@@ -18,7 +18,8 @@ struct TestPipeline {
         let parser = Normalizer.makeParser()
         return payload.withUnsafeBufferPointer { bytes in
             Result { () throws(Rejection) in
-                let event = try normalizer.event(bytes, as: reception, at: Place(line: 3, offset: 40), with: parser)
+                let event = try normalizer.event(
+                    bytes, as: reception, at: InputPosition(line: 3, offset: 40), with: parser)
                 EventRecorder.record(event.body)
                 return event
             }

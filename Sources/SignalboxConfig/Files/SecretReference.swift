@@ -31,13 +31,23 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
         let found: String?
         switch self {
         case .environment(let name): found = environment[name]
-        case .file(let path): found = try? String(contentsOfFile: path, encoding: .utf8)
+        case .file(let path): found = Self.text(of: path)
         }
         guard let secret = found?.trimmingCharacters(in: .whitespacesAndNewlines) else {
             throw UnresolvedSecret(reference: self, isEmpty: false)
         }
         guard !secret.isEmpty else { throw UnresolvedSecret(reference: self, isEmpty: true) }
         return secret
+    }
+
+    /// Bytes of a secret's file.
+    private static let largestFile = 64 << 10
+
+    /// Nil for a file that cannot be read, is too large, or is not UTF-8.
+    private static func text(of path: String) -> String? {
+        guard let bytes = ConfigText.beginning(of: path, upTo: largestFile + 1), bytes.count <= largestFile
+        else { return nil }
+        return String(validating: bytes, as: UTF8.self)
     }
 }
 

@@ -110,15 +110,21 @@ package struct SecretResolver: Sendable {
         }
     }
 
+    /// Bytes of a TLS file; the authorities of a whole system have less than 1 MiB.
+    private static let largestFile = 4 << 20
+
     /// The contents of TLS files. An unreadable one would fail every request later.
     private func tlsFiles(_ tls: TransportOptions.TLS, _ option: String) throws(ConfigRefusal) -> [Data] {
         var contents: [Data] = []
         for (key, file) in [("ca", tls.authorities), ("certificate", tls.certificate), ("key", tls.key)] {
             guard let file else { continue }
-            guard let data = FileManager.default.contents(atPath: file) else {
+            guard let bytes = ConfigText.beginning(of: file, upTo: Self.largestFile + 1) else {
                 throw refusal("\(option)/\(key)", "the file \(file) cannot be read")
             }
-            contents.append(data)
+            guard bytes.count <= Self.largestFile else {
+                throw refusal("\(option)/\(key)", "the file \(file) is larger than 4 MiB; it should hold PEM")
+            }
+            contents.append(Data(bytes))
         }
         return contents
     }

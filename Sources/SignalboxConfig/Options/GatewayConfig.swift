@@ -218,10 +218,10 @@ extension GatewayConfig.Retention {
     fileprivate static let options = Section(GatewayConfig.Retention()) {
         Option(
             "ended", \.ended, .duration(from: "1m", to: "3660d", example: "7d"),
-            "How long to store an event after all its deliveries ended.")
+            "How long to store an event from its acceptance, once all its deliveries ended.")
         Option(
             "dead", \.dead, .duration(from: "1m", to: "3660d", example: "30d"),
-            "How long to store an event with a dead delivery.")
+            "The same for an event with a dead delivery.")
         Option(
             "bytes", \.bytes, .int64(.whole((1 << 20)...(1 << 50))),
             "Largest size of the queue's file. Beyond it, the gateway removes the oldest ended events.")

@@ -16,10 +16,10 @@ extension RouteTable {
     ) -> Result<RoutedEvent, Rejection> {
         result.flatMap { event in
             Result { () throws(Rejection) in
-                let body = try parser.read(event, at: Place())
+                let body = try parser.read(event, at: InputPosition())
                 let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
                 return RoutedEvent(
-                    event, try decision(on: body, at: Place()), in: body, variants: variants, dedupe: dedupe)
+                    event, try decision(on: body, at: InputPosition()), in: body, variants: variants, dedupe: dedupe)
             }
         }
     }
@@ -28,7 +28,7 @@ extension RouteTable {
     /// payload of the same recording always gets the same id. Throws the rejections of an event that is too large or
     /// too costly.
     package func route(
-        _ event: Event, at place: Place, matching filter: Pattern?, hasLastingID: Bool, with parser: JSONParser,
+        _ event: Event, at place: InputPosition, matching filter: Pattern?, hasLastingID: Bool, with parser: JSONParser,
         variants: EventVariants
     ) throws(Rejection) -> RoutedEvent? {
         let body = try parser.read(event, at: place)
@@ -41,7 +41,8 @@ extension RouteTable {
     /// rejection. `parser`: from ``ParserPool/forEvents()``. Used by runs that need the decision only, so it makes no
     /// variants.
     func decision(
-        on event: UnsafeBufferPointer<UInt8>, at place: Place, matching filter: Pattern?, with parser: JSONParser
+        on event: UnsafeBufferPointer<UInt8>, at place: InputPosition, matching filter: Pattern?,
+        with parser: JSONParser
     ) throws(Rejection) -> Decision? {
         let body = try parser.read(event: event, at: place)
         guard try filter?.selects(body, at: place) ?? true else { return nil }
@@ -50,7 +51,7 @@ extension RouteTable {
 
     /// The routing decision on a parsed event. Translates ``RoutingTooCostly`` into the rejection
     /// `payload-too-costly`.
-    package func decision(on event: JSONValue, at place: Place) throws(Rejection) -> Decision {
+    package func decision(on event: JSONValue, at place: InputPosition) throws(Rejection) -> Decision {
         do throws(RoutingTooCostly) { return try decide(event) } catch { throw .tooCostly(at: place) }
     }
 }
@@ -59,13 +60,13 @@ extension Pattern {
     /// True if the pattern matches the bytes of an event. `place`: of its payload, for a rejection. Used to select
     /// recorded payloads for an upload.
     func selects(
-        _ event: UnsafeBufferPointer<UInt8>, at place: Place, with parser: JSONParser
+        _ event: UnsafeBufferPointer<UInt8>, at place: InputPosition, with parser: JSONParser
     ) throws(Rejection) -> Bool {
         try selects(try parser.read(event: event, at: place), at: place)
     }
 
     /// Translates ``RoutingTooCostly`` into a rejection of the payload.
-    fileprivate func selects(_ event: JSONValue, at place: Place) throws(Rejection) -> Bool {
+    fileprivate func selects(_ event: JSONValue, at place: InputPosition) throws(Rejection) -> Bool {
         do throws(RoutingTooCostly) { return try matches(event) } catch { throw .tooCostly(at: place) }
     }
 }
@@ -118,7 +119,7 @@ struct UniformRouting: Sendable {
         case .failure(let rejection): return .failure(rejection)
         case .success(let event):
             do throws(Rejection) {
-                try ParserPool.check(eventOf: event.body.count, at: Place())
+                try ParserPool.check(eventOf: event.body.count, at: InputPosition())
             } catch {
                 return .failure(error)
             }

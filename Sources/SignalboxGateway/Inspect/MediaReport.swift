@@ -81,7 +81,7 @@ extension String {
     fileprivate var singleLine: String {
         String(
             decoding: utf8.prefix(300).flatMap { byte in
-                (0x21...0x7E).contains(byte) ? [byte] : Array("%\(String(byte, radix: 16, uppercase: true))".utf8)
+                (0x21...0x7E).contains(byte) ? [byte] : Array("%\(hexadecimal([byte]).uppercased())".utf8)
             }, as: UTF8.self)
     }
 }

@@ -58,10 +58,10 @@ package struct InteractionIntake: Sendable {
     package enum Failure: Error, Sendable {
         /// Not JSON.
         case unreadable(Rejection)
-        case mistaken(InteractionMistake, at: Place)
+        case mistaken(InteractionMistake, at: InputPosition)
 
         /// Line and offset of the report in the body.
-        package var place: Place {
+        package var place: InputPosition {
             switch self {
             case .unreadable(let rejection): rejection.place
             case .mistaken(_, let place): place
@@ -104,13 +104,13 @@ package struct InteractionIntake: Sendable {
     /// Parses all reports before any event is loaded. Stops at the first report beyond ``batchLimit``.
     private func read(
         _ body: [UInt8]
-    ) throws(Intake.Failure) -> (items: [Result<(Interaction, Place), Failure>], isArray: Bool) {
+    ) throws(Intake.Failure) -> (items: [Result<(Interaction, InputPosition), Failure>], isArray: Bool) {
         var blocks = PayloadBlocks()
         body.withUnsafeBytes { blocks.append($0) }
         blocks.finish()
-        var items: [Result<(Interaction, Place), Failure>] = []
+        var items: [Result<(Interaction, InputPosition), Failure>] = []
         var isTooLong = false
-        func add(_ item: Result<(Interaction, Place), Failure>) -> Bool {
+        func add(_ item: Result<(Interaction, InputPosition), Failure>) -> Bool {
             isTooLong = items.count == Self.batchLimit
             if !isTooLong { items.append(item) }
             return !isTooLong

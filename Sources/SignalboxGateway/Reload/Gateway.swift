@@ -105,11 +105,17 @@ package struct Gateway: Sendable {
     }
 
     /// Logs destinations that have waiting deliveries and are no longer in the config. One warning for each
-    /// destination. Logs no warning if the queue cannot be read.
+    /// destination, or one if the queue cannot be read.
     package func reportStranded() async {
         let known = Set(plan.config.destinations.map(\.name))
         // Gauges come from indexes; counting every delivery would delay a start with a backlog.
-        guard let gauges = try? await queue.gauges() else { return }
+        let gauges: [DestinationName: DestinationGauges]
+        do {
+            gauges = try await queue.gauges()
+        } catch {
+            logger.warning("Cannot look for stranded deliveries.", metadata: ["error": "\(error)"])
+            return
+        }
         for (name, gauge) in gauges where !known.contains(name) && gauge.waiting > 0 {
             let waiting = gauge.waiting
             logger.warning(
