@@ -45,7 +45,7 @@ private struct Fuzzing {
         let catalogue = Catalogue.builtIn
         let vendors = catalogue.profiles
         let entry = bytes.reduce(0) { ($0 &* 31 &+ Int($1)) & 0xFFFF } % vendors.count
-        guard let payload = try? normalizer.recognise(bytes, at: InputPosition(), with: payloads) else { return }
+        guard let payload = try? normalizer.recognise(bytes, at: PayloadPosition(), with: payloads) else { return }
         var notification = PushNotification(platform: payload.platform)
         notification.vendor = vendors[entry].vendor
         let match = VendorMatch(notification.vendor, Detection(.hint, evidence: []), entry: entry)
@@ -60,7 +60,7 @@ private struct Fuzzing {
 
     private func isRead(_ bytes: UnsafeBufferPointer<UInt8>, as vendor: VendorID?) -> Bool {
         let reception = Reception(from: .default, at: receivedAt, vendor: vendor)
-        guard let event = try? normalizer.event(bytes, as: reception, at: InputPosition(), with: payloads) else {
+        guard let event = try? normalizer.event(bytes, as: reception, at: PayloadPosition(), with: payloads) else {
             return false
         }
         check(event.body, against: bytes.count)

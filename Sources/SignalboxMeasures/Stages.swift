@@ -75,7 +75,8 @@ public enum Stages {
         for payload in payloads {
             payload.withUnsafeBufferPointer { payload in
                 bytes +=
-                    (try? normalizer.event(payload, as: reception, at: InputPosition(), with: parser))?.body.count ?? 0
+                    (try? normalizer.event(payload, as: reception, at: PayloadPosition(), with: parser))?.body.count
+                    ?? 0
             }
         }
         return bytes
@@ -97,7 +98,7 @@ public struct QueueMeasure: Sendable {
         let normalizer = Normalizer(chain: VendorChain(), gateway: "bench", tokens: TokenHash(key: randomBytes(32)))
         let parser = Normalizer.makeParser()
         let made = try payload.withUnsafeBufferPointer { bytes in
-            try normalizer.event(bytes, as: Reception(from: .default, at: Date()), at: InputPosition(), with: parser)
+            try normalizer.event(bytes, as: Reception(from: .default, at: Date()), at: PayloadPosition(), with: parser)
         }
         event = RoutedEvent(event: made, routes: ["bench"], deliveries: [DeliveryOrder(to: DestinationName("crm"))])
     }

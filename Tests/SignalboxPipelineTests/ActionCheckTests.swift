@@ -80,7 +80,7 @@ import Testing
         let parser = Normalizer.makeParser()
         let reception = Reception(from: SourceName("mobile"), at: TestPipeline.time)
         let event = try payload.withUnsafeBufferPointer {
-            try normalizer.event($0, as: reception, at: InputPosition(), with: parser)
+            try normalizer.event($0, as: reception, at: PayloadPosition(), with: parser)
         }
         EventRecorder.record(event.body)
         let reader = JSONParser()

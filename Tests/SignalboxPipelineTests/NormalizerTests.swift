@@ -95,7 +95,7 @@ import Testing
     func rejectsUnreadablePayloadsWithOneError(_ payload: String, _ code: Rejection.Code) throws {
         let rejection = try #require(pipeline.event(payload).rejection)
         #expect(rejection.code == code)
-        #expect(rejection.place == InputPosition(line: 3, offset: 40))
+        #expect(rejection.place == PayloadPosition(line: 3, offset: 40))
         #expect(rejection.message.hasSuffix(".") && rejection.message.count > 20)
     }
 

@@ -63,7 +63,7 @@ import Testing
         let results = pipeline.read("{\"aps\":{}}\n\n {\"aps\":{}} x\n{\"aps\":{}}7\n", chunk: 4)
         #expect(
             results.compactMap(\.rejection).map(\.place) == [
-                InputPosition(line: 3, offset: 24), InputPosition(line: 4, offset: 36),
+                PayloadPosition(line: 3, offset: 24), PayloadPosition(line: 4, offset: 36),
             ])
     }
 

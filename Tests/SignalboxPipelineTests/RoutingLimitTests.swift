@@ -15,10 +15,10 @@ import Testing
         let parser = JSONParser()
         let event = try parser.parse(Array("{\"v\":\"\(String(repeating: "a", count: 1_000))\"}".utf8))
         let rejection = #expect(throws: Rejection.self) {
-            try table.decision(on: event, at: InputPosition(line: 3, offset: 7))
+            try table.decision(on: event, at: PayloadPosition(line: 3, offset: 7))
         }
         #expect(rejection?.code == .tooCostly)
-        #expect(rejection?.place == InputPosition(line: 3, offset: 7))
+        #expect(rejection?.place == PayloadPosition(line: 3, offset: 7))
         withExtendedLifetime(parser) {}
     }
 }

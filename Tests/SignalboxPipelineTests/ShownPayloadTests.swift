@@ -10,7 +10,7 @@ import Testing
             chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), showsPayloads: true)
         let parser = Normalizer.makeParser()
         let event = try Array(payload.utf8).withUnsafeBufferPointer { bytes throws(Rejection) in
-            try normalizer.event(bytes, as: TestPipeline().reception, at: InputPosition(), with: parser)
+            try normalizer.event(bytes, as: TestPipeline().reception, at: PayloadPosition(), with: parser)
         }
         return event.shown?.string
     }

@@ -19,7 +19,7 @@ struct TestPipeline {
         return payload.withUnsafeBufferPointer { bytes in
             Result { () throws(Rejection) in
                 let event = try normalizer.event(
-                    bytes, as: reception, at: InputPosition(line: 3, offset: 40), with: parser)
+                    bytes, as: reception, at: PayloadPosition(line: 3, offset: 40), with: parser)
                 EventRecorder.record(event.body)
                 return event
             }

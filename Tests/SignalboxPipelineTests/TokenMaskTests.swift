@@ -69,7 +69,7 @@ import Testing
         let normalizer = Normalizer(chain: VendorChain(), gateway: "demo", tokens: Self.hash, showsPayloads: true)
         let parser = Normalizer.makeParser()
         return try fixture.input.withUnsafeBufferPointer { bytes throws(Rejection) in
-            try normalizer.event(bytes, as: TestPipeline().reception, at: InputPosition(), with: parser)
+            try normalizer.event(bytes, as: TestPipeline().reception, at: PayloadPosition(), with: parser)
         }
     }
 

@@ -88,7 +88,7 @@ import Testing
     // MARK: Rejections
 
     private func rejection(_ line: Int) -> Rejection {
-        Rejection(.truncated, at: InputPosition(line: line, offset: line * 10), "Cut off.")
+        Rejection(.truncated, at: PayloadPosition(line: line, offset: line * 10), "Cut off.")
     }
 
     @Test func reportsTheFirstTenRejections() throws {

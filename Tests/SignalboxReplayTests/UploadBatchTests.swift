@@ -15,7 +15,7 @@ import Testing
         var batches = UploadBatches(most: most, span: span)
         var all: [UploadBatch] = []
         for text in texts where text.offset >= first {
-            let place = InputPosition(line: 1, offset: text.offset)
+            let place = PayloadPosition(line: 1, offset: text.offset)
             if let full = batches.add(text.bytes, at: place, recorded: text.time, input: 3) { all.append(full) }
         }
         return all + [batches.close()].compactMap(\.self)
@@ -67,10 +67,10 @@ import Testing
 
     @Test func rejectionsDoNotChangeTheCuts() {
         var batches = UploadBatches()
-        batches.add(Rejection(.notJSON, at: InputPosition(line: 1, offset: 5), "x"), input: 0)
-        #expect(batches.add([1], at: InputPosition(line: 2, offset: 9), recorded: nil, input: 0) == nil)
-        batches.add(Rejection(.notJSON, at: InputPosition(line: 3, offset: 70_000), "x"), input: 0)
-        #expect(batches.add([2], at: InputPosition(line: 4, offset: 19), recorded: nil, input: 0) == nil)
+        batches.add(Rejection(.notJSON, at: PayloadPosition(line: 1, offset: 5), "x"), input: 0)
+        #expect(batches.add([1], at: PayloadPosition(line: 2, offset: 9), recorded: nil, input: 0) == nil)
+        batches.add(Rejection(.notJSON, at: PayloadPosition(line: 3, offset: 70_000), "x"), input: 0)
+        #expect(batches.add([2], at: PayloadPosition(line: 4, offset: 19), recorded: nil, input: 0) == nil)
         let batch = batches.close()
         #expect(batch?.rejections.map(\.place.line) == [1, 3])
         #expect(batch?.first == InputPosition(input: 0, offset: 9))
@@ -80,11 +80,11 @@ import Testing
         func position(_ offset: Int) -> InputPosition { InputPosition(input: 0, offset: offset) }
         var batches = UploadBatches()
         #expect(batches.reached(position(90))?.end == position(90))
-        #expect(batches.add([1], at: InputPosition(line: 2, offset: 65_000), recorded: nil, input: 0) == nil)
+        #expect(batches.add([1], at: PayloadPosition(line: 2, offset: 65_000), recorded: nil, input: 0) == nil)
         #expect(batches.reached(position(65_535)) == nil)
         let batch = batches.reached(position(65_536))
         #expect(batch?.body == [1] && batch?.end == position(65_536))
-        batches.add(Rejection(.notJSON, at: InputPosition(line: 3, offset: 70_000), "x"), input: 0)
+        batches.add(Rejection(.notJSON, at: PayloadPosition(line: 3, offset: 70_000), "x"), input: 0)
         #expect(batches.reached(position(70_100))?.rejections.count == 1)
         #expect(batches.close()?.end == nil)
     }

@@ -16,10 +16,10 @@ extension RouteTable {
     ) -> Result<RoutedEvent, Rejection> {
         result.flatMap { event in
             Result { () throws(Rejection) in
-                let body = try parser.read(event, at: InputPosition())
+                let body = try parser.read(event, at: PayloadPosition())
                 let dedupe = dedupe.flatMap { RoutedEvent.Dedupe($0, of: event, body) }
                 return RoutedEvent(
-                    event, try decision(on: body, at: InputPosition()), in: body, variants: variants, dedupe: dedupe)
+                    event, try decision(on: body, at: PayloadPosition()), in: body, variants: variants, dedupe: dedupe)
             }
         }
     }
@@ -28,7 +28,8 @@ extension RouteTable {
     /// payload of the same recording always gets the same id. Throws the rejections of an event that is too large or
     /// too costly.
     package func route(
-        _ event: Event, at place: InputPosition, matching filter: Pattern?, hasLastingID: Bool, with parser: JSONParser,
+        _ event: Event, at place: PayloadPosition, matching filter: Pattern?, hasLastingID: Bool,
+        with parser: JSONParser,
         variants: EventVariants
     ) throws(Rejection) -> RoutedEvent? {
         let body = try parser.read(event, at: place)
@@ -41,7 +42,7 @@ extension RouteTable {
     /// rejection. `parser`: from ``ParserPool/forEvents()``. Used by runs that need the decision only, so it makes no
     /// variants.
     func decision(
-        on event: UnsafeBufferPointer<UInt8>, at place: InputPosition, matching filter: Pattern?,
+        on event: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, matching filter: Pattern?,
         with parser: JSONParser
     ) throws(Rejection) -> Decision? {
         let body = try parser.read(event: event, at: place)
@@ -51,7 +52,7 @@ extension RouteTable {
 
     /// The routing decision on a parsed event. Translates ``RoutingTooCostly`` into the rejection
     /// `payload-too-costly`.
-    package func decision(on event: JSONValue, at place: InputPosition) throws(Rejection) -> Decision {
+    package func decision(on event: JSONValue, at place: PayloadPosition) throws(Rejection) -> Decision {
         do throws(RoutingTooCostly) { return try decide(event) } catch { throw .tooCostly(at: place) }
     }
 }
@@ -60,13 +61,13 @@ extension Pattern {
     /// True if the pattern matches the bytes of an event. `place`: of its payload, for a rejection. Used to select
     /// recorded payloads for an upload.
     func selects(
-        _ event: UnsafeBufferPointer<UInt8>, at place: InputPosition, with parser: JSONParser
+        _ event: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, with parser: JSONParser
     ) throws(Rejection) -> Bool {
         try selects(try parser.read(event: event, at: place), at: place)
     }
 
     /// Translates ``RoutingTooCostly`` into a rejection of the payload.
-    fileprivate func selects(_ event: JSONValue, at place: InputPosition) throws(Rejection) -> Bool {
+    fileprivate func selects(_ event: JSONValue, at place: PayloadPosition) throws(Rejection) -> Bool {
         do throws(RoutingTooCostly) { return try matches(event) } catch { throw .tooCostly(at: place) }
     }
 }
@@ -119,7 +120,7 @@ struct UniformRouting: Sendable {
         case .failure(let rejection): return .failure(rejection)
         case .success(let event):
             do throws(Rejection) {
-                try ParserPool.check(eventOf: event.body.count, at: InputPosition())
+                try ParserPool.check(eventOf: event.body.count, at: PayloadPosition())
             } catch {
                 return .failure(error)
             }

@@ -190,7 +190,7 @@ package struct Intake: Sendable {
         let event = payloadParsers.withParser { parser in
             spareWriter.withWriter { json in
                 try? normalizer.event(
-                    RecordedPayload(text: payload, place: InputPosition()), in: envelope, with: parser, by: &json)
+                    RecordedPayload(text: payload, place: PayloadPosition()), in: envelope, with: parser, by: &json)
             }
         }
         guard let event else { return nil }

@@ -65,7 +65,8 @@ package struct Normalizer: Sendable {
     /// The event of one payload. `parser`: from ``makeParser()``. Throws a ``Rejection`` if the payload is not a JSON
     /// object within the limits. Problems inside the object become warnings of the event.
     package func event(
-        _ payload: UnsafeBufferPointer<UInt8>, as reception: Reception, at place: InputPosition, with parser: JSONParser
+        _ payload: UnsafeBufferPointer<UInt8>, as reception: Reception, at place: PayloadPosition,
+        with parser: JSONParser
     ) throws(Rejection) -> Event {
         var json = JSONWriter()
         return try event(
@@ -157,7 +158,7 @@ package struct Normalizer: Sendable {
     /// Recognises the push service of a payload. The result is valid until the parser's next text. Throws a
     /// ``Rejection`` for a text that is not JSON, exceeds the limits, or is not an object.
     package func recognise(
-        _ payload: UnsafeBufferPointer<UInt8>, at place: InputPosition, with parser: JSONParser
+        _ payload: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, with parser: JSONParser
     ) throws(Rejection) -> PlatformPayload {
         parser.reset()
         let root: JSONValue
@@ -177,7 +178,7 @@ package struct Normalizer: Sendable {
 extension Rejection {
     /// Describes a JSON error, with the position inside the payload if it is known. The text tells the sender how to
     /// correct the payload. It does not repeat any part of the payload.
-    package init(_ error: JSONError, in payload: UnsafeBufferPointer<UInt8>, at place: InputPosition) {
+    package init(_ error: JSONError, in payload: UnsafeBufferPointer<UInt8>, at place: PayloadPosition) {
         let position = error.offset.map { TextPosition(offset: $0, in: Array(payload)) }
         let where_ = position.map { " at line \($0.line), column \($0.column)" } ?? ""
         switch error.reason {

@@ -26,7 +26,7 @@ package final class ParserPool: Sendable {
 
     /// Throws if an event of so many bytes exceeds the limits of events, for callers that do not parse it. Throws the
     /// rejection that ``JSONParser/read(event:at:)`` throws for such an event.
-    package static func check(eventOf bytes: Int, at place: InputPosition) throws(Rejection) {
+    package static func check(eventOf bytes: Int, at place: PayloadPosition) throws(Rejection) {
         guard bytes <= EventDocument.limits.bytes else { throw .eventTooLarge(at: place) }
     }
 
@@ -49,7 +49,7 @@ extension JSONParser {
 
     /// Parses an event as it will be delivered and invalidates values parsed before. Throws if the event is too
     /// large. Values are valid until the parser's next text and while `event` stays in memory.
-    package func read(event: UnsafeBufferPointer<UInt8>, at place: InputPosition) throws(Rejection) -> JSONValue {
+    package func read(event: UnsafeBufferPointer<UInt8>, at place: PayloadPosition) throws(Rejection) -> JSONValue {
         reset()
         do throws(JSONError) {
             return try parse(event)
@@ -60,7 +60,7 @@ extension JSONParser {
     }
 
     /// Parses the body of an event, as ``read(event:at:)`` does. Throws a rejection if the event is too large.
-    func read(_ event: Event, at place: InputPosition) throws(Rejection) -> JSONValue {
+    func read(_ event: Event, at place: PayloadPosition) throws(Rejection) -> JSONValue {
         let result = event.body.withUnsafeBufferPointer { bytes in
             Result { () throws(Rejection) in try read(event: bytes, at: place) }
         }
@@ -70,12 +70,12 @@ extension JSONParser {
 
 extension Rejection {
     /// `tooLarge`: HTTP clients receive it as a rejected payload, not as a failed request.
-    static func eventTooLarge(at place: InputPosition) -> Rejection {
+    static func eventTooLarge(at place: PayloadPosition) -> Rejection {
         Rejection(.tooLarge, at: place, "The event made from this payload is too large: send a smaller payload.")
     }
 
     /// `tooCostly`: the routes' patterns exceed ``MatchWork/limit`` on this event.
-    static func tooCostly(at place: InputPosition) -> Rejection {
+    static func tooCostly(at place: PayloadPosition) -> Rejection {
         Rejection(
             .tooCostly, at: place,
             "Routing this payload takes too much work: shorten its arrays and strings.")

@@ -51,12 +51,12 @@ package struct PayloadBlock: Sendable {
     /// ended the reading. A line that is not one text is cut again at its brackets.
     @discardableResult
     func forEachText(
-        from first: Int = 0, _ read: (UnsafeBufferPointer<UInt8>, InputPosition) throws(Rejection) -> Bool,
+        from first: Int = 0, _ read: (UnsafeBufferPointer<UInt8>, PayloadPosition) throws(Rejection) -> Bool,
         rejected: (Rejection) -> Bool
     ) -> Bool {
         bytes.withUnsafeBufferPointer { all in
             pieces.allSatisfy { piece in
-                let place = InputPosition(line: piece.line, offset: piece.offset)
+                let place = PayloadPosition(line: piece.line, offset: piece.offset)
                 if place.offset < first {
                     // Some texts of the line may have been read.
                     guard piece.isLine, piece.offset + piece.range.count > first else { return true }
@@ -80,7 +80,7 @@ package struct PayloadBlock: Sendable {
 
     /// Cuts a line that is not one payload at its brackets; nil when it holds one text. `place`: of the line in the
     /// input, so that rejections keep absolute positions.
-    private init?(cutting line: UnsafeBufferPointer<UInt8>, at place: InputPosition) {
+    private init?(cutting line: UnsafeBufferPointer<UInt8>, at place: PayloadPosition) {
         var splitter = JSONSplitter(
             limit: Normalizer.payloadLimit, takesLines: false, line: place.line, offset: place.offset)
         splitter.append(UnsafeRawBufferPointer(line))
@@ -115,7 +115,7 @@ package struct PayloadBlocks {
 
 extension Rejection {
     /// Faults of the splitter as rejections: input that ends early, and payloads beyond the size limit.
-    fileprivate init(_ fault: JSONSplitter.Fault, at place: InputPosition) {
+    fileprivate init(_ fault: JSONSplitter.Fault, at place: PayloadPosition) {
         switch fault {
         case .truncated:
             self.init(.truncated, at: place, "The payload that begins here is incomplete: send all of it.")

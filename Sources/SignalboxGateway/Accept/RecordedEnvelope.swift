@@ -23,7 +23,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
     /// Passes the payload of a recorded text to `body`, for the duration of the call. `body` may use `parser`. Throws
     /// the rejection `envelope` if a position that is named has no usable value, and the rejections of JSON errors.
     func open<R>(
-        _ text: UnsafeBufferPointer<UInt8>, at place: InputPosition, with parser: JSONParser,
+        _ text: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, with parser: JSONParser,
         _ body: (RecordedPayload) throws(Rejection) -> R
     ) throws(Rejection) -> R {
         guard !isNone else { return try body(RecordedPayload(text: text, place: place)) }
@@ -47,7 +47,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
     }
 
     /// Throws if there is no value at the pointer, or if it is neither an object nor a string.
-    private func bytes(of pointer: JSONPointer, in root: JSONValue, at place: InputPosition) throws(Rejection)
+    private func bytes(of pointer: JSONPointer, in root: JSONValue, at place: PayloadPosition) throws(Rejection)
         -> [UInt8]
     {
         guard let value = pointer.value(in: root) else {
@@ -64,7 +64,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
 
     /// Throws if there is no time at the pointer: a replay by time must not guess.
     private func recordedTime(
-        _ pointer: JSONPointer, in root: JSONValue, at place: InputPosition
+        _ pointer: JSONPointer, in root: JSONValue, at place: PayloadPosition
     ) throws(Rejection) -> Timestamp {
         guard let value = pointer.value(in: root), let time = Timestamp(recorded: value) else {
             throw Rejection(
@@ -76,7 +76,7 @@ package struct RecordedEnvelope: Sendable, Equatable {
 
     /// Nil if the recording has no token. Throws for a value that is neither a string nor null.
     private func recordedToken(
-        _ pointer: JSONPointer, in root: JSONValue, at place: InputPosition
+        _ pointer: JSONPointer, in root: JSONValue, at place: PayloadPosition
     ) throws(Rejection) -> [UInt8]? {
         guard let value = pointer.value(in: root), !value.isNull else { return nil }
         guard let text = value.utf8 else {
@@ -92,14 +92,14 @@ package struct RecordedPayload {
     /// The JSON of the payload; a copy if the envelope names its position.
     package let text: UnsafeBufferPointer<UInt8>
     /// The place of the recorded text in its input.
-    package let place: InputPosition
+    package let place: PayloadPosition
     /// When it was sent, if the envelope names a position.
     package let time: Timestamp?
     /// The device token, if the envelope names a position and the recording has one.
     package let token: [UInt8]?
 
     /// A payload without an envelope has neither time nor token.
-    init(text: UnsafeBufferPointer<UInt8>, place: InputPosition, time: Timestamp? = nil, token: [UInt8]? = nil) {
+    init(text: UnsafeBufferPointer<UInt8>, place: PayloadPosition, time: Timestamp? = nil, token: [UInt8]? = nil) {
         self.text = text
         self.place = place
         self.time = time

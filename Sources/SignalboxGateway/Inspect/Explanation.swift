@@ -26,9 +26,9 @@ package struct Explanation {
     package func explain(_ body: [UInt8], print: (String) -> Void) throws(Rejection) {
         let parser = Normalizer.makeParser()
         let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
-            let payload = try normalizer.recognise(bytes, at: InputPosition(), with: parser)
+            let payload = try normalizer.recognise(bytes, at: PayloadPosition(), with: parser)
             print(recognition(payload))
-            return try normalizer.event(bytes, as: reception, at: InputPosition(), with: parser)
+            return try normalizer.event(bytes, as: reception, at: PayloadPosition(), with: parser)
         }
         print("\nEvent\n" + Self.indented(event.body))
         print("\nRoutes\n" + routing(of: event))

@@ -51,10 +51,10 @@ package struct RouteTrials: Sendable {
         }
         let event = try text.withUnsafeBufferPointer { (bytes) throws(Rejection) in
             try normalizer.event(
-                bytes, as: Reception(from: source, at: time, vendor: vendors[source]), at: InputPosition(),
+                bytes, as: Reception(from: source, at: time, vendor: vendors[source]), at: PayloadPosition(),
                 with: Normalizer.makeParser())
         }
-        guard let document = EventDocument(event.body) else { throw .eventTooLarge(at: InputPosition()) }
+        guard let document = EventDocument(event.body) else { throw .eventTooLarge(at: PayloadPosition()) }
         return try trial(of: document)
     }
 
@@ -70,7 +70,7 @@ package struct RouteTrials: Sendable {
                     subject: event.text("subject"), routes: entries, destinations: decision.destinations,
                     usesFallback: decision.routes.isEmpty && !routes.fallback.isEmpty)
             } catch {
-                throw .tooCostly(at: InputPosition())
+                throw .tooCostly(at: PayloadPosition())
             }
         }
     }

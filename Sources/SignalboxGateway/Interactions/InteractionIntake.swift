@@ -58,10 +58,10 @@ package struct InteractionIntake: Sendable {
     package enum Failure: Error, Sendable {
         /// Not JSON.
         case unreadable(Rejection)
-        case mistaken(InteractionMistake, at: InputPosition)
+        case mistaken(InteractionMistake, at: PayloadPosition)
 
         /// Line and offset of the report in the body.
-        package var place: InputPosition {
+        package var place: PayloadPosition {
             switch self {
             case .unreadable(let rejection): rejection.place
             case .mistaken(_, let place): place
@@ -104,13 +104,13 @@ package struct InteractionIntake: Sendable {
     /// Parses all reports before any event is loaded. Stops at the first report beyond ``batchLimit``.
     private func read(
         _ body: [UInt8]
-    ) throws(Intake.Failure) -> (items: [Result<(Interaction, InputPosition), Failure>], isArray: Bool) {
+    ) throws(Intake.Failure) -> (items: [Result<(Interaction, PayloadPosition), Failure>], isArray: Bool) {
         var blocks = PayloadBlocks()
         body.withUnsafeBytes { blocks.append($0) }
         blocks.finish()
-        var items: [Result<(Interaction, InputPosition), Failure>] = []
+        var items: [Result<(Interaction, PayloadPosition), Failure>] = []
         var isTooLong = false
-        func add(_ item: Result<(Interaction, InputPosition), Failure>) -> Bool {
+        func add(_ item: Result<(Interaction, PayloadPosition), Failure>) -> Bool {
             isTooLong = items.count == Self.batchLimit
             if !isTooLong { items.append(item) }
             return !isTooLong

@@ -39,7 +39,7 @@ struct Recording: Sendable {
     /// The result of one recorded text. `value`: the event or payload, or the reason why there is none. `recorded`:
     /// nil without a time in the envelope.
     struct Entry<Value: Sendable>: Sendable {
-        let place: InputPosition
+        let place: PayloadPosition
         var recorded: Timestamp?
         let value: Result<Value, Rejection>
 
@@ -49,7 +49,7 @@ struct Recording: Sendable {
 
         fileprivate init(_ rejection: Rejection) { self.init(place: rejection.place, value: .failure(rejection)) }
 
-        private init(place: InputPosition, recorded: Timestamp? = nil, value: Result<Value, Rejection>) {
+        private init(place: PayloadPosition, recorded: Timestamp? = nil, value: Result<Value, Rejection>) {
             (self.place, self.recorded, self.value) = (place, recorded, value)
         }
     }

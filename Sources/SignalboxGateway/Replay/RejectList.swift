@@ -65,7 +65,8 @@ package struct RejectList: ~Copyable {
     }
 
     /// Adds a rejection with the code and the message of another gateway.
-    mutating func add(_ code: String, _ message: String, at place: InputPosition, in input: String) throws(ReplayError)
+    mutating func add(_ code: String, _ message: String, at place: PayloadPosition, in input: String)
+        throws(ReplayError)
     {
         count += 1
         reported += 1
@@ -82,7 +83,8 @@ package struct RejectList: ~Copyable {
     }
 
     /// One line of NDJSON with its line end.
-    private static func line(_ code: String, _ message: String, at place: InputPosition, in input: String) -> [UInt8] {
+    private static func line(_ code: String, _ message: String, at place: PayloadPosition, in input: String) -> [UInt8]
+    {
         var json = JSONWriter()
         json.beginObject()
         json.key("line")

@@ -151,7 +151,7 @@ package final class ReplaySession {
     }
 
     /// Counts a selected payload that the gateway rejected.
-    func add(_ code: String, _ message: String, at place: InputPosition, of input: Int) throws(ReplayError) {
+    func add(_ code: String, _ message: String, at place: PayloadPosition, of input: Int) throws(ReplayError) {
         settled += 1
         try rejections.add(code, message, at: place, in: inputs.name(of: input))
     }

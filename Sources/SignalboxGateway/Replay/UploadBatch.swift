@@ -8,7 +8,7 @@ package struct UploadBatch: Sendable {
     /// NDJSON, or concatenated texts: payloads keep their own line ends.
     package fileprivate(set) var body: [UInt8] = []
     /// Places of the payloads, in their order.
-    package fileprivate(set) var places: [InputPosition] = []
+    package fileprivate(set) var places: [PayloadPosition] = []
     /// When the first payload was recorded.
     package fileprivate(set) var recorded: Timestamp?
     /// Rejections by this process, in the order of the input.
@@ -46,7 +46,7 @@ package struct UploadBatches: Sendable {
     /// Appends a payload; returns the batch that had to be closed before it, if any. The payload itself is in the
     /// open batch afterwards, and is returned with a later one.
     package mutating func add(
-        _ payload: [UInt8], at place: InputPosition, recorded: Timestamp?, input: Int
+        _ payload: [UInt8], at place: PayloadPosition, recorded: Timestamp?, input: Int
     ) -> UploadBatch? {
         let full = open.flatMap { canTake(place, recorded, input, in: $0) ? nil : $0 }
         if full != nil { open = nil }
@@ -92,7 +92,8 @@ package struct UploadBatches: Sendable {
     package mutating func close() -> UploadBatch? { open.take() }
 
     /// Payloads of one request are of one input and one stretch of it, and near in recorded time.
-    private func canTake(_ place: InputPosition, _ recorded: Timestamp?, _ input: Int, in batch: UploadBatch) -> Bool {
+    private func canTake(_ place: PayloadPosition, _ recorded: Timestamp?, _ input: Int, in batch: UploadBatch) -> Bool
+    {
         guard let first = batch.first else { return batch.input == input }
         guard first.input == input, batch.places.count < most,
             first.offset / Self.stretch == place.offset / Self.stretch

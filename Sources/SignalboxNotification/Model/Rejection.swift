@@ -1,5 +1,5 @@
 /// A position in an input.
-package struct InputPosition: Sendable, Equatable {
+package struct PayloadPosition: Sendable, Equatable {
     /// From 1.
     package var line: Int
     /// In bytes, from 0.
@@ -19,7 +19,7 @@ package struct Rejection: Error, Sendable, Equatable {
     /// One sentence for people: the mistake, its position, and the remedy.
     package let message: String
     /// Position of the payload in the input.
-    package let place: InputPosition
+    package let place: PayloadPosition
 
     /// The reasons. Raw values are codes of the API's errors.
     package enum Code: String, Sendable, CaseIterable {
@@ -47,7 +47,7 @@ package struct Rejection: Error, Sendable, Equatable {
     }
 
     /// `place`: the payload's first byte in the input.
-    package init(_ code: Code, at place: InputPosition, _ message: String) {
+    package init(_ code: Code, at place: PayloadPosition, _ message: String) {
         self.code = code
         self.place = place
         self.message = message

@@ -24,7 +24,7 @@ extension StoredAnswer {
     /// request. `failure`: the error of an item and its position in the body.
     static func batch<Receipt, Failure: Error>(
         _ items: [Result<Receipt, Failure>], receipt: (inout JSONWriter, Int, Receipt) -> Void,
-        failure: (Failure) -> (Problem, InputPosition)
+        failure: (Failure) -> (Problem, PayloadPosition)
     ) -> StoredAnswer {
         let rejected = items.count { if case .failure = $0 { true } else { false } }
         let body = [UInt8].json(capacity: 256 * items.count) { json in
