@@ -30,7 +30,12 @@ package final class DataDirectory: Sendable {
         }
     }
 
-    deinit { if lock >= 0 { close(lock) } }
+    deinit {
+        guard lock >= 0 else { return }
+        // Closing is not enough: a child process that is starting has a copy of the descriptor until it calls exec.
+        _ = flock(lock, LOCK_UN)
+        close(lock)
+    }
 
     /// The bytes of a key file; makes a missing one with the bytes of `make`. The file is readable by its owner only,
     /// and on disk before it is used, so that equal inputs always have equal hashes.
