@@ -1,0 +1,134 @@
+// A trigger's candidates, their order, and the one that is shown.
+extension Turn {
+    /// A candidate that may be chosen.
+    struct Contender {
+        let definition: Definition
+        let triggeredAt: Instant
+        let rank: Rank
+        var list: CheckList
+        /// Of a message that is ready on the device.
+        var offer: Offer?
+    }
+
+    mutating func decide(_ request: TriggerRequest) {
+        let key = request.repeatKey
+        if let key, let answered = state.device.answers.first(where: { $0.key == key }) {
+            answer.isRepeat = true
+            let offer = answered.offer.flatMap { state.offers[$0] }
+            answer.offer = offer.flatMap { $0.state == .offered && $0.leaseUntil ?? 0 > now ? $0 : nil }
+            return
+        }
+        let formerScreen = state.device.client.screen
+        sweep()
+        accept(request.client, of: state.user.id)
+        // A view of the screen that is shown already is a return to the foreground (Airship's changelog).
+        let isNewView = if case .screen(let name) = request.event { name != formerScreen } else { true }
+        if case .screen(let name) = request.event { state.device.client.screen = name }
+        if request.event == .sessionStart { beginSession() }
+        cancel(by: request.event)
+        choose(for: isNewView ? request.event : .poll)
+        if answer.offer == nil { popStack(for: request.event) }
+        if policy.replay > 0 { remember(request.event) }
+        state.device.lastDecision = now
+        if let key {
+            state.device.answers.append(DeviceState.AnsweredTrigger(key: key, offer: answer.offer?.id))
+            let surplus = state.device.answers.count - Bounds.answers
+            if surplus > 0 { state.device.answers.removeFirst(surplus) }
+        }
+    }
+
+    private mutating func remember(_ event: TriggerEvent) {
+        state.device.recent.removeAll { now - $0.at > policy.replay }
+        if event != .poll { state.device.recent.append(DeviceState.PastTrigger(event: event, at: now)) }
+        let surplus = state.device.recent.count - Bounds.replayedTriggers
+        if surplus > 0 { state.device.recent.removeFirst(surplus) }
+    }
+
+    private mutating func choose(for event: TriggerEvent) {
+        var contenders: [Contender] = []
+        var matched = false
+        gather(messages.candidates(for: event), event, at: now, &contenders, &matched)
+        for past in state.device.recent where now - past.at <= policy.replay {
+            let newer = max(past.at, state.device.lastDecision)
+            let late = messages.candidates(for: past.event).filter { $0.message.registeredAt > newer }
+            gather(late, past.event, at: past.at, &contenders, &matched)
+        }
+        for offer in deviceOffers where offer.state == .ready { gather(offer, event, &contenders) }
+        contenders.sort { $0.rank < $1.rank }
+        select(contenders, event)
+        if !matched && event != .poll && answer.offer == nil {
+            record(.noMatch, nil, trigger: event)
+        }
+    }
+
+    private mutating func gather(
+        _ definitions: [Definition], _ event: TriggerEvent, at triggeredAt: Instant, _ contenders: inout [Contender],
+        _ matched: inout Bool
+    ) {
+        for definition in definitions where !definition.isInline {
+            let message = definition.message
+            if let pending = liveOffer(of: message.id) {
+                if keepPending(pending, definition, event) { matched = true }
+                continue
+            }
+            guard let list = evaluate(definition, Context(event: event, triggeredAt: triggeredAt, offer: nil)) else {
+                continue
+            }
+            if list.firstFailure != .filter && (event.isRequest || !message.triggers.allSatisfy { $0 == .immediate }) {
+                matched = true
+            }
+            if !explains && !list.competes && list.waits == nil { continue }
+            let rank = Rank(message, due: triggeredAt + message.delay, policy)
+            contenders.append(Contender(definition: definition, triggeredAt: triggeredAt, rank: rank, list: list))
+        }
+    }
+
+    private mutating func gather(_ offer: Offer, _ event: TriggerEvent, _ contenders: inout [Contender]) {
+        guard let definition = messages[offer.message],
+            let list = evaluate(
+                definition, Context(event: event.ifSessionStart, triggeredAt: offer.triggeredAt, offer: offer))
+        else { return }
+        let rank = Rank(definition.message, due: offer.due, policy)
+        contenders.append(
+            Contender(definition: definition, triggeredAt: offer.triggeredAt, rank: rank, list: list, offer: offer))
+    }
+
+    /// A repeated trigger keeps the earlier offer; one on the stack moves to the top (Braze Swift). False if the event is
+    /// not for the message.
+    private mutating func keepPending(_ pending: Offer, _ definition: Definition, _ event: TriggerEvent) -> Bool {
+        guard
+            event.isRequest
+                || definition.message.triggers.contains(where: {
+                    $0 != .immediate && $0.outcome(of: event, definition.rules) == .matches
+                })
+        else { return false }
+        if pending.state == .waiting { stack(pending, until: pending.until) }
+        var list = CheckList(explains: explains)
+        list.check(
+            .alreadyPending, false, else: .event, pending.id, expected: "no pending offer",
+            actual: pending.state.rawValue)
+        explain(definition, pending.holdsScreen ? .shown : .waiting, list.checks)
+        return true
+    }
+
+    func explained(_ definition: Definition, _ result: Candidate.Result, _ checks: [Check]) -> Candidate {
+        Candidate(message: definition.message.id, revision: definition.message.revision, result: result, checks: checks)
+    }
+
+    mutating func explain(_ definition: Definition, _ result: Candidate.Result, _ checks: [Check]) {
+        guard explains else { return }
+        if answer.candidates.count < Bounds.explained {
+            answer.candidates.append(explained(definition, result, checks))
+        } else {
+            answer.omitted += 1
+        }
+    }
+}
+
+extension TriggerEvent {
+    /// Whether the app asks for one message by name.
+    var isRequest: Bool { if case .show = self { true } else { false } }
+
+    /// The only event that a pending message still depends on: Sourse's moment may be a session start.
+    var ifSessionStart: TriggerEvent? { self == .sessionStart ? self : nil }
+}
