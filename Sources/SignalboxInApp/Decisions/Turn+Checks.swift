@@ -196,7 +196,6 @@ extension Turn {
         list.check(
             .background, client.foreground, else: .screen, "state.foreground", expected: "foreground",
             actual: client.foreground ? "foreground" : "background")
-        let holder = holder
         list.check(
             .slotBusy, !client.isBusy && (holder.map { isReplaced($0, by: definition) } ?? true), else: .screen,
             "state", expected: "a free screen",
@@ -266,12 +265,9 @@ extension Turn {
         return used >= surplus ? windows.opens(limit.window, displays, leaving: surplus) : nil
     }
 
-    /// Offered messages whose lease runs. Each holds a place in its limits until it is reported or the lease ends.
     func reservations(of subject: Limit.Subject, where isCounted: (Offer) -> Bool) -> Int {
-        state.offers.values.count { offer in
-            offer.state == .offered && !offer.flags.contains(.uncounted) && offer.leaseUntil.map { $0 > now } ?? false
-                && (subject == .user ? offer.user == state.user.id : offer.device == state.device.id)
-                && isCounted(offer)
+        reserved.count { offer in
+            (subject == .user ? offer.user == state.user.id : offer.device == state.device.id) && isCounted(offer)
         }
     }
 }

@@ -115,8 +115,9 @@ extension Turn {
 
     /// The next message of the same event that passes all checks.
     private mutating func tryNext(_ messageIDs: [MessageID]) {
+        let live = liveOffers
         for (index, id) in messageIDs.enumerated() {
-            guard let definition = messages[id], definition.message.delay == 0, liveOffer(of: id) == nil,
+            guard let definition = messages[id], definition.message.delay == 0, live[id] == nil,
                 let list = evaluate(definition, Context(event: nil, triggeredAt: now, offer: nil)), list.passes
             else { continue }
             var offer = newOffer(definition, since: now, .ready)

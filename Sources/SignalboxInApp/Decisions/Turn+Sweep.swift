@@ -13,6 +13,10 @@ extension Turn {
                 if (offer.endedAt ?? now) + policy.endedOffers <= now { remove(offer) }
             }
         }
+        let ended = state.offers.values.filter { $0.device == state.device.id && $0.state.isEnded }
+        guard ended.count > Bounds.endedOffers else { return }
+        let oldestFirst = ended.sorted { ($0.endedAt ?? 0, $0.id) < ($1.endedAt ?? 0, $1.id) }
+        for offer in oldestFirst.prefix(ended.count - Bounds.endedOffers) { remove(offer) }
     }
 
     private mutating func sweepPending(_ offer: Offer) {

@@ -65,9 +65,10 @@ extension Turn {
         _ definitions: [Definition], _ event: TriggerEvent, at triggeredAt: Instant, _ contenders: inout [Contender],
         _ matched: inout Bool
     ) {
+        let live = liveOffers
         for definition in definitions where !definition.isInline {
             let message = definition.message
-            if let pending = liveOffer(of: message.id) {
+            if let pending = live[message.id] {
                 if keepPending(pending, definition, event) { matched = true }
                 continue
             }

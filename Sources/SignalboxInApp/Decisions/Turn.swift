@@ -16,6 +16,11 @@ struct Turn {
     private var changesUser = false
     private let ticket: String
     private var ticketsUsed = 0
+    /// The offer on the screen of this device, or leased for it.
+    private(set) var holder: Offer?
+    /// Offers whose lease runs, of the user or the device. Each holds a place in its limits until it is reported or the
+    /// lease ends.
+    private(set) var reserved: [Offer] = []
 
     /// Time never runs backwards for a user or a device: a clock that was set back reopens no limit.
     init(
@@ -28,6 +33,7 @@ struct Turn {
         self.now = max(now, state.user.lastNow, state.device.lastNow)
         self.ticket = ticket
         self.explains = explains
+        for offer in state.offers.values { track(offer) }
     }
 
     /// The first offer of a turn has the ticket as its id, the others a number behind it.
@@ -48,11 +54,20 @@ struct Turn {
         state.offers[offer.id] = offer
         changedOffers.insert(offer.id)
         changesUser = true
+        track(offer)
     }
 
     mutating func remove(_ offer: Offer) {
         state.offers[offer.id] = nil
         changedOffers.insert(offer.id)
+    }
+
+    private mutating func track(_ offer: Offer) {
+        reserved.removeAll { $0.id == offer.id }
+        let hasLease = offer.state == .offered && offer.leaseUntil.map { $0 > now } ?? false
+        if hasLease && !offer.flags.contains(.uncounted) { reserved.append(offer) }
+        if holder?.id == offer.id { holder = nil }
+        if offer.device == state.device.id && offer.holdsScreen { holder = offer }
     }
 
     mutating func decision() -> Decision {
@@ -91,13 +106,10 @@ extension Turn {
         state.offers.values.filter { $0.device == state.device.id }.sorted { ($0.order, $0.id) < ($1.order, $1.id) }
     }
 
-    /// The offer on the screen, or leased for it.
-    var holder: Offer? { state.offers.values.first { $0.device == state.device.id && $0.holdsScreen } }
-
-    func liveOffer(of message: MessageID) -> Offer? {
-        state.offers.values.first {
-            $0.message == message && $0.device == state.device.id && !$0.state.isEnded && $0.needsScreen
-        }
+    /// The offers of this device that have not ended, by message, without inlines.
+    var liveOffers: [MessageID: Offer] {
+        let live = state.offers.values.filter { $0.device == state.device.id && !$0.state.isEnded && $0.needsScreen }
+        return Dictionary(live.map { ($0.message, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     private var nextCheck: Instant? {

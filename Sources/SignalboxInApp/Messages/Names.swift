@@ -34,6 +34,8 @@ package enum Bounds {
     package static let answers = 32
     /// Past triggers that a device's row keeps for late definitions (Airship: at most 100).
     package static let replayedTriggers = 20
+    /// Ended offers of one device that are kept to recognise repeats.
+    package static let endedOffers = 50
     /// Reports that an offer's row keeps to recognise repeats.
     package static let reports = 16
     /// Candidates that an explanation lists.

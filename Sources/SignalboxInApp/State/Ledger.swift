@@ -46,7 +46,7 @@ package struct Ledger: Sendable, Hashable {
         }
     }
 
-    /// Oldest first.
+    /// Oldest first; by offer among equal times.
     package var displays: [Display]
     package var totals: [Key: Total]
 
@@ -64,7 +64,7 @@ package struct Ledger: Sendable, Hashable {
     /// Inserts a display at its time; a late one may be older than others. Without effect if its offer is there.
     mutating func add(_ display: Display) {
         guard !displays.contains(where: { $0.offer == display.offer }) else { return }
-        let place = displays.lastIndex { $0.at <= display.at }.map { $0 + 1 } ?? 0
+        let place = displays.lastIndex { ($0.at, $0.offer) < (display.at, display.offer) }.map { $0 + 1 } ?? 0
         displays.insert(display, at: place)
         for key in Self.keys(of: display) {
             let total = totals[key]
