@@ -135,8 +135,8 @@ struct World {
         rows.apply(decision.changes)
         records += decision.records
         let reloaded = rows.load(device: decision.state.device.id, user: decision.state.user.id)
-        #expect(reloaded.device == decision.state.device)
-        #expect(reloaded.user.ledger == decision.state.user.ledger)
+        #expect((reloaded.device == decision.state.device) as Bool)
+        #expect((reloaded.user.ledger == decision.state.user.ledger) as Bool)
         let device = decision.state.device.id
         #expect(
             reloaded.offers.filter { $0.value.device == device }

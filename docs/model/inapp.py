@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Checks every reachable state of in-app offers on two devices of one user.
 
-Each device is triggered with one message, which may be delayed, offered, shown, put off, ended, lost or killed. The clock
-is three facts that may become true at any step: a delay ends, a message lapses, a lease ends. The message has a limit of
-two displays to the user, and the scope has a limit of displays that are reserved at once. After every step the model
-checks the invariants, and at the end that every state has a way out. The search is breadth first, so a broken rule is
+The phone is triggered with two messages, the tablet with one; each may be delayed, offered, shown, put off, lost or ended. The clock
+is three facts that may become true at any step: a delay ends, a message lapses, a lease ends. The user's scope has a limit
+of two displays. After every step the model checks the invariants, and that each lease and display ends without any
+report. The search is breadth first, so a broken rule is
 printed with the shortest sequence of steps.
 
     python3 docs/model/inapp.py                 check that every rule holds
@@ -12,8 +12,8 @@ printed with the shortest sequence of steps.
     python3 docs/model/inapp.py --broken        leave out each rule in turn; each check must fail
 
 The states are those of `Offer.State`: T triggered, W waiting, R ready, O offered, S shown, D done, X discarded, E expired,
-H held. `committed` and `reserved` are what the limit counts; `seen` is what the user saw, `logged` the impressions that
-were recorded. `visible` is whether the client shows the message: it knows more than the engine when a report is lost.
+H held. `committed` and `reserved` are the numbers that the limit compares, `logged` counts recorded impressions, `controls`
+held messages, and `over` impressions after a lease: the user has seen them, so no limit can prevent them.
 """
 
 import sys
@@ -23,11 +23,11 @@ LIMIT = 2
 # Two on the phone, to compete for its screen; one on the tablet, to compete for the limit.
 OFFERS = (2, 1)
 
-Offer = namedtuple("Offer", "state due lapsed unanswered counted late told why leases")
+Offer = namedtuple("Offer", "message state due lapsed unanswered counted late told why leases")
 Device = namedtuple("Device", "offers foreground")
 World = namedtuple("World", "devices committed reserved logged controls over")
 
-NEW = Offer("T", False, False, 0, False, False, False, None, 0)
+NEW = Offer("a", "T", False, False, 0, False, False, False, None, 0)
 LIVE = {"T", "W", "R", "O", "S"}
 ENDED = {"D", "X", "E", "H"}
 
@@ -71,10 +71,13 @@ def adding(**fields):
 
 
 def steps_of(device, most, world, broken):
-    live = [o for o in device.offers if o.state in LIVE]
-    if len(device.offers) < most and (not live or "one-pending" in broken):
-        yield "trigger with a delay", device._replace(offers=device.offers + (NEW,)), same
-        yield "trigger", device._replace(offers=device.offers + (NEW._replace(state="R", due=True),)), same
+    for message in "ab"[:most]:
+        is_pending = any(o.message == message and o.state in LIVE for o in device.offers)
+        if len(device.offers) < most and (not is_pending or "one-pending" in broken):
+            new = NEW._replace(message=message)
+            yield f"trigger {message} with a delay", device._replace(offers=device.offers + (new,)), same
+            ready = new._replace(state="R", due=True)
+            yield f"trigger {message}", device._replace(offers=device.offers + (ready,)), same
     yield "change of the foreground", device._replace(foreground=not device.foreground), same
     for index, offer in enumerate(device.offers):
         for step, after, change in steps_of_offer(offer, device, world, broken):
@@ -163,7 +166,8 @@ def faults(before, step, world):
     for old, device in zip(before.devices, world.devices):
         if sum(o.state in {"O", "S"} for o in device.offers) > 1:
             yield "at most one message is offered or shown on a screen"
-        if sum(o.state in LIVE for o in device.offers) > 1 and not any(o.late for o in device.offers):
+        pending = [o.message for o in device.offers if o.state in LIVE and not o.late]
+        if len(pending) != len(set(pending)):
             yield "a message has one pending offer on a device"
         for was, o in zip(old.offers, device.offers):
             yield from faults_of(was, o, device, step)

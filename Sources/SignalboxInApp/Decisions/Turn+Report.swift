@@ -12,7 +12,8 @@ extension Turn {
             return
         }
         state.device.lastSeen = now
-        if offer.reports.count < Bounds.reports { offer.reports.append(report.key) }
+        offer.reports.append(report.key)
+        if offer.reports.count > Bounds.reports { offer.reports.removeFirst() }
         switch report.outcome {
         case .shown: showed(&offer)
         case .clicked(let button, let closes):
@@ -30,10 +31,12 @@ extension Turn {
     /// Whether the report is accepted already. Throws if it contradicts an accepted one.
     private func isRepeat(_ report: Report, _ offer: Offer) throws(ReportFault) -> Bool {
         if offer.reports.contains(report.key) { return true }
+        // No client has a message that was held back.
+        if offer.state == .held { throw conflict(.notOffered, offer) }
         let wasGiven = offer.state == .offered || offer.shownAt != nil || offer.isUnanswered
         switch report.outcome {
         case .shown:
-            if offer.shownAt != nil && offer.state != .held { return true }
+            if offer.shownAt != nil { return true }
         case .clicked:
             // A click may arrive after an end that the client did not report.
             if offer.state == .done && !offer.hasEngineReason { throw conflict(.alreadyEnded, offer) }

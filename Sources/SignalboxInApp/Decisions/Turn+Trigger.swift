@@ -45,71 +45,87 @@ extension Turn {
     }
 
     private mutating func choose(for event: TriggerEvent) {
-        var contenders: [Contender] = []
-        var matched = false
-        gather(messages.candidates(for: event), event, at: now, &contenders, &matched)
+        var found = Found()
+        gather(messages.candidates(for: event), event, at: now, &found)
         for past in state.device.recent where now - past.at <= policy.replay {
             let newer = max(past.at, state.device.lastDecision)
             let late = messages.candidates(for: past.event).filter { $0.message.registeredAt > newer }
-            gather(late, past.event, at: past.at, &contenders, &matched)
+            gather(late, past.event, at: past.at, &found)
         }
-        for offer in deviceOffers where offer.state == .ready { gather(offer, event, &contenders) }
-        contenders.sort { $0.rank < $1.rank }
-        select(contenders, event)
-        if !matched && event != .poll && answer.offer == nil {
-            record(.noMatch, nil, trigger: event)
+        for offer in deviceOffers where offer.state == .ready { gather(offer, event, &found) }
+        // The best one last, so that it is on top of the stack.
+        for pending in found.pending.sorted(by: { $1.rank < $0.rank }) {
+            keepPending(pending.offer, pending.definition)
         }
+        select(found.contenders.sorted { $0.rank < $1.rank }, event)
+        if !found.hasMatch && event != .poll { record(.noMatch, nil, trigger: event) }
+    }
+
+    /// The messages that an event concerns.
+    private struct Found {
+        var contenders: [Contender] = []
+        var pending: [(rank: Rank, offer: Offer, definition: Definition)] = []
+        var seen: Set<MessageID> = []
+        /// Whether a message matched that is not a candidate of every event.
+        var hasMatch = false
     }
 
     private mutating func gather(
-        _ definitions: [Definition], _ event: TriggerEvent, at triggeredAt: Instant, _ contenders: inout [Contender],
-        _ matched: inout Bool
+        _ definitions: [Definition], _ event: TriggerEvent, at triggeredAt: Instant, _ found: inout Found
     ) {
         let live = liveOffers
         for definition in definitions where !definition.isInline {
             let message = definition.message
-            if let pending = live[message.id] {
-                if keepPending(pending, definition, event) { matched = true }
+            let rank = Rank(message, due: triggeredAt + message.delay, policy)
+            if let offer = live[message.id] {
+                guard concerns(definition, event) else { continue }
+                found.hasMatch = true
+                // A ready one is a contender anyway.
+                if offer.state != .ready && found.seen.insert(message.id).inserted {
+                    found.pending.append((rank, offer, definition))
+                }
                 continue
             }
             guard let list = evaluate(definition, Context(event: event, triggeredAt: triggeredAt, offer: nil)) else {
                 continue
             }
-            if list.firstFailure != .filter && (event.isRequest || !message.triggers.allSatisfy { $0 == .immediate }) {
-                matched = true
+            if list.firstFailure != .filter && (event.isRequest || message.triggers.contains { $0 != .immediate }) {
+                found.hasMatch = true
             }
             if !explains && !list.competes && list.waits == nil { continue }
-            let rank = Rank(message, due: triggeredAt + message.delay, policy)
-            contenders.append(Contender(definition: definition, triggeredAt: triggeredAt, rank: rank, list: list))
+            // The present event comes before past ones.
+            if policy.replay > 0 && !found.seen.insert(message.id).inserted { continue }
+            found.contenders.append(
+                Contender(definition: definition, triggeredAt: triggeredAt, rank: rank, list: list))
         }
     }
 
-    private mutating func gather(_ offer: Offer, _ event: TriggerEvent, _ contenders: inout [Contender]) {
+    private mutating func gather(_ offer: Offer, _ event: TriggerEvent, _ found: inout Found) {
         guard let definition = messages[offer.message],
             let list = evaluate(
                 definition, Context(event: event.ifSessionStart, triggeredAt: offer.triggeredAt, offer: offer))
         else { return }
         let rank = Rank(definition.message, due: offer.due, policy)
-        contenders.append(
+        found.contenders.append(
             Contender(definition: definition, triggeredAt: offer.triggeredAt, rank: rank, list: list, offer: offer))
     }
 
-    /// A repeated trigger keeps the earlier offer; one on the stack moves to the top (Braze Swift). False if the event is
-    /// not for the message.
-    private mutating func keepPending(_ pending: Offer, _ definition: Definition, _ event: TriggerEvent) -> Bool {
-        guard
-            event.isRequest
-                || definition.message.triggers.contains(where: {
-                    $0 != .immediate && $0.outcome(of: event, definition.rules) == .matches
-                })
-        else { return false }
+    /// Whether the event is for this message, which is pending already.
+    private func concerns(_ definition: Definition, _ event: TriggerEvent) -> Bool {
+        event.isRequest
+            || definition.message.triggers.contains {
+                $0 != .immediate && $0.outcome(of: event, definition.rules) == .matches
+            }
+    }
+
+    /// A repeated trigger keeps the earlier offer; one on the stack moves to the top (Braze Swift).
+    private mutating func keepPending(_ pending: Offer, _ definition: Definition) {
         if pending.state == .waiting { stack(pending, until: pending.until) }
         var list = CheckList(explains: explains)
         list.check(
             .alreadyPending, false, else: .event, pending.id, expected: "no pending offer",
             actual: pending.state.rawValue)
         explain(definition, pending.holdsScreen ? .shown : .waiting, list.checks)
-        return true
     }
 
     func explained(_ definition: Definition, _ result: Candidate.Result, _ checks: [Check]) -> Candidate {
