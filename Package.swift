@@ -75,6 +75,7 @@ let package = Package(
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
+        .target(name: "SignalboxInApp", swiftSettings: strict),
         .target(
             name: "SignalboxGateway",
             dependencies: [
@@ -165,6 +166,7 @@ let package = Package(
                 "SignalboxRouting", "SignalboxNotification", "SignalboxJSON", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(name: "SignalboxInAppTests", dependencies: ["SignalboxInApp"], swiftSettings: strict),
         .testTarget(
             name: "SignalboxPipelineTests",
             dependencies: [

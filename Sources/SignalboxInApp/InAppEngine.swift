@@ -1,15 +1,15 @@
-/// Decides which in-app message a device shows, across vendors, and explains every candidate that lost. Each function is
-/// pure: state, input and time in, a ``Decision`` out. The caller loads the rows, commits the changes in one
-/// transaction that no other decision about the same user or device overlaps, and then sends the answer. A campaign's
-/// tally is shared by all users, so decisions that read one must not overlap either.
+/// Decides which in-app message a device shows, across vendors, and explains every candidate that lost. Each
+/// function is pure: state, input and time in, a ``Decision`` out. The caller loads the rows, commits the changes in
+/// one transaction that no other decision about the same user or device overlaps, and then sends the answer. A
+/// campaign's tally is shared by all users, so decisions that read one must not overlap either.
 package struct InAppEngine: Sendable {
     package let policy: Policy
 
     package init(policy: Policy) { self.policy = policy }
 
     /// Answers a trigger. The state must be of the request's device, and of its user or the device's
-    /// ``AnonymousUser``. `explain` adds every candidate to the answer and changes nothing else. To ask "what if", pass
-    /// another state, policy, event or time and drop the changes.
+    /// ``AnonymousUser``. `explain` adds every candidate to the answer and changes nothing else. To ask "what if",
+    /// pass another state, policy, event or time and drop the changes.
     package func decide(
         _ request: TriggerRequest, _ state: InAppState, messages: ActiveMessages, now: Instant, explain: Bool = false
     ) -> Decision {
@@ -40,16 +40,16 @@ package struct InAppEngine: Sendable {
         return SlotDecision(slots: slots, error: error, decision: turn.decision())
     }
 
-    /// Ends what time has ended: leases, delays, waits and silent displays. Never shows a message: a client must ask. Call
-    /// it at ``Decision/nextDue``; without it, the device's next request does the same.
+    /// Ends what time has ended: leases, delays, waits and silent displays. Never shows a message: a client must
+    /// ask. Call it at ``Decision/nextDue``; without it, the device's next request does the same.
     package func advance(_ state: InAppState, messages: ActiveMessages, now: Instant) -> Decision {
         var turn = Turn(policy, messages, state, now: now)
         turn.sweep()
         return turn.decision()
     }
 
-    /// Merges an anonymous user's history into a known user's, for identities that the app reports outside of a trigger.
-    /// ``decide(_:_:messages:now:explain:)`` does it by itself. Repeating it changes nothing.
+    /// Merges an anonymous user's history into a known user's, for identities that the app reports outside of a
+    /// trigger. ``decide(_:_:messages:now:explain:)`` does it by itself. Repeating it changes nothing.
     package func merge(_ anonymous: Ledger, into state: InAppState, messages: ActiveMessages, now: Instant) -> Decision
     {
         var turn = Turn(policy, messages, state, now: now)

@@ -125,8 +125,8 @@ import Testing
         }
     }
 
-    /// Displays that were granted while the limit was free never exceed it. Reports here arrive before their lease ends,
-    /// because a late impression is a fact that no limit can prevent.
+    /// Displays that were granted while the limit was free never exceed it. Reports here arrive before their lease
+    /// ends, because a late impression is a fact that no limit can prevent.
     @Test(arguments: 1...40)
     func noInterleavingExceedsALimit(_ seed: Int) throws {
         var random = Seeded(UInt64(seed))

@@ -1,5 +1,5 @@
-/// Random numbers that repeat for the same seed (SplitMix64). Each property test names its seeds as arguments, so a failure
-/// prints the seed.
+/// Random numbers that repeat for the same seed (SplitMix64). Each property test names its seeds as arguments, so a
+/// failure prints the seed.
 struct Seeded: RandomNumberGenerator {
     private var state: UInt64
 

@@ -52,8 +52,8 @@ struct Rows: Equatable {
     }
 }
 
-/// Drives the engine as a gateway does: every step loads its rows anew and keeps only the row changes, so each scenario
-/// also shows that the rows are enough to continue after a restart.
+/// Drives the engine as a gateway does: every step loads its rows anew and keeps only the row changes, so each
+/// scenario also shows that the rows are enough to continue after a restart.
 struct World {
     var policy = Policy()
     var messages = MessageIndex()

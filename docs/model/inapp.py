@@ -1,19 +1,20 @@
 #!/usr/bin/env python3
 """Checks every reachable state of in-app offers on two devices of one user.
 
-The phone is triggered with two messages, the tablet with one; each may be delayed, offered, shown, put off, lost or ended. The clock
-is three facts that may become true at any step: a delay ends, a message lapses, a lease ends. The user's scope has a limit
-of two displays. After every step the model checks the invariants, and that each lease and display ends without any
-report. The search is breadth first, so a broken rule is
-printed with the shortest sequence of steps.
+The phone is triggered with two messages, the tablet with one; each may be delayed, offered, shown, put off, lost or
+ended. The clock is three facts that may become true at any step: a delay ends, a message lapses, a lease ends. The
+user's scope has a limit of two displays. After every step the model checks the invariants, and that each lease and
+display ends without any report. The search is breadth first, so a broken rule is printed with the shortest sequence of
+steps.
 
     python3 docs/model/inapp.py                 check that every rule holds
     python3 docs/model/inapp.py --break RULE    leave one rule of the engine out; the check must fail
     python3 docs/model/inapp.py --broken        leave out each rule in turn; each check must fail
 
-The states are those of `Offer.State`: T triggered, W waiting, R ready, O offered, S shown, D done, X discarded, E expired,
-H held. `committed` and `reserved` are the numbers that the limit compares, `logged` counts recorded impressions, `controls`
-held messages, and `over` impressions after a lease: the user has seen them, so no limit can prevent them.
+The states are those of `Offer.State`: T triggered, W waiting, R ready, O offered, S shown, D done, X discarded, E
+expired, H held. `committed` and `reserved` are the numbers that the limit compares, `logged` counts recorded
+impressions, `controls` held messages, and `over` impressions after a lease: the user has seen them, so no limit can
+prevent them.
 """
 
 import sys
@@ -124,7 +125,8 @@ def show_steps(o, device, world, broken):
         yield "offer", o._replace(state="O", leases=o.leases + 1), adding(reserved=reserved)
         # The control group: membership is fixed, but the model tries both.
         committed = 0 if "control-takes-turn" in broken else 1
-        yield "hold back", end(o._replace(counted=bool(committed)), "H", "control"), adding(committed=committed, controls=1)
+        held = end(o._replace(counted=bool(committed)), "H", "control")
+        yield "hold back", held, adding(committed=committed, controls=1)
 
 
 def report_steps(o, device, broken):
@@ -144,11 +146,13 @@ def report_steps(o, device, broken):
     if o.state == "S":
         yield "report dismissed", end(o, "D", "dismissed"), same
     # The client held the offer and showed it, but its report comes after the lease.
-    lost = o.unanswered == 1 and o.state in {"W", "X", "E"} and not o.counted and o.why in {None, "no-answer", "lapsed", "withdrawn"}
+    lost = o.unanswered == 1 and o.state in {"W", "X", "E"} and not o.counted
     if lost:
         holders = [x for x in device.offers if x.state in {"O", "S"}]
         late = o._replace(late=True, counted="late-counts" not in broken, told=True, unanswered=0)
-        after = late._replace(state="S", due=True, lapsed=False, leases=0) if o.state == "W" and not holders else end(late, "D", "late")
+        takes_screen = o.state == "W" and not holders
+        shown = late._replace(state="S", due=True, lapsed=False, leases=0)
+        after = shown if takes_screen else end(late, "D", "late")
         counted = {} if "late-counts" in broken else {"committed": 1, "logged": 1, "over": 1}
         yield "report shown after the lease", after, adding(**counted)
     if o.state in ENDED and "ended-final" in broken and o.state != "H":
@@ -158,7 +162,8 @@ def report_steps(o, device, broken):
 def end(o, state, why):
     """An ended offer forgets everything that no later report depends on."""
     unanswered = o.unanswered if why in {"no-answer", "lapsed", "withdrawn"} else 0
-    return o._replace(state=state, why=why if unanswered else None, due=True, lapsed=False, leases=0, unanswered=unanswered)
+    return o._replace(
+        state=state, why=why if unanswered else None, due=True, lapsed=False, leases=0, unanswered=unanswered)
 
 
 def faults(before, step, world):
@@ -215,13 +220,17 @@ def explore(broken=frozenset()):
             if fault is not None:
                 return len(came_from), fault, way_to(world, came_from) + [step]
             if "report" not in step:
-                stuck -= {(p, i) for p, i in stuck if after.devices[p].offers[i].state != world.devices[p].offers[i].state}
+                stuck = {(p, i) for p, i in stuck if state_of(after, p, i) == state_of(world, p, i)}
             if after not in came_from:
                 came_from[after] = (world, step)
                 front.append(after)
         if stuck:
             return len(came_from), "a lease and a display end without any report", way_to(world, came_from)
     return len(came_from), None, []
+
+
+def state_of(world, device, offer):
+    return world.devices[device].offers[offer].state
 
 
 def way_to(world, came_from):

@@ -54,7 +54,7 @@ struct CheckList {
         case event
         /// The message waits by itself, and others may be shown before it.
         case waits
-        /// The message keeps its turn, but cannot be shown now: it goes on the stack.
+        /// The message keeps its turn, but cannot be shown now: it is stacked.
         case screen
     }
 

@@ -1,5 +1,5 @@
-/// The result of one step: the answer, the rows to write and the events to record. The step itself has no effect; a caller
-/// that drops the changes has asked "what if".
+/// The result of one step: the answer, the rows to write and the events to record. The step itself has no effect; a
+/// caller that drops the changes has asked "what if".
 package struct Decision: Sendable, Hashable {
     package var answer: Answer
     /// To be committed together before the answer is sent.
@@ -17,7 +17,8 @@ package struct Decision: Sendable, Hashable {
 package struct Answer: Sendable, Hashable {
     /// To be shown now, and reported until its lease ends.
     package var offer: Offer?
-    /// When the client may ask again (``TriggerEvent/poll``): the earliest time at which a waiting message may be shown.
+    /// When the client may ask again (``TriggerEvent/poll``): the earliest time at which a waiting message may be
+    /// shown.
     package var nextCheck: Instant?
     /// Whether this is the answer to a repeated trigger or report.
     package var isRepeat = false
@@ -106,8 +107,8 @@ package struct Report: Sendable, Hashable {
             }
         }
 
-        /// Whether the next message of the same event may be shown instead (Braze web 2.2.6, Android 3.1.0; a message that
-        /// the device cannot show must not keep the others away).
+        /// Whether the next message of the same event may be shown instead (Braze web 2.2.6, Android 3.1.0; a
+        /// message that the device cannot show must not keep the others away).
         var triesNext: Bool {
             switch self {
             case .templateAborted, .templateUnknown, .orientation, .imageMissing: true

@@ -247,7 +247,7 @@ extension Turn {
         let total = ledger.total(of: limit, message.id)
         let used =
             limit.window == .lifetime || total == 0
-            ? total : ledger.counted(by: limit, message.id, windows).reduce(0) { $0 + $1.count }
+            ? total : ledger.count(by: limit, message.id, windows)
         return (used, reservations(of: limit.per) { limit.counts($0, message.id) })
     }
 

@@ -1,5 +1,5 @@
-// The client's reports. Reference, section 7.3: an accepted report changes the state once, a repeat gets the same answer, a
-// contradicting one is a conflict.
+// The client's reports. Reference, section 7.3: an accepted report changes the state once, a repeat gets the same
+// answer, a contradicting one is a conflict.
 extension Turn {
     mutating func report(_ report: Report) throws(ReportFault) {
         guard state.offers[report.offer]?.device == report.device, report.device == state.device.id else {
@@ -63,8 +63,8 @@ extension Turn {
         .conflict(ReportFault.Conflict(code: code, state: offer.state, reason: offer.reason))
     }
 
-    /// Counts the impression. One that arrives after the lease counts too, because the user has seen it: the offer takes the
-    /// screen if it is free, and is done otherwise.
+    /// Counts the impression. One that arrives after the lease counts too, because the user has seen it: the offer
+    /// takes the screen if it is free, and is done otherwise.
     private mutating func showed(_ offer: inout Offer) {
         var flags: [String] = []
         let definition = messages[offer.message]
@@ -95,7 +95,8 @@ extension Turn {
         if closes && offer.state == .shown { finish(offer, .done, EndReason.click) }
     }
 
-    /// Ends an offer that was not shown, or puts it back on the stack: its reservation is released, and nothing is spent.
+    /// Ends an offer that was not shown, or puts it back on the stack: its reservation is released, and nothing is
+    /// spent.
     private mutating func decline(_ offer: inout Offer, _ outcome: Report.Outcome) {
         offer.unanswered = 0
         release(&offer)

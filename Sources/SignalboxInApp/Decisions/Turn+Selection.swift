@@ -60,7 +60,8 @@ extension Turn {
         return show(offer, contender.definition, event)
     }
 
-    /// A candidate that fails: a ready one waits or ends, a new one waits only for what time or the client cures.
+    /// A candidate that fails: a ready one waits or ends, a new one waits only if time or the client can cure the
+    /// failure.
     private mutating func postpone(_ contender: Contender) -> Candidate.Result {
         let list = contender.list
         if let offer = contender.offer {

@@ -15,8 +15,9 @@ extension Turn {
             session: state.device.session)
     }
 
-    /// Gives a message that passes to the client, or holds it back from a member of a control group. A held message has
-    /// its whole turn: it counts, starts the interval, and no other message takes its place (CleverTap showed the next).
+    /// Gives a message that passes to the client, or holds it back from a member of a control group. A held message
+    /// has its whole turn: it counts, starts the interval, and no other message takes its place (CleverTap showed
+    /// the next).
     mutating func show(_ offer: Offer, _ definition: Definition, _ event: TriggerEvent?) -> Candidate.Result {
         if let holder, isReplaced(holder, by: definition) { finish(holder, .done, EndReason.replaced) }
         guard let group = controlGroup(of: definition.message) else {
@@ -38,8 +39,8 @@ extension Turn {
         return .held
     }
 
-    /// Offers the newest message on the stack that passes all checks; blocking messages come first. Messages that no longer
-    /// can be shown end.
+    /// Offers the newest message on the stack that passes all checks; blocking messages come first. Messages that no
+    /// longer can be shown end.
     mutating func popStack(for event: TriggerEvent?) {
         guard !isHeld, answer.offer == nil else { return }
         let waiting = deviceOffers.filter { $0.state == .waiting }.reversed()

@@ -85,8 +85,9 @@ extension Turn {
         }
     }
 
-    /// Accepts the user and the client's state of a request. A known user follows an anonymous one: the ledger is merged
-    /// and the offers stay, because it is the same person. Any other change ends the offers of the former user.
+    /// Accepts the user and the client's state of a request. A known user follows an anonymous one: the ledger is
+    /// merged and the offers stay, because it is the same person. Any other change ends the offers of the former
+    /// user.
     mutating func accept(_ client: ClientState, of user: UserID) {
         let former = state.device.user
         if let former, former != user {

@@ -1,13 +1,21 @@
 // A trigger's candidates, their order, and the one that is shown.
 extension Turn {
-    /// A candidate that may be chosen.
-    struct Contender {
+    /// A candidate that may be chosen. A class, because thousands of them are sorted.
+    final class Contender {
         let definition: Definition
         let triggeredAt: Instant
         let rank: Rank
-        var list: CheckList
+        let list: CheckList
         /// Of a message that is ready on the device.
-        var offer: Offer?
+        let offer: Offer?
+
+        init(definition: Definition, triggeredAt: Instant, rank: Rank, list: CheckList, offer: Offer? = nil) {
+            self.definition = definition
+            self.triggeredAt = triggeredAt
+            self.rank = rank
+            self.list = list
+            self.offer = offer
+        }
     }
 
     mutating func decide(_ request: TriggerRequest) {

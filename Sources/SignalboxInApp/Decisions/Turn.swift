@@ -1,5 +1,5 @@
-/// One step in progress: the rows as they change, and what is to be written and recorded. Nothing here reads a clock or
-/// a random number, so equal input gives an equal decision.
+/// One step in progress: the rows as they change, the changes to write and the events to record. It reads neither a
+/// clock nor a random number, so equal input gives an equal decision.
 struct Turn {
     let policy: Policy
     let messages: ActiveMessages
@@ -18,8 +18,8 @@ struct Turn {
     private var ticketsUsed = 0
     /// The offer on the screen of this device, or leased for it.
     private(set) var holder: Offer?
-    /// Offers whose lease runs, of the user or the device. Each holds a place in its limits until it is reported or the
-    /// lease ends.
+    /// Offers whose lease runs, of the user or the device. Each holds a place in its limits until it is reported or
+    /// the lease ends.
     private(set) var reserved: [Offer] = []
 
     /// Time never runs backwards for a user or a device: a clock that was set back reopens no limit.

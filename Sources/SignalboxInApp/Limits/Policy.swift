@@ -27,7 +27,7 @@ package struct Policy: Sendable, Hashable {
     package struct Exemptions: Sendable, Hashable {
         package var vendors: Set<Vendor> = []
         package var messages: Set<MessageID> = []
-        /// Whether their displays count for the others' limits all the same.
+        /// Whether their displays still count for the limits of the others.
         package var areCounted = false
 
         package init() {}
@@ -110,8 +110,8 @@ package struct Policy: Sendable, Hashable {
     }
 }
 
-/// Users who see no message of a group, to measure what the messages change. Membership is a function of group and user,
-/// so it is stable and the same on every node.
+/// Users who see no message of a group, to measure what the messages change. Membership is a function of group and
+/// user, so it is stable and the same on every node.
 package struct ControlGroup: Sendable, Hashable {
     package enum Coverage: Sendable, Hashable {
         /// Synerise's global control group.

@@ -83,7 +83,8 @@ package struct Message: Sendable, Hashable {
         /// Shown only when all of them are ready.
         package var assets: Set<String> = []
         package var screens: Set<String> = []
-        /// Braze discards a FULL message and an image-only MODAL without an image; the reader of the payload sets this.
+        /// Braze discards a FULL message and an image-only MODAL without an image; the reader of the payload sets
+        /// this.
         package var lacksImage = false
 
         package init() {}

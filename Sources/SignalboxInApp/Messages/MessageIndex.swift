@@ -15,8 +15,8 @@ package struct MessageIndex: Sendable {
         case stale
     }
 
-    /// Adds a message or replaces an earlier revision. Offers keep their history: a waiting one is checked against the new
-    /// revision when its time comes.
+    /// Adds a message or replaces an earlier revision. Offers keep their history: a waiting one is checked against
+    /// the new revision when its time comes.
     @discardableResult
     package mutating func register(_ definition: Definition) -> Registration {
         let id = definition.message.id
@@ -30,8 +30,8 @@ package struct MessageIndex: Sendable {
         return former == nil ? .added : .replaced
     }
 
-    /// Removes a message. Waiting offers end as `withdrawn` at their device's next decision; the impression of an offer
-    /// that a client holds still counts.
+    /// Removes a message. Waiting offers end as `withdrawn` at their device's next decision; the impression of an
+    /// offer that a client holds still counts.
     @discardableResult
     package mutating func withdraw(_ id: MessageID) -> Definition? {
         guard let definition = definitions.removeValue(forKey: id) else { return nil }
@@ -62,8 +62,8 @@ package struct MessageIndex: Sendable {
     }
 }
 
-/// The messages of one decision: the index that all devices share, and the few that are addressed to this device or user,
-/// which the store loads with their rows.
+/// The messages of one decision: the index that all devices share, and the few that are addressed to this device or
+/// user, which the store loads with their rows.
 package struct ActiveMessages: Sendable {
     package var shared: MessageIndex
     package var addressed: MessageIndex

@@ -1,7 +1,7 @@
 import Foundation
 
-/// The displays of one user or of one device: what limits and re-eligibility count. Displays of the policy's history are
-/// kept one by one, so a changed limit reads them again; totals are kept without an end.
+/// The displays of one user or of one device: what limits and re-eligibility count. Displays of the policy's history
+/// are kept one by one, so a changed limit reads them again; totals are kept without an end.
 package struct Ledger: Sendable, Hashable {
     /// One impression, or several of one message in one session merged at the time of the last.
     package struct Display: Sendable, Hashable {
@@ -102,8 +102,8 @@ package struct Ledger: Sendable, Hashable {
         return (removed, Array(changed.values))
     }
 
-    /// Adds another ledger of the same person. Never resets: displays are united by offer, and a total is at least that
-    /// of each side and grows by each display that was missing. Repeating it changes nothing.
+    /// Adds another ledger of the same person. Never resets: displays are united by offer, and a total is at least
+    /// that of each side and grows by each display that was missing. Repeating it changes nothing.
     mutating func merge(_ other: Ledger) -> (displays: [Display], totals: [Key]) {
         let known = Set(displays.map(\.offer))
         let missing = other.displays.filter { !known.contains($0.offer) }
@@ -126,6 +126,16 @@ extension Ledger {
     /// Displays that a limit counts at this time, oldest first. Not for `lifetime`.
     func counted(by limit: Limit, _ message: MessageID, _ context: WindowContext) -> [Display] {
         displays.filter { limit.counts($0, message) && context.contains($0, limit.window) }
+    }
+
+    /// The number of displays that a limit counts at this time.
+    func count(by limit: Limit, _ message: MessageID, _ context: WindowContext) -> Int {
+        var count = 0
+        for index in displays.indices
+        where limit.counts(displays[index], message) && context.contains(displays[index], limit.window) {
+            count += displays[index].count
+        }
+        return count
     }
 
     /// The total of a limit's owner.
@@ -176,8 +186,8 @@ struct WindowContext {
         }
     }
 
-    /// When a window that is full of these displays, of which `free` must leave it, has a place again; nil if only a new
-    /// session or no time at all frees one.
+    /// When a window that is full of these displays, of which `free` must leave it, has a place again; nil if only a
+    /// new session or no time at all frees one.
     func opens(_ window: Limit.Window, _ displays: [Ledger.Display], leaving free: Int) -> Instant? {
         switch window {
         case .lifetime, .session: return nil

@@ -17,8 +17,8 @@ package enum MessageTrigger: Sendable, Hashable {
     case immediate
     case test
 
-    /// Whether the trigger matches, and for an explanation the filter's group that failed. `rules` are of the message's
-    /// vendor.
+    /// Whether the trigger matches, and for an explanation the filter's group that failed. `rules` are of the
+    /// message's vendor.
     func outcome(of event: TriggerEvent, _ rules: VendorRules) -> Filter.Outcome {
         switch (self, event) {
         case (.event(let name, let filter), .event(let other, let properties)):

@@ -1,6 +1,7 @@
 /// A regular expression that is searched for, ignoring case, in time linear in the text: its work is at most the
-/// pattern's size times the text's length. It knows literals, `.`, classes, groups, `|`, `* + ? {m,n}`, `^ $`, `\b` and
-/// the escapes `\d \w \s`. Look-around and back references are rejected, because no linear search exists for them.
+/// pattern's size times the text's length. It knows literals, `.`, classes, groups, `|`, `* + ? {m,n}`, `^ $`, `\b`
+/// and the escapes `\d \w \s`. Look-around and back references are rejected, because no linear search exists for
+/// them.
 package struct TextPattern: Sendable, Hashable {
     package let source: String
     private let program: [Instruction]

@@ -1,4 +1,4 @@
-/// Something that happened in an app and may bring a message.
+/// An event in an app that may bring a message.
 package enum TriggerEvent: Sendable, Hashable {
     case sessionStart
     case pushOpen(campaign: String?)
@@ -6,8 +6,8 @@ package enum TriggerEvent: Sendable, Hashable {
     case event(name: String, properties: [String: PropertyValue]?)
     case purchase(product: String?, properties: [String: PropertyValue]?)
     case messageClick(message: MessageID, button: String?)
-    /// The app shows this screen. Equal to the screen before, it triggers no message: a return to the foreground is not
-    /// a new view.
+    /// The app shows this screen. Equal to the screen before, it triggers no message: a return to the foreground is
+    /// not a new view.
     case screen(String)
     /// An MCE rule keyword.
     case rule(String)
