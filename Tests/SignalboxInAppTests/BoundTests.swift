@@ -36,6 +36,9 @@ import Testing
             return nil
         }
         #expect(fault(.poll, device: "")?.pointer == "/device")
+        let request = TriggerRequest(
+            device: "d", user: AnonymousUser.id(on: "d"), event: .poll, client: ClientState(), ticket: "t")
+        #expect(throws: InputFault.self) { try request.validate() }
         #expect(fault(.event(name: "", properties: nil))?.pointer == "/event/name")
         #expect(fault(bought(["a/b": .text(String(repeating: "x", count: 1025))]))?.pointer == "/event/properties/a~1b")
         #expect(fault(bought(["a": .list([.list([])])]))?.code == .nested)
@@ -129,6 +132,17 @@ import Testing
         #expect(answer.candidates.count == Bounds.explained)
         #expect(answer.omitted == 10_000 - Bounds.explained)
         #expect(answer.candidates.first?.result == .shown)
+    }
+
+    @Test func visitsOnlyMessagesOfTheEvent() throws {
+        for count in [200, 5000] {
+            let index = MessageIndex(
+                try (0..<count).map {
+                    try message("m\($0)", on: [.event(name: "e\($0 / 10)", filter: nil), .sessionStart])
+                })
+            #expect(index.candidates(for: .event(name: "e3", properties: nil)).count == 10)
+            #expect(index.candidates(for: .poll).isEmpty)
+        }
     }
 
     @Test func keepsTheLaterRevision() throws {

@@ -114,4 +114,30 @@ import Testing
         #expect(world.rows.ledger(.user("ann")).totals[.message("m")]?.count == 1)
         #expect(world.rows.ledger(.user("bob")) == Ledger())
     }
+
+    @Test func acceptsLaterForEachLease() throws {
+        var (world, offer) = try world()
+        for _ in 0..<3 {
+            #expect(try !world.report(.later, offer).isRepeat)
+            #expect(try world.report(.later, offer).isRepeat)
+            #expect(world.trigger(.poll).offer?.id == offer)
+        }
+    }
+
+    @Test func releasesAnOfferWhoseAppWasKilledBeforeTheImpression() throws {
+        var (world, offer) = try world()
+        try world.report(.interrupted, offer)
+        #expect(try world.report(.interrupted, offer, id: "again").isRepeat)
+        #expect(world.state(offer) == .discarded)
+        #expect(world.trigger(bought).offer != nil)
+    }
+
+    @Test func acceptsNoReportOfAHeldMessage() throws {
+        var world = World(try message("m", .control))
+        world.trigger(bought)
+        for outcome in [Report.Outcome.shown, .clicked(button: nil, closes: true), .dismissed(how: "user"), .later] {
+            #expect(throws: ReportFault.self) { try world.report(outcome, "of_1") }
+        }
+        #expect(world.rows.ledger(.user("ann")).totals[.message("m")]?.count == 1)
+    }
 }

@@ -223,4 +223,35 @@ import Testing
         world.client.screen = "home"
         #expect(world.trigger(.screen("cart")).offer != nil)
     }
+
+    @Test func asksTheAppForAnotherMessageThanTheRequestedOne() throws {
+        var world = World(
+            try message("due") {
+                $0.delay = minute
+                $0.asksApp = true
+                $0.rank = 1
+            }, try message("wanted", on: [.sessionStart]))
+        world.trigger(bought)
+        world.wait(minute)
+        let offer = try #require(world.trigger(.show("wanted")).offer)
+        #expect(offer.message == "due" && offer.flags.contains(.asksApp) && !offer.flags.contains(.requested))
+    }
+
+    @Test func keepsABannerWhenAControlFollows() throws {
+        var world = World(
+            try message("one", vendor: "mce", .banner, on: [.rule("a")]),
+            try message("two", vendor: "mce", .banner, on: [.rule("b")]) { $0.experiment = "x" })
+        world.policy.controlGroups = [ControlGroup("x", share: 10_000)]
+        let first = try #require(world.trigger(.rule("a")).offer)
+        try world.report(.shown, first.id)
+        world.trigger(.rule("b"))
+        #expect(world.state(first.id) == .shown)
+        #expect(world.records.last?.kind == .held)
+    }
+
+    @Test func showsNoMessageWhoseEmbargoIsAfterItsExpiry() throws {
+        var world = World(try news { $0.schedule = .init(start: noon + 2 * hour, end: noon + hour) })
+        let answer = world.trigger(.sessionStart, explain: true)
+        #expect(answer.result("news") == .discarded && answer.failure("news") == .scheduleEnded)
+    }
 }

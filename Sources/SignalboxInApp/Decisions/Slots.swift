@@ -68,7 +68,7 @@ package struct SlotRequest: Sendable, Hashable {
     /// Throws the first value that is empty or beyond its bound.
     package func validate() throws(InputFault) {
         try InputFault.check(device, at: "/device")
-        if let user { try InputFault.check(user, at: "/user") }
+        if let user { try InputFault.check(user: user, at: "/user") }
         try InputFault.check(page, at: "/page")
         try InputFault.check(count: slots.count, atMost: Bounds.labelsPerPage, at: "/slots")
         for (index, slot) in slots.enumerated() {

@@ -22,7 +22,7 @@ extension Turn {
         case .dismissed(let how):
             if offer.shownAt == nil { showed(&offer) }
             if offer.state == .shown { finish(offer, .done, how) }
-        case .interrupted: finish(offer, .done, EndReason.interrupted)
+        case .interrupted: finish(offer, offer.state == .shown ? .done : .discarded, EndReason.interrupted)
         default: decline(&offer, report.outcome)
         }
         afterReport(report, of: offer)
@@ -49,8 +49,10 @@ extension Turn {
                 throw conflict(.alreadyEnded, offer)
             }
         case .interrupted:
-            if offer.state == .done { return true }
-            guard offer.state == .shown else { throw conflict(offer.isGone ? .alreadyEnded : .notOffered, offer) }
+            if offer.state == .done || offer.reason == EndReason.interrupted { return true }
+            guard offer.state == .shown || offer.state == .offered else {
+                throw conflict(offer.isGone ? .alreadyEnded : .notOffered, offer)
+            }
         default:
             if offer.shownAt != nil { throw conflict(.alreadyShown, offer) }
             if offer.reason == report.outcome.word || (offer.isGone && offer.isUnanswered) { return true }

@@ -18,7 +18,7 @@ extension Turn {
                 runnersUp.append(contender.rank.id)
             } else if contender.list.competes, contender.definition.message.delay > 0, contender.offer == nil {
                 bestOfVendor[contender.definition.message.vendor] = contender.rank
-                result = delay(contender)
+                result = delay(contender, &checks)
             } else if contender.list.competes, let winner = screenWinner ?? (contender.list.passes ? nil : stacked) {
                 result = .lost
                 checks.append(contender.rank.lost(against: winner))
@@ -29,7 +29,7 @@ extension Turn {
                 if contender.list.passes { screenWinner = contender.rank } else { stacked = contender.rank }
                 result = win(contender, event)
             } else {
-                result = postpone(contender)
+                result = postpone(contender, &checks)
             }
             explain(contender.definition, result, checks)
         }
@@ -39,8 +39,8 @@ extension Turn {
         answer.offer = offer
     }
 
-    private mutating func delay(_ contender: Contender) -> Candidate.Result {
-        guard deviceOffers.count(where: { $0.state == .triggered }) < Bounds.delayed else { return .discarded }
+    private mutating func delay(_ contender: Contender, _ checks: inout [Check]) -> Candidate.Result {
+        guard hasPlace(for: .triggered, atMost: Bounds.delayed, &checks) else { return .discarded }
         put(newOffer(contender.definition, since: contender.triggeredAt, .triggered))
         return .waiting
     }
@@ -49,10 +49,7 @@ extension Turn {
     private mutating func win(_ contender: Contender, _ event: TriggerEvent) -> Candidate.Result {
         var offer = contender.offer ?? newOffer(contender.definition, since: contender.triggeredAt, .ready)
         if case .messageClick = event, contender.offer == nil { offer.flags.insert(.followUp) }
-        if case .show = event {
-            offer.flags.insert(.requested)
-            offer.flags.remove(.asksApp)
-        }
+        if case .show(let id) = event, id == offer.message { offer.request() }
         guard contender.list.passes else {
             stack(offer, until: contender.list.until)
             return .waiting
@@ -62,7 +59,7 @@ extension Turn {
 
     /// A candidate that fails: a ready one waits or ends, a new one waits only if time or the client can cure the
     /// failure.
-    private mutating func postpone(_ contender: Contender) -> Candidate.Result {
+    private mutating func postpone(_ contender: Contender, _ checks: inout [Check]) -> Candidate.Result {
         let list = contender.list
         if let offer = contender.offer {
             if let code = list.permanent {
@@ -74,8 +71,19 @@ extension Turn {
         }
         guard list.permanent == nil, list.event == nil, list.waits != nil else { return .discarded }
         // Further messages stay candidates of later events: the stack is for the newest.
-        guard deviceOffers.count(where: { $0.state == .waiting }) < Bounds.stack else { return .discarded }
+        guard hasPlace(for: .waiting, atMost: Bounds.stack, &checks) else { return .discarded }
         stack(newOffer(contender.definition, since: contender.triggeredAt, .ready), until: list.until)
         return .waiting
+    }
+
+    private func hasPlace(for offerState: Offer.State, atMost most: Int, _ checks: inout [Check]) -> Bool {
+        let count = deviceOffers.count { $0.state == offerState }
+        if count < most { return true }
+        checks.append(
+            Check(
+                code: .stackFull, ok: false, expected: "fewer than \(most) \(offerState)", actual: "\(count)",
+                until: nil,
+                source: "device"))
+        return false
     }
 }

@@ -19,8 +19,8 @@ extension Turn {
     /// has its whole turn: it counts, starts the interval, and no other message takes its place (CleverTap showed
     /// the next).
     mutating func show(_ offer: Offer, _ definition: Definition, _ event: TriggerEvent?) -> Candidate.Result {
-        if let holder, isReplaced(holder, by: definition) { finish(holder, .done, EndReason.replaced) }
         guard let group = controlGroup(of: definition.message) else {
+            if let holder, isReplaced(holder, by: definition) { finish(holder, .done, EndReason.replaced) }
             give(
                 offer, detail: definition.message.isSmart ? moment(of: definition.message, event).manner.rawValue : nil)
             return .shown

@@ -61,9 +61,8 @@ extension Turn {
         offer.until = until
         put(offer)
         let waiting = deviceOffers.filter { $0.state == .waiting }
-        guard waiting.count > Bounds.stack, let oldest = waiting.first(where: { !$0.flags.contains(.blocking) }) else {
-            return
-        }
+        guard waiting.count > Bounds.stack else { return }
+        let oldest = waiting.first { !$0.flags.contains(.blocking) } ?? waiting[0]
         finish(oldest, .discarded, EndReason.stackFull)
     }
 

@@ -63,7 +63,7 @@ extension Turn {
         for offer in deviceOffers where offer.state == .ready { gather(offer, event, &found) }
         // The best one last, so that it is on top of the stack.
         for pending in found.pending.sorted(by: { $1.rank < $0.rank }) {
-            keepPending(pending.offer, pending.definition)
+            keepPending(pending.offer, pending.definition, event)
         }
         select(found.contenders.sorted { $0.rank < $1.rank }, event)
         if !found.hasMatch && event != .poll { record(.noMatch, nil, trigger: event) }
@@ -127,8 +127,10 @@ extension Turn {
     }
 
     /// A repeated trigger keeps the earlier offer; one on the stack moves to the top (Braze Swift).
-    private mutating func keepPending(_ pending: Offer, _ definition: Definition) {
-        if pending.state == .waiting { stack(pending, until: pending.until) }
+    private mutating func keepPending(_ pending: Offer, _ definition: Definition, _ event: TriggerEvent) {
+        var moved = pending
+        if event.isRequest { moved.request() }
+        if pending.state == .waiting { stack(moved, until: pending.until) }
         var list = CheckList(explains: explains)
         list.check(
             .alreadyPending, false, else: .event, pending.id, expected: "no pending offer",

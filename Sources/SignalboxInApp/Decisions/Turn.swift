@@ -146,6 +146,9 @@ extension Turn {
         offer.state = .offered
         offer.leaseUntil = now + policy.lease
         offer.until = nil
+        offer.reason = nil
+        // A report without an id is about the present lease.
+        offer.reports.removeAll { $0.hasPrefix("#") }
         offer.session = state.device.session
         if let definition = messages[offer.message] {
             offer.revision = definition.message.revision

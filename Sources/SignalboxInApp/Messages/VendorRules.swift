@@ -101,9 +101,11 @@ extension Message {
         return rules.startIsInside ? now >= start : now > start
     }
 
-    /// Whether the schedule is over, by the vendor's rule.
+    /// Whether the schedule is over, by the vendor's rule. One that ends before it starts is over at any time (Sourse:
+    /// an embargo after the expiry means never).
     func hasEnded(at now: Instant, _ rules: VendorRules) -> Bool {
         guard let end = schedule.end else { return false }
+        if let start = schedule.start, start > end { return true }
         return rules.endIsInside ? now > end : now >= end
     }
 }

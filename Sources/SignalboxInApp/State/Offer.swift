@@ -101,6 +101,12 @@ package struct Offer: Sendable, Hashable {
     /// The page of the slot.
     package var page: String?
 
+    /// The app asks for the message itself, so it is not asked.
+    mutating func request() {
+        flags.insert(.requested)
+        flags.remove(.asksApp)
+    }
+
     var needsScreen: Bool { kind != .inline }
 
     /// Whether the offer is on the screen or leased for it.

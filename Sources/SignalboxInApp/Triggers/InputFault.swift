@@ -23,6 +23,12 @@ package struct InputFault: Error, Sendable, Hashable {
         try check(name, atMost: Bounds.nameLength, at: pointer)
     }
 
+    /// Of a known user.
+    static func check(user: UserID, at pointer: String) throws(InputFault) {
+        try check(user, at: pointer)
+        guard !AnonymousUser.contains(user) else { throw InputFault(.contradictory, pointer, "a reserved prefix") }
+    }
+
     static func check(_ text: String, atMost length: Int, at pointer: String) throws(InputFault) {
         guard text.utf8.count <= length else { throw InputFault(.tooLong, pointer, "more than \(length) bytes") }
     }

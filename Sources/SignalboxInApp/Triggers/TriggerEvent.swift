@@ -120,7 +120,7 @@ package struct TriggerRequest: Sendable, Hashable {
     /// Throws the first value that is empty or beyond its bound.
     package func validate() throws(InputFault) {
         try InputFault.check(device, at: "/device")
-        if let user { try InputFault.check(user, at: "/user") }
+        if let user { try InputFault.check(user: user, at: "/user") }
         if let id { try InputFault.check(id, at: "/triggerId") }
         if let name = event.name { try InputFault.check(name, at: "/event/name") }
         if case .messageClick(_, let button?) = event { try InputFault.check(button, at: "/event/button") }
