@@ -1,5 +1,6 @@
 /// One condition of a decision, with the evidence.
 package struct Check: Sendable, Hashable {
+    /// The rule. Events, explanations and errors use the raw value.
     package enum Code: String, Sendable, Hashable, CaseIterable {
         case filter, alreadyPending = "already-pending"
         case scheduleNotStarted = "schedule.not-started", scheduleEnded = "schedule.ended", embargo, moment, timeout
@@ -13,9 +14,13 @@ package struct Check: Sendable, Hashable {
         case label = "inline.label"
     }
 
+    /// The rule that was checked.
     package let code: Code
+    /// Whether the candidate passed it.
     package let ok: Bool
+    /// The condition, in words and numbers; times are milliseconds since 1970.
     package let expected: String
+    /// The value that was found.
     package let actual: String
     /// When the check may pass; nil if time alone does not make it pass.
     package let until: Instant?
@@ -25,6 +30,7 @@ package struct Check: Sendable, Hashable {
 
 /// A message that an event concerned, and the result.
 package struct Candidate: Sendable, Hashable {
+    /// The outcome for this event; a later event decides anew.
     package enum Result: String, Sendable, Hashable {
         /// The offer of this answer, or one that the client still holds.
         case shown

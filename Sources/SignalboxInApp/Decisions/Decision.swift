@@ -1,6 +1,7 @@
 /// The result of one step: the answer, the rows to write and the events to record. The step itself has no effect; a
 /// caller that drops the changes has asked "what if".
 package struct Decision: Sendable, Hashable {
+    /// For the client.
     package var answer: Answer
     /// To be committed together before the answer is sent.
     package var changes: [RowChange]
@@ -14,6 +15,7 @@ package struct Decision: Sendable, Hashable {
     package var nextDue: Instant?
 }
 
+/// The answer to a trigger or a report.
 package struct Answer: Sendable, Hashable {
     /// To be shown now, and reported until its lease ends.
     package var offer: Offer?
@@ -30,6 +32,7 @@ package struct Answer: Sendable, Hashable {
 
 /// An event for the routes.
 package struct Record: Sendable, Hashable {
+    /// The last part of the event type `io.signalbox.inapp.*`.
     package enum Kind: String, Sendable, Hashable {
         case offered, impression, clicked, dismissed, discarded, expired, held
         case noMatch = "no-match"
@@ -53,6 +56,7 @@ package struct Report: Sendable, Hashable {
     package var id: String?
     package var offer: OfferID
     package var device: DeviceID
+    /// The event that the client reports.
     package var outcome: Outcome
     /// Evidence only; tells a repeated click from a second one.
     package var deviceTime: Instant?
@@ -71,6 +75,8 @@ package struct Report: Sendable, Hashable {
         self.ticket = ticket
     }
 
+    /// Reports that end, put off or confirm an offer. An offer that is only leased treats a click or a
+    /// dismissal as an impression too, because reports overtake each other.
     package enum Outcome: Sendable, Hashable {
         case shown
         case clicked(button: String?, closes: Bool)
@@ -151,6 +157,7 @@ package enum ReportFault: Error, Sendable, Hashable {
     /// The report contradicts an accepted one or the message (409).
     case conflict(Conflict)
 
+    /// The rule that a report breaks, with the state that stays.
     package struct Conflict: Sendable, Hashable {
         package enum Code: String, Sendable, Hashable {
             /// The offer was never given to the client.

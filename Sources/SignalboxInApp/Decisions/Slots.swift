@@ -17,6 +17,7 @@ package struct SlotLabel: Sendable, Hashable {
 
 /// The labels that a page of a device shows now, all of them: a slot that is no longer listed collapses.
 package struct SlotRequest: Sendable, Hashable {
+    /// One place on the page.
     package struct Slot: Sendable, Hashable {
         package var label: SlotLabel
         /// The view, if views are recycled: a later slot of the same view replaces an earlier one.
@@ -45,6 +46,7 @@ package struct SlotRequest: Sendable, Hashable {
     package var device: DeviceID
     package var user: UserID?
     package var page: String
+    /// Whether each label needs a product.
     package var isProductPage: Bool
     package var slots: [Slot]
     package var override: Override?
@@ -83,6 +85,7 @@ package struct SlotRequest: Sendable, Hashable {
 
 /// The result for one slot, in the order of the request.
 package struct SlotAnswer: Sendable, Hashable {
+    /// Mistakes of a label. The raw values are stable codes.
     package enum Problem: String, Sendable, Hashable {
         /// Two slots of the page have equal labels: neither is filled.
         case duplicateLabel = "inline.duplicate-label"
@@ -96,6 +99,7 @@ package struct SlotAnswer: Sendable, Hashable {
     }
 
     package let label: SlotLabel
+    /// The inline to show and to report, new or leased before.
     package var offer: Offer?
     /// The slot stays empty.
     package var error: Problem?
@@ -103,6 +107,7 @@ package struct SlotAnswer: Sendable, Hashable {
     package var candidates: [Candidate] = []
 }
 
+/// The result of a page: its slots, and the decision to commit.
 package struct SlotDecision: Sendable, Hashable {
     package var slots: [SlotAnswer]
     /// Of the override.

@@ -1,6 +1,7 @@
 /// The moment of display of a Sourse smart notification. The vendor's algorithm is closed; this one is ours: the
 /// hour in which the device begins most sessions if enough are known, otherwise the next session start.
 package struct SourseMoment: Sendable, Hashable {
+    /// How the moment was picked; a record's detail.
     package enum Manner: String, Sendable, Hashable {
         /// Not smart, or the device has the delay switched off.
         case immediate

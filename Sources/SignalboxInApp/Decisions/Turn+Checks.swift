@@ -146,7 +146,7 @@ extension Turn {
     /// The name of the group that holds this message back from this user; the vendor for a message that is a control.
     func controlGroup(of message: Message) -> String? {
         if message.kind == .control { return message.vendor }
-        if message.isTest || message.kind == .inline && policy.controlGroups.isEmpty { return nil }
+        if message.isTest { return nil }
         return policy.controlGroup(of: message, for: state.user.id)?.name
     }
 

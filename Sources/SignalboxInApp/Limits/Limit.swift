@@ -28,12 +28,14 @@ package struct Limit: Sendable, Hashable {
         case named(String)
     }
 
+    /// The owner of the displays that a limit adds up.
     package enum Subject: String, Sendable, Hashable {
         case user, device
         /// Every user together: the cap of a campaign. Only for the owner `message` and the window `lifetime`.
         case everyone
     }
 
+    /// The displays that count now, by their time.
     package enum Window: Sendable, Hashable {
         /// The session of the device that asks.
         case session
@@ -71,6 +73,7 @@ package struct Limit: Sendable, Hashable {
         }
     }
 
+    /// The time zone of calendar windows.
     package enum Zone: Sendable, Hashable {
         /// The zone that the device reports; UTC for none.
         case user

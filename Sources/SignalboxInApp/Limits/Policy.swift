@@ -2,11 +2,14 @@
 package struct Policy: Sendable, Hashable {
     /// From the end of the last display on a device to the next one, unless a message has its own.
     package var interval: Span = 30_000
+    /// Limits across messages: of a vendor, of the scope or shared by name.
     package var limits: [Limit] = []
     /// Added to the rank of a vendor's messages; lower is shown first.
     package var vendorOffsets: [Vendor: Int] = [:]
     package var exemptions = Exemptions()
+    /// Checked in this order; the first that applies names the check.
     package var pauses: [Pause] = []
+    /// The first group that covers a message and contains the user holds it back.
     package var controlGroups: [ControlGroup] = []
     /// For how long displays are kept. Every window fits into it, so every limit is exact.
     package var history: Span = 35 * 86_400_000
@@ -113,6 +116,7 @@ package struct Policy: Sendable, Hashable {
 /// Users who see no message of a group, to measure what the messages change. Membership is a function of group and
 /// user, so it is stable and the same on every node.
 package struct ControlGroup: Sendable, Hashable {
+    /// The messages that a group holds back.
     package enum Coverage: Sendable, Hashable {
         /// Synerise's global control group.
         case everything
@@ -122,6 +126,7 @@ package struct ControlGroup: Sendable, Hashable {
     }
 
     package var name: String
+    /// Another salt draws other members.
     package var salt: String
     /// Of 10,000 users.
     package var share: Int
@@ -142,6 +147,7 @@ package struct ControlGroup: Sendable, Hashable {
         }
     }
 
+    /// Whether this user is a member.
     package func contains(_ user: UserID) -> Bool {
         var digest = Digest()
         digest.add(name)

@@ -5,19 +5,24 @@ package struct Message: Sendable, Hashable {
     /// Greater for each change of the message.
     package var revision: Int = 1
     package var vendor: Vendor
+    /// The vendor's campaign, for records only.
     package var campaign: String?
     package var kind: Kind
     /// One that matches is enough.
     package var triggers: [MessageTrigger]
     /// A trigger that ends a delayed or waiting offer of this message (Leanplum, "unless").
     package var unless: [MessageTrigger] = []
+    /// Absolute times of the first and the last display.
     package var schedule = Schedule()
+    /// From the trigger to the display. The client's state is checked when it ends.
     package var delay: Span = 0
     /// From the trigger, delay included: shown only while less than this has passed (Braze web, `models/trigger.js`).
     package var timeout: Span?
+    /// Limits of this message alone: owner `message`.
     package var limits: [Limit] = []
     /// Names of limits in the policy that this message shares with others (Airship, "shared constraints").
     package var namedLimits: [String] = []
+    /// When an impression to a user permits the next one.
     package var reEligibility: ReEligibility
     /// 0 to 1000, lower first.
     package var rank: Int = 500
@@ -39,6 +44,7 @@ package struct Message: Sendable, Hashable {
     package var asksApp = false
     /// The client reports `render-failed` after this time (Synerise: 5 s by default, at least 1 s).
     package var renderTimeout: Span?
+    /// When this revision was registered, by the server's clock. Ties of rank go to the newest.
     package var registeredAt: Instant
 
     package init(
@@ -53,12 +59,14 @@ package struct Message: Sendable, Hashable {
         self.registeredAt = registeredAt
     }
 
+    /// How a message is shown. Inline messages take a slot, all others the screen.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case modal, fullscreen, bar, banner, walkthrough, inline
         /// Shows no content and logs an impression of its own (Braze, `is_control`).
         case control
     }
 
+    /// Counted per user, from impressions, not from triggers.
     package enum ReEligibility: Sendable, Hashable {
         case never, always
         /// Open again when exactly this time has passed since the last impression (Braze web).
@@ -79,9 +87,11 @@ package struct Message: Sendable, Hashable {
     /// Conditions on the client. Nil and empty mean that every client fulfils them.
     package struct Requirements: Sendable, Hashable {
         package var orientation: ClientState.Orientation?
+        /// The name of the template that the client must be able to show.
         package var template: String?
         /// Shown only when all of them are ready.
         package var assets: Set<String> = []
+        /// Screens that may show the message; empty for all.
         package var screens: Set<String> = []
         /// Braze discards a FULL message and an image-only MODAL without an image; the reader of the payload sets
         /// this.

@@ -9,6 +9,7 @@ package struct MessageIndex: Sendable {
         for definition in definitions { register(definition) }
     }
 
+    /// The effect of a registration.
     package enum Registration: Sendable, Hashable {
         case added, replaced
         /// The index has this revision or a later one; the index is unchanged.

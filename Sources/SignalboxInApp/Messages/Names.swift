@@ -5,6 +5,7 @@ package typealias Instant = Int64
 package typealias Span = Int64
 
 package typealias MessageID = String
+/// Unguessable: a client reports with it.
 package typealias OfferID = String
 package typealias DeviceID = String
 package typealias UserID = String
@@ -13,8 +14,11 @@ package typealias Vendor = String
 
 /// Bounds of one input. A value beyond its bound is rejected with a code; the engine never truncates.
 package enum Bounds {
+    /// Bytes of UTF-8 of an id, a name or a keyword.
     package static let nameLength = 256
+    /// Bytes of UTF-8 of a property's text or a pattern.
     package static let textLength = 1024
+    /// Of one event.
     package static let properties = 100
     package static let listElements = 100
     package static let triggersPerMessage = 50

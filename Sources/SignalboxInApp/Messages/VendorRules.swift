@@ -21,6 +21,7 @@ package struct VendorRules: Sendable {
     /// Whether a message that is too early waits for its start instead of the next trigger.
     package var waitsForStart = false
 
+    /// The rules of a vendor, or those of an unknown one.
     package static func of(_ vendor: Vendor) -> VendorRules { table[vendor] ?? VendorRules() }
 
     private static let table: [Vendor: VendorRules] = [

@@ -5,9 +5,11 @@ package import Foundation
 package struct ClientState: Sendable, Hashable {
     package enum Orientation: String, Sendable, Hashable { case portrait, landscape }
     package enum Platform: String, Sendable, Hashable { case ios, android, web, roku }
+    /// State of an image or another file of a message.
     package enum Asset: String, Sendable, Hashable { case unknown, loading, ready, failed }
 
     package var foreground: Bool
+    /// The app's own name of its screen.
     package var screen: String?
     package var orientation: Orientation?
     package var platform: Platform?
@@ -26,6 +28,7 @@ package struct ClientState: Sendable, Hashable {
     package var topics: Set<String>?
     /// Sourse's `isSmartNotificationDelayEnabled`.
     package var smartDelay = true
+    /// For calendar limits with the user's zone and for the active hour.
     package var zone: TimeZone?
 
     package init(foreground: Bool = true, screen: String? = nil) {

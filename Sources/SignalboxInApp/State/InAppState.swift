@@ -18,9 +18,11 @@ package struct DeviceState: Sendable, Hashable {
     package var lastSeen: Instant = 0
     /// Sessions begun so far.
     package var session: Int = 0
+    /// As last reported.
     package var client = ClientState(foreground: false)
     /// End of the last display; nil before the first.
     package var lastEnd: Instant?
+    /// The last walkthrough shown; only another one is unique (Synerise).
     package var lastWalkthrough: MessageID?
     /// Greatest place on the stack so far.
     package var lastOrder: Int = 0
@@ -36,6 +38,7 @@ package struct DeviceState: Sendable, Hashable {
 
     package init(id: DeviceID) { self.id = id }
 
+    /// A trigger that was answered, with its offer if there was one.
     package struct AnsweredTrigger: Sendable, Hashable {
         package var key: String
         package var offer: OfferID?
@@ -46,6 +49,7 @@ package struct DeviceState: Sendable, Hashable {
         }
     }
 
+    /// A trigger within the policy's replay time.
     package struct PastTrigger: Sendable, Hashable {
         package var event: TriggerEvent
         package var at: Instant
@@ -101,6 +105,7 @@ package enum AnonymousUser {
 
 /// One row to write. The changes of a decision belong in one commit, which is applied once.
 package enum RowChange: Sendable, Hashable {
+    /// The owner of a ledger's rows.
     package enum Subject: Sendable, Hashable { case user(UserID), device(DeviceID) }
 
     /// `lastNow` only; displays and totals are changes of their own.

@@ -10,10 +10,12 @@ package struct Ledger: Sendable, Hashable {
         package var message: MessageID
         package var vendor: Vendor
         package var device: DeviceID
+        /// The device's session in which it was offered.
         package var session: Int
         package var namedLimits: [String] = []
         /// Counts for its own message only.
         package var isExempt = false
+        /// More than one after a merge.
         package var count: Int = 1
 
         package init(
@@ -32,10 +34,12 @@ package struct Ledger: Sendable, Hashable {
         }
     }
 
+    /// The displays that a total adds up.
     package enum Key: Sendable, Hashable {
         case message(MessageID), vendor(Vendor), scope, named(String)
     }
 
+    /// All displays since the first, and the time of the last.
     package struct Total: Sendable, Hashable {
         package var count: Int
         package var last: Instant

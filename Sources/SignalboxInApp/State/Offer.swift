@@ -18,6 +18,7 @@ package struct Offer: Sendable, Hashable {
         /// Held back from a member of a control group.
         case held = "H"
 
+        /// Whether no later event changes the state, except an impression after the lease.
         package var isEnded: Bool {
             switch self {
             case .triggered, .waiting, .ready, .offered, .shown: false
@@ -29,12 +30,14 @@ package struct Offer: Sendable, Hashable {
         var isPending: Bool { self == .triggered || self == .waiting || self == .ready }
     }
 
+    /// Facts about an offer. The raw value is for rows and does not change its meaning.
     package struct Flags: OptionSet, Sendable, Hashable {
         package let rawValue: Int
         package init(rawValue: Int) { self.rawValue = rawValue }
 
         /// Follows a click inside a shown message: no interval (Braze, doc:004).
         package static let followUp = Flags(rawValue: 1)
+        /// A test send: no limit, interval or re-eligibility applies.
         package static let test = Flags(rawValue: 2)
         /// Leaves no trace in any limit: a slot in override mode.
         package static let uncounted = Flags(rawValue: 4)
@@ -52,7 +55,6 @@ package struct Offer: Sendable, Hashable {
         package static let requested = Flags(rawValue: 256)
         /// Holds a reservation in the campaign's tally.
         package static let tallied = Flags(rawValue: 512)
-        package static let control = Flags(rawValue: 1024)
 
         /// Names for records, in a fixed order.
         package var names: [String] {
@@ -68,10 +70,12 @@ package struct Offer: Sendable, Hashable {
     package let device: DeviceID
     package var user: UserID
     package let message: MessageID
+    /// Of the message when it was last offered or triggered.
     package var revision: Int
     package let vendor: Vendor
     package let kind: Message.Kind
     package var state: State
+    /// The trigger's time; timeout and delay count from it.
     package let triggeredAt: Instant
     /// When the delay ends.
     package let due: Instant
@@ -80,23 +84,28 @@ package struct Offer: Sendable, Hashable {
     package var flags: Flags
     /// Named limits of the message, as they are when it is offered.
     package var namedLimits: [String]
+    /// Of the device, when it was last offered.
     package var session: Int
     /// Place on the stack: the greatest is on top.
     package var order: Int = 0
     /// Why a waiting offer cannot be shown before this time.
     package var until: Instant?
+    /// When the client loses the offer without a report.
     package var leaseUntil: Instant?
     /// Leases in a row that ended without a report.
     package var unanswered: Int = 0
+    /// When the impression was reported; also set for a held message.
     package var shownAt: Instant?
     package var endedAt: Instant?
     /// How a shown offer ended, or why it was not shown: a word of ``EndReason`` or of the client.
     package var reason: String?
+    /// Clicks reported with different keys.
     package var clicks: Int = 0
     /// Keys of accepted reports, at most ``Bounds/reports``.
     package var reports: [String] = []
     /// Messages that the client may get if it cannot show this one, best first.
     package var runnersUp: [MessageID] = []
+    /// The slot that an inline message fills.
     package var slot: SlotLabel?
     /// The page of the slot.
     package var page: String?
@@ -126,6 +135,5 @@ package enum EndReason {
     package static let scheduleEnded = "schedule.ended"
     package static let late = "late"
     package static let click = "click"
-    package static let undo = "undo"
     package static let collapsed = "slot-collapsed"
 }

@@ -7,6 +7,7 @@ package struct Filter: Sendable, Hashable {
 
     package init(_ groups: [[Condition]]) { self.groups = groups }
 
+    /// A comparison with one property.
     package struct Condition: Sendable, Hashable {
         package var property: String
         package var comparison: Comparison
@@ -20,6 +21,7 @@ package struct Filter: Sendable, Hashable {
         }
     }
 
+    /// How a property is compared. Numbers compare with numbers only, texts with texts only.
     package enum Comparison: Sendable, Hashable {
         case equals(PropertyValue)
         /// False for an absent value and for one of another type (Braze Roku; OneSignal and CleverTap agree).
@@ -36,6 +38,7 @@ package struct Filter: Sendable, Hashable {
         case unsupported(String)
     }
 
+    /// The result, with the place of a failure.
     package enum Outcome: Sendable, Hashable {
         case matches
         case otherEvent

@@ -1,5 +1,6 @@
 /// The reason why a request, a message or a policy is rejected.
 package struct InputFault: Error, Sendable, Hashable {
+    /// Stable; error responses and config diagnostics use the raw value.
     package enum Code: String, Sendable, Hashable {
         case empty, tooLong = "too-long", tooMany = "too-many", nested, outOfRange = "out-of-range"
         case unknownLimitKind = "unknown-limit-kind", unknownLimit = "unknown-limit", unknownGroup = "unknown-group"
@@ -10,6 +11,7 @@ package struct InputFault: Error, Sendable, Hashable {
     package let code: Code
     /// JSON Pointer into the request, the message or the section `inapp`.
     package let pointer: String
+    /// The allowed values, or the wrong one.
     package let detail: String
 
     init(_ code: Code, _ pointer: String, _ detail: String) {

@@ -3,6 +3,7 @@
 /// and the escapes `\d \w \s`. Look-around and back references are rejected, because no linear search exists for
 /// them.
 package struct TextPattern: Sendable, Hashable {
+    /// As registered.
     package let source: String
     private let program: [Instruction]
 

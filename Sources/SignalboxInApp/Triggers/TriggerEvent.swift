@@ -61,6 +61,7 @@ package enum PropertyValue: Sendable, Hashable {
     case date(Instant)
     case list([PropertyValue])
 
+    /// The type, as filters of Braze name it.
     package enum Kind: String, Sendable, Hashable { case boolean, number, text, date, list }
 
     package var kind: Kind {
@@ -81,6 +82,7 @@ package struct TriggerRequest: Sendable, Hashable {
     package var device: DeviceID
     /// Nil for an anonymous user.
     package var user: UserID?
+    /// The event to decide about.
     package var event: TriggerEvent
     package var client: ClientState
     /// Evidence only: recognises repeats without an id, never decides.
