@@ -215,4 +215,20 @@ import Testing
         #expect(world.rows.ledger(.user("ann")).totals[.message("a")]?.count == 1)
         #expect(world.trigger(.sessionStart).offer?.message == "b")
     }
+
+    @Test func scenario21OffersNoWaitingMessageInTheTurnOfAControl() throws {
+        var world = World(try message("control", .control), try message("waiting", on: [.sessionStart]))
+        let offer = try #require(world.trigger(.sessionStart).offer)
+        try world.report(.later, offer.id)
+        #expect(world.trigger(bought).offer == nil)
+        #expect(world.records.last?.kind == .held)
+    }
+
+    @Test func scenario47OffersANeverAgainMessageToOneDevice() throws {
+        var world = World(try message("m"))
+        world.trigger(bought, device: "phone")
+        let answer = world.trigger(bought, device: "tablet", explain: true)
+        #expect(answer.offer == nil)
+        #expect(answer.check("m")?.actual == "offered elsewhere")
+    }
 }

@@ -140,4 +140,29 @@ import Testing
         }
         #expect(world.rows.ledger(.user("ann")).totals[.message("m")]?.count == 1)
     }
+
+    @Test func releasesTheReservationWithLater() throws {
+        var world = World(try message("m") { $0.limits = [Limit(1, .lifetime, per: .everyone)] })
+        let offer = try #require(world.trigger(bought).offer)
+        try world.report(.later, offer.id)
+        #expect(world.rows.tallies["m"] == Tally())
+        world.trigger(.poll)
+        #expect(world.rows.tallies["m"] == Tally(reserved: 1))
+    }
+
+    @Test func reservesNoPlaceForALeaseThatIsOver() throws {
+        var world = World(try message("m"))
+        world.policy.limits = [Limit(1, .lifetime, owner: .scope)]
+        world.trigger(bought, device: "phone")
+        world.wait(30 * second)
+        #expect(world.trigger(bought, device: "tablet").offer != nil)
+    }
+
+    @Test func flagsAnImpressionReportedWhenTheLeaseHasJustEnded() throws {
+        var (world, offer) = try world()
+        world.wait(30 * second)
+        try world.report(.shown, offer)
+        #expect(world.records.last?.flags == ["late"])
+        #expect(world.state(offer) == .shown)
+    }
 }

@@ -183,6 +183,18 @@ import Testing
         #expect(world.trigger(bought).offer == nil)
     }
 
+    @Test func scenario55OpensNoNewDayWhenTheClockIsSetBackOverMidnight() throws {
+        var world = World(
+            try message("m") {
+                $0.reEligibility = .always
+                $0.limits = [Limit(1, .day(.user))]
+            })
+        world.now = noon + 12 * hour + 30 * minute
+        try world.showAndDismiss(bought)
+        world.wait(-hour)
+        #expect(world.trigger(bought).offer == nil)
+    }
+
     @Test func scenario56ShowsOverdueMessagesOncePerInterval() throws {
         var world = World(
             try message("a") { $0.delay = minute }, try message("b", vendor: "other") { $0.delay = minute },
