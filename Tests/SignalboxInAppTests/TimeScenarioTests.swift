@@ -192,7 +192,7 @@ import Testing
         world.now = noon + 12 * hour + 30 * minute
         try world.showAndDismiss(bought)
         world.wait(-hour)
-        #expect(world.trigger(bought).offer == nil)
+        #expect(world.trigger(bought, explain: true).failure("m") == .limitMessage)
     }
 
     @Test func scenario56ShowsOverdueMessagesOncePerInterval() throws {
