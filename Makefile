@@ -20,7 +20,7 @@ help:
 	@echo "make run     install what is missing, build, start the gateway on 127.0.0.1:8080"
 	@echo "make test    install what is missing, build, run every test"
 	@echo "make damage  damage every page of a queue in every way, and use it; ROUNDS=20 for more"
-	@echo "make model   check the model of a delivery's states, and that it finds each rule that is broken"
+	@echo "make model   check the models of deliveries and in-app offers, and that they find each broken rule"
 	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway or media for one of its parts"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
@@ -73,6 +73,8 @@ damage: deps-test
 model:
 	/usr/bin/python3 docs/model/delivery.py
 	/usr/bin/python3 docs/model/delivery.py --broken
+	/usr/bin/python3 docs/model/inapp.py
+	/usr/bin/python3 docs/model/inapp.py --broken
 
 lint: deps-lint
 	/usr/bin/python3 .ci/check-targets

@@ -41,9 +41,10 @@ let package = Package(
             cxxSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("simdjson")]),
         .target(name: "SignalboxJSON", dependencies: ["CSimdjson"], swiftSettings: strict),
+        .target(name: "SignalboxInApp", swiftSettings: strict),
         .target(
             name: "SignalboxNotification",
-            dependencies: ["SignalboxJSON"],
+            dependencies: ["SignalboxInApp", "SignalboxJSON"],
             // In parts, because the time to compile one grows faster than its size.
             resources: [
                 .embedInCode("Catalogue/catalogue-values.json"), .embedInCode("Catalogue/catalogue-keys.json"),
@@ -52,7 +53,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(
-            name: "SignalboxConfig", dependencies: ["SignalboxNotification", "SignalboxJSON"],
+            name: "SignalboxConfig", dependencies: ["SignalboxInApp", "SignalboxNotification", "SignalboxJSON"],
             resources: [.embedInCode("Schema/patterns.json")], swiftSettings: strict),
         .target(
             name: "SignalboxRouting",
@@ -67,33 +68,37 @@ let package = Package(
             swiftSettings: strict),
         .target(
             name: "SignalboxStore",
-            dependencies: ["SignalboxNotification", .product(name: "DequeModule", package: "swift-collections")],
+            dependencies: [
+                "SignalboxInApp", "SignalboxNotification",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ],
             swiftSettings: strict),
         .target(
             name: "SignalboxSQLite",
             dependencies: [
-                "CSQLite", "SignalboxNotification", "SignalboxStore", .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "CSQLite", "SignalboxInApp", "SignalboxNotification", "SignalboxStore",
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
             swiftSettings: strict),
         .target(
             name: "SignalboxGateway",
             dependencies: [
-                "CZlib", "CZstd", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting",
-                "SignalboxEgress",
-                "SignalboxStore", .product(name: "Logging", package: "swift-log"),
+                "CZlib", "CZstd", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig",
+                "SignalboxRouting", "SignalboxEgress", "SignalboxStore",
+                .product(name: "Logging", package: "swift-log"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
             ],
             resources: [
                 .embedInCode("Accept/Schemas/notification-1.json"), .embedInCode("Accept/Schemas/interaction-1.json"),
+                .embedInCode("InApp/Schemas/message-1.json"), .embedInCode("InApp/Schemas/inapp-1.json"),
             ],
             swiftSettings: strict),
         .target(
             name: "SignalboxServer",
             dependencies: [
-                "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting", "SignalboxEgress",
-                "SignalboxGateway", "SignalboxStore",
+                "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting",
+                "SignalboxEgress", "SignalboxGateway", "SignalboxStore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"),
@@ -106,8 +111,8 @@ let package = Package(
         .executableTarget(
             name: "signalbox",
             dependencies: [
-                "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting", "SignalboxEgress",
-                "SignalboxGateway", "SignalboxServer", "SignalboxSQLite", "SignalboxStore",
+                "SignalboxInApp", "SignalboxNotification", "SignalboxJSON", "SignalboxConfig", "SignalboxRouting",
+                "SignalboxEgress", "SignalboxGateway", "SignalboxServer", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
                 .product(name: "Configuration", package: "swift-configuration"),
                 .product(name: "Logging", package: "swift-log"),
@@ -118,8 +123,8 @@ let package = Package(
         .target(
             name: "SignalboxMeasures",
             dependencies: [
-                "SignalboxConfig", "SignalboxEgress", "SignalboxJSON", "SignalboxGateway", "SignalboxNotification",
-                "SignalboxRouting", "SignalboxSQLite", "SignalboxStore",
+                "SignalboxConfig", "SignalboxEgress", "SignalboxInApp", "SignalboxJSON", "SignalboxGateway",
+                "SignalboxNotification", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore",
                 .product(name: "Hummingbird", package: "hummingbird"),
                 .product(name: "Logging", package: "swift-log"), .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
@@ -130,7 +135,7 @@ let package = Package(
             name: "SignalboxTesting", dependencies: ["SignalboxJSON"], swiftSettings: strict),
         .target(
             name: "SignalboxStoreTesting",
-            dependencies: ["SignalboxNotification", "SignalboxStore", "SignalboxTesting"],
+            dependencies: ["SignalboxInApp", "SignalboxNotification", "SignalboxStore", "SignalboxTesting"],
             swiftSettings: strict),
         .target(
             name: "SignalboxServerTesting",
@@ -173,6 +178,7 @@ let package = Package(
                 "SignalboxConfig", "SignalboxRouting", "SignalboxNotification", "SignalboxJSON", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(name: "SignalboxInAppTests", dependencies: ["SignalboxInApp"], swiftSettings: strict),
         .testTarget(
             name: "SignalboxPipelineTests",
             dependencies: [

@@ -1,4 +1,5 @@
 package import Foundation
+package import SignalboxInApp
 package import SignalboxJSON
 
 /// An event as the gateway stores, signs and sends it: a CloudEvents envelope whose bytes are written once.
@@ -75,12 +76,15 @@ package final class RoutedEvent: Sendable {
     package let hasLastingID: Bool
     /// Events that are appended in the same transaction, or dropped with this one if it is a repeat.
     package let followers: [RoutedEvent]
+    /// The in-app message that the payload brings. It is registered in the same transaction, unless the event is a
+    /// repeat.
+    package let message: InAppRegistration?
 
     /// `deliveries`: at most one for each destination. `followers`: appended or dropped together with this event.
     package init(
         event: Event, routes: [String], deliveries: [DeliveryOrder], payload: [UInt8]? = nil, variants: [[UInt8]] = [],
         media: MediaWait? = nil, files: [MediaFile] = [], dedupe: Dedupe? = nil, hasLastingID: Bool = false,
-        followers: [RoutedEvent] = []
+        followers: [RoutedEvent] = [], message: InAppRegistration? = nil
     ) {
         self.event = event
         self.routes = routes
@@ -92,13 +96,15 @@ package final class RoutedEvent: Sendable {
         self.dedupe = dedupe
         self.hasLastingID = hasLastingID
         self.followers = followers
+        self.message = message
     }
 
     /// The same event with other deliveries.
     package func with(deliveries: [DeliveryOrder]) -> RoutedEvent {
         RoutedEvent(
             event: event, routes: routes, deliveries: deliveries, payload: payload, variants: variants, media: media,
-            files: files, dedupe: dedupe, hasLastingID: hasLastingID, followers: followers)
+            files: files, dedupe: dedupe, hasLastingID: hasLastingID, followers: followers,
+            message: message)
     }
 
     /// The destinations of the deliveries, in their order.

@@ -1,0 +1,108 @@
+/// One condition of a decision, with the evidence.
+package struct Check: Sendable, Hashable {
+    /// The rule. Events, explanations and errors use the raw value.
+    package enum Code: String, Sendable, Hashable, CaseIterable {
+        case filter, alreadyPending = "already-pending"
+        case scheduleNotStarted = "schedule.not-started", scheduleEnded = "schedule.ended", embargo, moment, timeout
+        case reEligibility = "re-eligibility", walkthroughNotUnique = "walkthrough.not-unique"
+        case limitMessage = "limit.message", limitVendor = "limit.vendor", limitScope = "limit.scope"
+        case interval, priorityLost = "priority-lost", control, paired, paused
+        case screenBlocked = "screen-blocked", screen, slotBusy = "slot-busy", background
+        case orientation, templateUnknown = "template-unknown", imageMissing = "image-missing"
+        case assetPending = "asset-pending", assetFailed = "asset-failed"
+        case stackFull = "stack-full"
+        case label = "inline.label"
+    }
+
+    /// The rule that was checked.
+    package let code: Code
+    /// Whether the candidate passed it.
+    package let ok: Bool
+    /// The condition, in words and numbers; times are milliseconds since 1970.
+    package let expected: String
+    /// The value that was found.
+    package let actual: String
+    /// When the check may pass; nil if time alone does not make it pass.
+    package let until: Instant?
+    /// The rule's origin: a field of the message, a part of the policy, or a vendor.
+    package let source: String
+}
+
+/// A message that an event concerned, and the result.
+package struct Candidate: Sendable, Hashable {
+    /// The outcome for this event; a later event decides anew.
+    package enum Result: String, Sendable, Hashable {
+        /// The offer of this answer, or one that the client still holds.
+        case shown
+        /// Delayed, on the stack or ready; it needs no further event.
+        case waiting
+        /// Cannot be shown for this event.
+        case discarded
+        /// The winner, held back from a member of a control group.
+        case held
+        /// Could be shown, but another message was ranked before it.
+        case lost
+    }
+
+    package let message: MessageID
+    package let revision: Int
+    package var result: Result
+    /// In the order in which they were made.
+    package var checks: [Check]
+}
+
+/// Collects the checks of one candidate. Without an explanation it keeps the verdict only, and builds no text.
+struct CheckList {
+    enum Failure {
+        /// The message is out: no time and no change of the client lets this trigger pass.
+        case permanent
+        /// This event is lost for the message; a later one may pass.
+        case event
+        /// The message waits by itself, and others may be shown before it.
+        case waits
+        /// The message keeps its turn, but cannot be shown now: it is stacked.
+        case screen
+    }
+
+    let explains: Bool
+    private(set) var checks: [Check] = []
+    /// The first failure of each kind.
+    private(set) var permanent: Check.Code?
+    private(set) var event: Check.Code?
+    private(set) var waits: Check.Code?
+    private(set) var screen: Check.Code?
+    /// The latest time of all failures that time cures.
+    private(set) var until: Instant?
+
+    init(explains: Bool) { self.explains = explains }
+
+    /// Whether further checks cannot change the verdict, and no explanation needs them.
+    var isSettled: Bool { !explains && permanent != nil }
+
+    var passes: Bool { permanent == nil && event == nil && waits == nil && screen == nil }
+
+    /// Whether the candidate competes: it passes, or only the screen is not free.
+    var competes: Bool { permanent == nil && event == nil && waits == nil }
+
+    var firstFailure: Check.Code? { permanent ?? event ?? waits ?? screen }
+
+    mutating func check(
+        _ code: Check.Code, _ ok: Bool, else failure: Failure, until: @autoclosure () -> Instant? = nil,
+        _ source: @autoclosure () -> String, expected: @autoclosure () -> String, actual: @autoclosure () -> String
+    ) {
+        if ok && !explains { return }
+        let until = ok ? nil : until()
+        if !ok {
+            if let until { self.until = max(self.until ?? until, until) }
+            switch failure {
+            case .permanent: permanent = permanent ?? code
+            case .event: event = event ?? code
+            case .waits: waits = waits ?? code
+            case .screen: screen = screen ?? code
+            }
+        }
+        guard explains else { return }
+        checks.append(
+            Check(code: code, ok: ok, expected: expected(), actual: actual(), until: until, source: source()))
+    }
+}

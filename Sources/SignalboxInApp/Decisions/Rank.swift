@@ -1,0 +1,49 @@
+/// The total order of candidates, the same on every node and for every order of registration: test sends, blocking
+/// messages, rank with the vendor's offset, due time, newest registration, id.
+struct Rank: Comparable {
+    let isTest: Bool
+    let isBlocking: Bool
+    let rank: Int
+    let due: Instant
+    let registeredAt: Instant
+    let id: MessageID
+
+    init(_ message: Message, due: Instant, _ policy: Policy) {
+        isTest = message.isTest
+        isBlocking = message.isBlocking
+        rank = message.rank + (policy.vendorOffsets[message.vendor] ?? 0)
+        self.due = due
+        registeredAt = message.registeredAt
+        id = message.id
+    }
+
+    /// The better one is less.
+    static func < (left: Rank, right: Rank) -> Bool {
+        if left.isTest != right.isTest { return left.isTest }
+        if left.isBlocking != right.isBlocking { return left.isBlocking }
+        if left.rank != right.rank { return left.rank < right.rank }
+        if left.due != right.due { return left.due < right.due }
+        if left.registeredAt != right.registeredAt { return left.registeredAt > right.registeredAt }
+        return left.id < right.id
+    }
+
+    /// The check of a candidate that lost against `winner`, with the first key in which they differ.
+    func lost(against winner: Rank) -> Check {
+        let (expected, actual): (String, String) =
+            if winner.isTest != isTest {
+                ("a test send", "no test send")
+            } else if winner.isBlocking != isBlocking {
+                ("a blocking message", "not blocking")
+            } else if winner.rank != rank {
+                ("rank below \(winner.rank)", "rank \(rank)")
+            } else if winner.due != due {
+                ("due before \(winner.due)", "due \(due)")
+            } else if winner.registeredAt != registeredAt {
+                ("registered after \(winner.registeredAt)", "registered \(registeredAt)")
+            } else {
+                ("id before \(winner.id)", "id \(id)")
+            }
+        return Check(
+            code: .priorityLost, ok: false, expected: expected, actual: actual, until: nil, source: winner.id)
+    }
+}

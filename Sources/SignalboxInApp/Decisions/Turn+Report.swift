@@ -1,0 +1,148 @@
+// The client's reports. Reference, section 7.3: an accepted report changes the state once, a repeat gets the same
+// answer, a contradicting one is a conflict.
+extension Turn {
+    mutating func report(_ report: Report) throws(ReportFault) {
+        guard state.offers[report.offer]?.device == report.device, report.device == state.device.id else {
+            throw .unknownOffer
+        }
+        sweep()
+        guard var offer = state.offers[report.offer], offer.user == state.user.id else { throw .unknownOffer }
+        if try isRepeat(report, offer) {
+            answer.isRepeat = true
+            return
+        }
+        state.device.lastSeen = now
+        offer.reports.append(report.key)
+        if offer.reports.count > Bounds.reports { offer.reports.removeFirst() }
+        switch report.outcome {
+        case .shown: showed(&offer)
+        case .clicked(let button, let closes):
+            if offer.shownAt == nil { showed(&offer) }
+            click(&offer, button, closes)
+        case .dismissed(let how):
+            if offer.shownAt == nil { showed(&offer) }
+            if offer.state == .shown { finish(offer, .done, how) }
+        case .interrupted: finish(offer, offer.state == .shown ? .done : .discarded, EndReason.interrupted)
+        default: decline(&offer, report.outcome)
+        }
+        afterReport(report, of: offer)
+    }
+
+    /// Whether the report is accepted already. Throws if it contradicts an accepted one.
+    private func isRepeat(_ report: Report, _ offer: Offer) throws(ReportFault) -> Bool {
+        if offer.reports.contains(report.key) { return true }
+        // No client has a message that was held back.
+        if offer.state == .held { throw conflict(.notOffered, offer) }
+        let wasGiven = offer.state == .offered || offer.shownAt != nil || offer.isUnanswered
+        switch report.outcome {
+        case .shown:
+            if offer.shownAt != nil { return true }
+        case .clicked:
+            // A click may arrive after an end that the client did not report.
+            if offer.state == .done && !offer.hasEngineReason { throw conflict(.alreadyEnded, offer) }
+        case .dismissed(let how):
+            if offer.flags.contains(.blocking) && offer.state != .done && wasGiven {
+                throw conflict(.notDismissible, offer)
+            }
+            if offer.state == .done {
+                if offer.reason == how || offer.hasEngineReason || offer.reason == EndReason.click { return true }
+                throw conflict(.alreadyEnded, offer)
+            }
+        case .interrupted:
+            if offer.state == .done || offer.reason == EndReason.interrupted { return true }
+            guard offer.state == .shown || offer.state == .offered else {
+                throw conflict(offer.isGone ? .alreadyEnded : .notOffered, offer)
+            }
+        default:
+            if offer.shownAt != nil { throw conflict(.alreadyShown, offer) }
+            if offer.reason == report.outcome.word || (offer.isGone && offer.isUnanswered) { return true }
+        }
+        if wasGiven { return false }
+        throw conflict(offer.isGone ? .alreadyEnded : .notOffered, offer)
+    }
+
+    private func conflict(_ code: ReportFault.Conflict.Code, _ offer: Offer) -> ReportFault {
+        .conflict(ReportFault.Conflict(code: code, state: offer.state, reason: offer.reason))
+    }
+
+    /// Counts the impression. One that arrives after the lease counts too, because the user has seen it: the offer
+    /// takes the screen if it is free, and is done otherwise.
+    private mutating func showed(_ offer: inout Offer) {
+        var flags: [String] = []
+        let definition = messages[offer.message]
+        if definition == nil { flags.append(EndReason.withdrawn) }
+        if let definition, definition.message.revision != offer.revision { flags.append("revision-changed") }
+        if offer.state != .offered { offer.flags.insert(.late) }
+        let isFree =
+            offer.state == .offered || (offer.state.isPending && holder == nil && state.device.user == offer.user)
+        commit(&offer)
+        offer.shownAt = now
+        offer.leaseUntil = nil
+        offer.until = nil
+        offer.unanswered = 0
+        offer.state = isFree ? .shown : .done
+        offer.reason = isFree ? nil : EndReason.late
+        offer.endedAt = isFree ? nil : now
+        if !isFree && offer.needsScreen { state.device.lastEnd = now }
+        if offer.kind == .walkthrough { state.device.lastWalkthrough = offer.message }
+        put(offer)
+        record(.impression, offer, flags: flags)
+    }
+
+    /// HTML messages report several clicks (Braze, changelog); each is recorded.
+    private mutating func click(_ offer: inout Offer, _ button: String?, _ closes: Bool) {
+        offer.clicks += 1
+        put(offer)
+        record(.clicked, offer, button, flags: offer.clicks > 1 ? ["again"] : [])
+        if closes && offer.state == .shown { finish(offer, .done, EndReason.click) }
+    }
+
+    /// Ends an offer that was not shown, or puts it back on the stack: its reservation is released, and nothing is
+    /// spent.
+    private mutating func decline(_ offer: inout Offer, _ outcome: Report.Outcome) {
+        offer.unanswered = 0
+        release(&offer)
+        if outcome == .later && offer.needsScreen {
+            stack(offer)
+            if var later = state.offers[offer.id], later.state == .waiting {
+                later.reason = outcome.word
+                put(later)
+            }
+        } else {
+            finish(offer, .discarded, outcome.word)
+        }
+    }
+
+    private mutating func afterReport(_ report: Report, of offer: Offer) {
+        guard state.device.user == offer.user, offer.needsScreen else { return }
+        if report.outcome.triesNext { tryNext(offer.runnersUp) }
+        if state.offers[offer.id]?.state == .done { popStack(for: nil) }
+    }
+
+    /// The next message of the same event that passes all checks.
+    private mutating func tryNext(_ messageIDs: [MessageID]) {
+        let live = liveOffers
+        for (index, id) in messageIDs.enumerated() {
+            guard let definition = messages[id], definition.message.delay == 0, live[id] == nil,
+                let list = evaluate(definition, Context(event: nil, triggeredAt: now, offer: nil)), list.passes
+            else { continue }
+            var offer = newOffer(definition, since: now, .ready)
+            offer.runnersUp = Array(messageIDs[(index + 1)...])
+            explain(definition, show(offer, definition, nil), list.checks)
+            return
+        }
+    }
+}
+
+extension Offer {
+    /// Whether a client had the offer and its lease ended without a report.
+    fileprivate var isUnanswered: Bool { unanswered > 0 && shownAt == nil }
+
+    fileprivate var isGone: Bool { state.isEnded }
+
+    /// Whether the engine ended the offer without a report of its end.
+    fileprivate var hasEngineReason: Bool {
+        [EndReason.interrupted, EndReason.replaced, EndReason.late, EndReason.userChanged, EndReason.collapsed]
+            .contains(reason)
+    }
+}

@@ -1,0 +1,134 @@
+// Transitions that time, a change of the user or a change of the client causes. Reference, section 7.3.
+extension Turn {
+    /// Ends leases, delays, waits and displays whose time is over.
+    mutating func sweep() {
+        for offer in deviceOffers {
+            switch offer.state {
+            case .offered:
+                if let until = offer.leaseUntil, until <= now { endLease(offer) }
+            case .shown:
+                if state.device.lastSeen + policy.silence <= now { finish(offer, .done, EndReason.interrupted) }
+            case .triggered, .waiting, .ready: sweepPending(offer)
+            case .done, .discarded, .expired, .held:
+                if (offer.endedAt ?? now) + policy.endedOffers <= now { remove(offer) }
+            }
+        }
+        let ended = state.offers.values.filter { $0.device == state.device.id && $0.state.isEnded }
+        guard ended.count > Bounds.endedOffers else { return }
+        let oldestFirst = ended.sorted { ($0.endedAt ?? 0, $0.id) < ($1.endedAt ?? 0, $1.id) }
+        for offer in oldestFirst.prefix(ended.count - Bounds.endedOffers) { remove(offer) }
+    }
+
+    private mutating func sweepPending(_ offer: Offer) {
+        guard let definition = messages[offer.message] else { return finish(offer, .discarded, EndReason.withdrawn) }
+        let ended = definition.message.hasEnded(at: now, definition.rules)
+        let lapsed = offer.lapse.map { $0 <= now } ?? false
+        if ended || lapsed {
+            // Both are over: the earlier one ended the offer.
+            let lapsedFirst = lapsed && (!ended || offer.lapse ?? now < definition.message.schedule.end ?? now)
+            return finish(offer, .expired, lapsedFirst ? EndReason.timeout : EndReason.scheduleEnded)
+        }
+        guard offer.state == .triggered, offer.due <= now else { return }
+        var due = offer
+        if now - offer.due >= 60_000 { due.flags.insert(.overdue) }
+        let client = state.device.client
+        if client.foreground && !client.isBusy && !client.isBlocked(for: offer.vendor) {
+            due.state = .ready
+            put(due)
+        } else {
+            stack(due)
+        }
+    }
+
+    /// An offer without an answer goes back to the stack once: the client may have missed it.
+    private mutating func endLease(_ offer: Offer) {
+        var offer = offer
+        release(&offer)
+        offer.unanswered += 1
+        if offer.unanswered > 1 || !offer.needsScreen {
+            finish(offer, .discarded, EndReason.noAnswer)
+        } else {
+            stack(offer)
+        }
+    }
+
+    /// Puts an offer on top of the stack, and ends the oldest one beyond ``Bounds/stack``.
+    mutating func stack(_ offer: Offer, until: Instant? = nil) {
+        var offer = offer
+        state.device.lastOrder += 1
+        offer.order = state.device.lastOrder
+        offer.state = .waiting
+        offer.until = until
+        put(offer)
+        let waiting = deviceOffers.filter { $0.state == .waiting }
+        guard waiting.count > Bounds.stack else { return }
+        let oldest = waiting.first { !$0.flags.contains(.blocking) } ?? waiting[0]
+        finish(oldest, .discarded, EndReason.stackFull)
+    }
+
+    /// Ends an offer and records why. The interval begins when a shown message ends.
+    mutating func finish(_ offer: Offer, _ end: Offer.State, _ reason: String) {
+        var offer = offer
+        let wasShown = offer.state == .shown
+        release(&offer)
+        offer.state = end
+        offer.endedAt = now
+        offer.reason = reason
+        offer.runnersUp = []
+        put(offer)
+        if wasShown && offer.needsScreen { state.device.lastEnd = now }
+        switch end {
+        case .done: record(.dismissed, offer, reason)
+        case .expired: record(.expired, offer, reason)
+        default: record(.discarded, offer, reason)
+        }
+    }
+
+    /// Accepts the user and the client's state of a request. A known user follows an anonymous one: the ledger is
+    /// merged and the offers stay, because it is the same person. Any other change ends the offers of the former
+    /// user.
+    mutating func accept(_ client: ClientState, of user: UserID) {
+        let former = state.device.user
+        if let former, former != user {
+            if AnonymousUser.contains(former) && !AnonymousUser.contains(user) {
+                if let anonymous = state.anonymous { merge(anonymous) }
+                // Ended ones too: a late impression counts for the known user.
+                for var offer in deviceOffers where offer.user == former {
+                    offer.user = user
+                    put(offer)
+                }
+            } else {
+                for var offer in deviceOffers where !offer.state.isEnded {
+                    // The client may show it before it knows; the impression is late then.
+                    if offer.state == .offered { offer.unanswered += 1 }
+                    finish(offer, offer.state == .shown ? .done : .discarded, EndReason.userChanged)
+                }
+            }
+        }
+        state.anonymous = nil
+        state.device.user = user
+        state.device.client = client
+        if let visible = client.visible {
+            for offer in deviceOffers where offer.state == .shown && !visible.contains(offer.id) {
+                finish(offer, .done, EndReason.interrupted)
+            }
+        }
+        state.device.lastSeen = now
+    }
+
+    /// Ends pending offers whose message names this event as "unless".
+    mutating func cancel(by event: TriggerEvent) {
+        for offer in deviceOffers where offer.state.isPending {
+            guard let definition = messages[offer.message] else { continue }
+            if definition.message.unless.contains(where: { $0.outcome(of: event, definition.rules) == .matches }) {
+                finish(offer, .discarded, EndReason.unless)
+            }
+        }
+    }
+
+    mutating func beginSession() {
+        state.device.session += 1
+        if state.device.activity.count != 24 { state.device.activity = [Int](repeating: 0, count: 24) }
+        state.device.activity[LocalDay(state.device.client.zone).hour(of: now)] += 1
+    }
+}

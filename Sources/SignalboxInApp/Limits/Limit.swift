@@ -1,0 +1,104 @@
+package import Foundation
+
+/// At most `count` displays in a window. Free while committed plus reserved displays are fewer.
+package struct Limit: Sendable, Hashable {
+    package var owner: Owner
+    package var per: Subject
+    /// Of displays; at least 1.
+    package var count: Int
+    package var window: Window
+    /// Name in the policy, for explanations.
+    package var name: String?
+
+    package init(_ count: Int, _ window: Window, per: Subject = .user, owner: Owner = .message, name: String? = nil) {
+        self.owner = owner
+        self.per = per
+        self.count = count
+        self.window = window
+        self.name = name
+    }
+
+    /// The displays that a limit counts.
+    package enum Owner: Sendable, Hashable {
+        case message
+        case vendor(Vendor)
+        /// Displays of every vendor.
+        case scope
+        /// Displays of messages that name this limit (Airship, "shared constraints").
+        case named(String)
+    }
+
+    /// The owner of the displays that a limit adds up.
+    package enum Subject: String, Sendable, Hashable {
+        case user, device
+        /// Every user together: the cap of a campaign. Only for the owner `message` and the window `lifetime`.
+        case everyone
+    }
+
+    /// The displays that count now, by their time.
+    package enum Window: Sendable, Hashable {
+        /// The session of the device that asks.
+        case session
+        /// A display counts until it is older than the span (Airship: exactly as old still counts).
+        case rolling(Span)
+        /// From midnight to midnight, however long the day is (Braze: calendar days in the user's zone).
+        case day(Zone)
+        /// Calendar weeks from Monday (ISO 8601).
+        case week(Zone)
+        case lifetime
+
+        /// The window of a config: `session`, `day`, `week`, `lifetime`, or nil with the span of a rolling one. Throws
+        /// for any other word: an unknown kind must never count as another one.
+        package init(kind: String?, span: Span? = nil, zone: Zone = .user, at pointer: String) throws(InputFault) {
+            switch (kind, span) {
+            case ("session", nil): self = .session
+            case ("day", nil): self = .day(zone)
+            case ("week", nil): self = .week(zone)
+            case ("lifetime", nil): self = .lifetime
+            case (nil, let span?), ("rolling", let span?): self = .rolling(span)
+            default:
+                throw InputFault(.unknownLimitKind, pointer, "expected session, day, week, lifetime or a duration")
+            }
+        }
+
+        /// The longest time for which a display counts; nil if not bounded by time.
+        var longest: Span? {
+            switch self {
+            case .rolling(let span): span
+            // With an hour of daylight saving.
+            case .day: 25 * 3_600_000
+            case .week: 169 * 3_600_000
+            case .session, .lifetime: nil
+            }
+        }
+    }
+
+    /// The time zone of calendar windows.
+    package enum Zone: Sendable, Hashable {
+        /// The zone that the device reports; UTC for none.
+        case user
+        case fixed(TimeZone)
+    }
+
+    func validate(at pointer: String) throws(InputFault) {
+        guard count >= 1 else { throw InputFault(.outOfRange, pointer + "/count", "at least 1") }
+        if window != .lifetime && count > Bounds.limitCount {
+            throw InputFault(.outOfRange, pointer + "/count", "at most \(Bounds.limitCount) in a window")
+        }
+        if case .rolling(let span) = window, span < 1 {
+            throw InputFault(.outOfRange, pointer + "/window", "at least 1 ms")
+        }
+        if per == .everyone && (owner != .message || window != .lifetime) {
+            throw InputFault(.contradictory, pointer + "/per", "everyone: only of one message, and for its lifetime")
+        }
+    }
+
+    /// The code of a check of this limit. Named limits are limits of the scope.
+    var code: Check.Code {
+        switch owner {
+        case .message: .limitMessage
+        case .vendor: .limitVendor
+        case .scope, .named: .limitScope
+        }
+    }
+}

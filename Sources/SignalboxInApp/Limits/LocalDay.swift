@@ -1,0 +1,47 @@
+import Foundation
+
+/// Calendar days and weeks of a time zone, as numbers that grow by one.
+struct LocalDay {
+    private let zone: TimeZone
+
+    /// UTC for nil.
+    init(_ zone: TimeZone?) { self.zone = zone ?? .gmt }
+
+    /// Days since 1970-01-01 by the zone's calendar.
+    func day(of instant: Instant) -> Int64 {
+        let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(instant) / 1000))
+        return (instant + Int64(offset) * 1000).floored(by: 86_400_000)
+    }
+
+    /// Weeks from Monday. 1970-01-01 was a Thursday.
+    func week(of instant: Instant) -> Int64 { (day(of: instant) + 3).floored(by: 7) }
+
+    func hour(of instant: Instant) -> Int {
+        let offset = zone.secondsFromGMT(for: Date(timeIntervalSince1970: Double(instant) / 1000))
+        let local = instant + Int64(offset) * 1000
+        return Int((local - local.floored(by: 86_400_000) * 86_400_000) / 3_600_000)
+    }
+
+    /// The first instant after `instant` at which `number` has another value, at most `span` later.
+    func change(of number: (Instant) -> Int64, after instant: Instant, within span: Span) -> Instant {
+        let current = number(instant)
+        var (low, high) = (instant, instant + span)
+        while high - low > 1 {
+            let middle = low + (high - low) / 2
+            if number(middle) == current { low = middle } else { high = middle }
+        }
+        return high
+    }
+
+    func nextDay(after instant: Instant) -> Instant { change(of: day, after: instant, within: 49 * 3_600_000) }
+
+    func nextWeek(after instant: Instant) -> Instant { change(of: week, after: instant, within: 193 * 3_600_000) }
+}
+
+extension Int64 {
+    /// The quotient, rounded down for times before 1970 too.
+    fileprivate func floored(by divisor: Int64) -> Int64 {
+        let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
+        return remainder < 0 ? quotient - 1 : quotient
+    }
+}

@@ -1,0 +1,159 @@
+/// The section `inapp` of the config: rules across vendors. The defaults are those of the reference, section 7.1.
+package struct Policy: Sendable, Hashable {
+    /// From the end of the last display on a device to the next one, unless a message has its own.
+    package var interval: Span = 30_000
+    /// Limits across messages: of a vendor, of the scope or shared by name.
+    package var limits: [Limit] = []
+    /// Added to the rank of a vendor's messages; lower is shown first.
+    package var vendorOffsets: [Vendor: Int] = [:]
+    package var exemptions = Exemptions()
+    /// Checked in this order; the first that applies names the check.
+    package var pauses: [Pause] = []
+    /// The first group that covers a message and contains the user holds it back.
+    package var controlGroups: [ControlGroup] = []
+    /// For how long displays are kept. Every window fits into it, so every limit is exact.
+    package var history: Span = 35 * 86_400_000
+    /// A client reports an outcome within this time, or loses the offer.
+    package var lease: Span = 30_000
+    /// A shown message ends after a device has been silent for this time.
+    package var silence: Span = 30 * 60_000
+    /// For how long ended offers are kept to recognise repeated reports.
+    package var endedOffers: Span = 86_400_000
+    /// For how long past triggers are evaluated again for late definitions (Airship: 30 s); 0 is off.
+    package var replay: Span = 0
+    /// Slot names that Granify was given; others get a warning. Empty: not declared.
+    package var slotNames: Set<String> = []
+
+    package init() {}
+
+    /// Messages that the limits of vendors and of the scope spare.
+    package struct Exemptions: Sendable, Hashable {
+        package var vendors: Set<Vendor> = []
+        package var messages: Set<MessageID> = []
+        /// Whether their displays still count for the limits of the others.
+        package var areCounted = false
+
+        package init() {}
+    }
+
+    /// A time or a screen without messages. Slots are spared. Nil and empty mean any.
+    package struct Pause: Sendable, Hashable {
+        package var name: String
+        package var vendors: Set<Vendor> = []
+        package var screens: Set<String> = []
+        package var from: Instant?
+        package var until: Instant?
+
+        package init(_ name: String) { self.name = name }
+
+        func applies(to vendor: Vendor, screen: String?, at now: Instant) -> Bool {
+            (vendors.isEmpty || vendors.contains(vendor)) && (from.map { $0 <= now } ?? true)
+                && (until.map { now < $0 } ?? true) && (screens.isEmpty || screen.map(screens.contains) ?? false)
+        }
+    }
+
+    /// Throws for a limit that is not possible, longer than the history, or named by no limit.
+    package func validate() throws(InputFault) {
+        for (index, limit) in limits.enumerated() {
+            let pointer = "/inapp/limits/\(index)"
+            try limit.validate(at: pointer)
+            if limit.owner == .message {
+                throw InputFault(.contradictory, pointer + "/owner", "limits of a message belong to the message")
+            }
+            if let longest = limit.window.longest, longest > history {
+                throw InputFault(.outOfRange, pointer + "/window", "longer than history")
+            }
+        }
+        for (value, name) in [
+            (interval, "interval"), (replay, "replay"), (lease - 1, "lease"), (silence - 1, "silence"),
+            (history - 86_400_000, "history"),
+        ] where value < 0 { throw InputFault(.outOfRange, "/inapp/" + name, "too short") }
+        for (index, group) in controlGroups.enumerated() where !(0...10_000).contains(group.share) {
+            throw InputFault(.outOfRange, "/inapp/controlGroups/\(index)/share", "0 to 10,000")
+        }
+    }
+
+    /// Throws for limits and control groups that the policy does not have, and windows beyond its history.
+    package func validate(_ message: Message) throws(InputFault) {
+        for (index, name) in message.namedLimits.enumerated()
+        where !limits.contains(where: { $0.owner == .named(name) }) {
+            throw InputFault(.unknownLimit, "/namedLimits/\(index)", "the policy has no limit \(name)")
+        }
+        if let name = message.experiment, !controlGroups.contains(where: { $0.name == name }) {
+            throw InputFault(.unknownGroup, "/experiment", "the policy has no control group \(name)")
+        }
+        for (index, limit) in message.limits.enumerated() {
+            if let longest = limit.window.longest, longest > history {
+                throw InputFault(.outOfRange, "/limits/\(index)/window", "longer than the policy's history")
+            }
+        }
+    }
+
+    func isExempt(_ message: Message) -> Bool {
+        message.isExempt || exemptions.vendors.contains(message.vendor) || exemptions.messages.contains(message.id)
+    }
+
+    /// The limits that a display of this message must respect.
+    func limits(for message: Message) -> [Limit] {
+        if limits.isEmpty || isExempt(message) { return message.limits }
+        return message.limits
+            + limits.filter { limit in
+                switch limit.owner {
+                case .message: false
+                case .vendor(let vendor): vendor == message.vendor
+                case .scope: true
+                case .named(let name): message.namedLimits.contains(name)
+                }
+            }
+    }
+
+    /// The control group that keeps this message from this user, if any.
+    func controlGroup(of message: Message, for user: UserID) -> ControlGroup? {
+        controlGroups.first { $0.covers(message) && $0.contains(user) }
+    }
+}
+
+/// Users who see no message of a group, to measure what the messages change. Membership is a function of group and
+/// user, so it is stable and the same on every node.
+package struct ControlGroup: Sendable, Hashable {
+    /// The messages that a group holds back.
+    package enum Coverage: Sendable, Hashable {
+        /// Synerise's global control group.
+        case everything
+        case vendor(Vendor)
+        /// Messages that name the group as their experiment.
+        case experiment
+    }
+
+    package var name: String
+    /// Another salt draws other members.
+    package var salt: String
+    /// Of 10,000 users.
+    package var share: Int
+    package var coverage: Coverage
+
+    package init(_ name: String, salt: String = "", share: Int, coverage: Coverage = .experiment) {
+        self.name = name
+        self.salt = salt
+        self.share = share
+        self.coverage = coverage
+    }
+
+    func covers(_ message: Message) -> Bool {
+        switch coverage {
+        case .everything: true
+        case .vendor(let vendor): vendor == message.vendor
+        case .experiment: message.experiment == name
+        }
+    }
+
+    /// Whether this user is a member.
+    package func contains(_ user: UserID) -> Bool {
+        var digest = Digest()
+        digest.add(name)
+        digest.add(salt)
+        digest.add(user)
+        // FNV's low bits are weak for short texts; the upper ones decide.
+        return (digest.value >> 20) % 10_000 < UInt64(share)
+    }
+}

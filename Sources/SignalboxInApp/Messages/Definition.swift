@@ -1,0 +1,57 @@
+/// A validated message. A class, because indexes by several triggers share it; it never changes.
+package final class Definition: Sendable {
+    package let message: Message
+    let rules: VendorRules
+    /// Whether a limit of the message counts displays to every user.
+    let hasCampaignLimit: Bool
+
+    /// Throws the first value that is beyond a bound or contradicts another.
+    package init(_ message: Message) throws(InputFault) {
+        try Self.validate(message)
+        self.message = message
+        rules = VendorRules.of(message.vendor)
+        hasCampaignLimit = message.limits.contains { $0.per == .everyone }
+    }
+
+    package var isInline: Bool { message.kind == .inline }
+
+    /// Whether an offer of this message takes its device's screen.
+    package var needsScreen: Bool { !isInline }
+
+    private static func validate(_ message: Message) throws(InputFault) {
+        try InputFault.check(message.id, at: "/id")
+        try InputFault.check(message.vendor, at: "/vendor")
+        guard !message.triggers.isEmpty else { throw InputFault(.empty, "/triggers", "a message needs a trigger") }
+        try validate(message.triggers, at: "/triggers")
+        try validate(message.unless, at: "/unless")
+        try InputFault.check(count: message.limits.count, atMost: Bounds.limitsPerMessage, at: "/limits")
+        for (index, limit) in message.limits.enumerated() { try limit.validate(at: "/limits/\(index)") }
+        try InputFault.check(count: message.namedLimits.count, atMost: Bounds.limitsPerMessage, at: "/namedLimits")
+        guard (0...1000).contains(message.rank) else { throw InputFault(.outOfRange, "/rank", "0 to 1000") }
+        for (value, name) in [
+            (message.delay, "delay"), (message.timeout ?? 0, "timeout"), (message.interval ?? 0, "interval"),
+        ] where !(0...366 * 86_400_000).contains(value) {
+            throw InputFault(.outOfRange, "/" + name, "0 to 366 days")
+        }
+        try InputFault.check(
+            count: message.requirements.assets.count, atMost: Bounds.listElements, at: "/requirements/assets")
+        let hasSlot = message.triggers.contains { if case .slot = $0 { true } else { false } }
+        guard hasSlot == (message.kind == .inline) else {
+            throw InputFault(.contradictory, "/triggers", "inline messages, and only they, have slot triggers")
+        }
+    }
+
+    private static func validate(_ triggers: [MessageTrigger], at pointer: String) throws(InputFault) {
+        try InputFault.check(count: triggers.count, atMost: Bounds.triggersPerMessage, at: pointer)
+        for (index, trigger) in triggers.enumerated() {
+            try trigger.filter?.validate(at: "\(pointer)/\(index)/filter")
+            switch trigger {
+            case .event(let name, _), .screen(let name), .rule(let name):
+                try InputFault.check(name, at: "\(pointer)/\(index)/name")
+            case .messageClick(let message, _): try InputFault.check(message, at: "\(pointer)/\(index)/message")
+            case .slot(let label): try InputFault.check(label.name, at: "\(pointer)/\(index)/name")
+            case .sessionStart, .pushOpen, .purchase, .immediate, .test: break
+            }
+        }
+    }
+}

@@ -1,0 +1,19 @@
+/// A message as the store keeps it: its content and action are in the body, which decisions do not read.
+package struct InAppRegistration: Sendable, Hashable {
+    /// Messages for all devices have no address.
+    package enum Address: Sendable, Hashable { case user(UserID), device(DeviceID) }
+
+    package var id: MessageID
+    /// The message in our own JSON form.
+    package var body: [UInt8]
+    package var address: Address?
+    /// When the last display ends; the message may be removed some time later. Nil for never.
+    package var end: Instant?
+
+    package init(id: MessageID, body: [UInt8], address: Address? = nil, end: Instant? = nil) {
+        self.id = id
+        self.body = body
+        self.address = address
+        self.end = end
+    }
+}

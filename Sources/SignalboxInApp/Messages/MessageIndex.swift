@@ -1,0 +1,97 @@
+/// Active messages by trigger. A decision visits only the messages filed under its event's kind and name.
+package struct MessageIndex: Sendable {
+    private var definitions: [MessageID: Definition] = [:]
+    private var byTrigger: [TriggerKey: [Definition]] = [:]
+
+    package init() {}
+
+    package init(_ definitions: some Sequence<Definition>) {
+        for definition in definitions { register(definition) }
+    }
+
+    /// The effect of a registration.
+    package enum Registration: Sendable, Hashable {
+        case added, replaced
+        /// The index has this revision or a later one; the index is unchanged.
+        case stale
+    }
+
+    /// Adds a message or replaces an earlier revision. Offers keep their history: a waiting one is checked against
+    /// the new revision when its time comes.
+    @discardableResult
+    package mutating func register(_ definition: Definition) -> Registration {
+        let id = definition.message.id
+        let former = definitions[id]
+        if let former {
+            guard former.message.revision < definition.message.revision else { return .stale }
+            withdraw(id)
+        }
+        definitions[id] = definition
+        for key in Set(definition.message.triggers.map(\.key)) { byTrigger[key, default: []].append(definition) }
+        return former == nil ? .added : .replaced
+    }
+
+    /// Removes a message. Waiting offers end as `withdrawn` at their device's next decision; the impression of an
+    /// offer that a client holds still counts.
+    @discardableResult
+    package mutating func withdraw(_ id: MessageID) -> Definition? {
+        guard let definition = definitions.removeValue(forKey: id) else { return nil }
+        for key in Set(definition.message.triggers.map(\.key)) {
+            byTrigger[key]?.removeAll { $0.message.id == id }
+            if byTrigger[key]?.isEmpty == true { byTrigger[key] = nil }
+        }
+        return definition
+    }
+
+    package subscript(id: MessageID) -> Definition? { definitions[id] }
+
+    package var count: Int { definitions.count }
+
+    package var all: some Collection<Definition> { definitions.values }
+
+    /// Each message filed under the event once, in no particular order.
+    func candidates(for event: TriggerEvent) -> [Definition] {
+        if case .show(let id) = event { return definitions[id].map { [$0] } ?? [] }
+        return candidates(for: TriggerKey.all(for: event))
+    }
+
+    func candidates(for keys: [TriggerKey]) -> [Definition] {
+        let lists = keys.compactMap { byTrigger[$0] }
+        guard lists.count > 1 else { return lists.first ?? [] }
+        var seen: Set<MessageID> = []
+        return lists.joined().filter { seen.insert($0.message.id).inserted }
+    }
+}
+
+/// The messages of one decision: the index that all devices share, and the few that are addressed to this device or
+/// user, which the store loads with their rows.
+package struct ActiveMessages: Sendable {
+    package var shared: MessageIndex
+    package var addressed: MessageIndex
+
+    package init(_ shared: MessageIndex, addressed: MessageIndex = MessageIndex()) {
+        self.shared = shared
+        self.addressed = addressed
+    }
+
+    package subscript(id: MessageID) -> Definition? { addressed[id] ?? shared[id] }
+
+    func candidates(for event: TriggerEvent) -> [Definition] {
+        Self.merge(addressed.candidates(for: event), shared.candidates(for: event))
+    }
+
+    func candidates(for keys: [TriggerKey]) -> [Definition] {
+        Self.merge(addressed.candidates(for: keys), shared.candidates(for: keys))
+    }
+
+    private static func merge(_ addressed: [Definition], _ shared: [Definition]) -> [Definition] {
+        guard !addressed.isEmpty else { return shared }
+        let ids = Set(addressed.map(\.message.id))
+        return addressed + shared.filter { !ids.contains($0.message.id) }
+    }
+
+    /// The messages whose campaign tally a decision about this event may read, for the store to load.
+    package func tallies(for event: TriggerEvent) -> [MessageID] {
+        candidates(for: event).filter(\.hasCampaignLimit).map(\.message.id)
+    }
+}

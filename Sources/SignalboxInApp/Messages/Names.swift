@@ -1,0 +1,49 @@
+/// Milliseconds since 1970 UTC, by the server's clock. The time of a device is never one.
+package typealias Instant = Int64
+
+/// A length of time in milliseconds.
+package typealias Span = Int64
+
+package typealias MessageID = String
+/// Unguessable: a client reports with it.
+package typealias OfferID = String
+package typealias DeviceID = String
+package typealias UserID = String
+/// The vendor's name in lower case, as in events: `braze`, `synerise`.
+package typealias Vendor = String
+
+/// Bounds of one input. A value beyond its bound is rejected with a code; the engine never truncates.
+package enum Bounds {
+    /// Bytes of UTF-8 of an id, a name or a keyword.
+    package static let nameLength = 256
+    /// Bytes of UTF-8 of a property's text or a pattern.
+    package static let textLength = 1024
+    /// Of one event.
+    package static let properties = 100
+    package static let listElements = 100
+    package static let triggersPerMessage = 50
+    package static let filterGroups = 50
+    package static let conditionsPerGroup = 50
+    package static let limitsPerMessage = 20
+    /// Instructions of one compiled text pattern.
+    package static let patternSize = 500
+    /// Of a limit with a window. The history keeps every display of the window, so each such limit is exact.
+    package static let limitCount = 1000
+    package static let labelsPerPage = 200
+    /// Waiting messages of one device; a further one ends the oldest.
+    package static let stack = 20
+    /// Delayed messages of one device.
+    package static let delayed = 50
+    /// Trigger ids that a device's row keeps to recognise repeats.
+    package static let answers = 32
+    /// Past triggers that a device's row keeps for late definitions (Airship: at most 100).
+    package static let replayedTriggers = 20
+    /// Ended offers of one device that are kept to recognise repeats.
+    package static let endedOffers = 50
+    /// Reports that an offer's row keeps to recognise repeats.
+    package static let reports = 16
+    /// Candidates that an explanation lists.
+    package static let explained = 500
+    /// History rows of one user or device before displays of one message are merged.
+    package static let history = 512
+}

@@ -1,0 +1,124 @@
+/// The user's row. Its displays and totals are rows of their own.
+package struct UserState: Sendable, Hashable {
+    package var id: UserID
+    /// The greatest time of a decision about this user; no later decision happens before it.
+    package var lastNow: Instant = 0
+    package var ledger = Ledger()
+
+    package init(id: UserID) { self.id = id }
+}
+
+/// The device's row. Its displays and totals are rows of their own.
+package struct DeviceState: Sendable, Hashable {
+    package var id: DeviceID
+    /// The user of the last request.
+    package var user: UserID?
+    package var lastNow: Instant = 0
+    /// The last request of the device, reports included.
+    package var lastSeen: Instant = 0
+    /// Sessions begun so far.
+    package var session: Int = 0
+    /// As last reported.
+    package var client = ClientState(foreground: false)
+    /// End of the last display; nil before the first.
+    package var lastEnd: Instant?
+    /// The last walkthrough shown; only another one is unique (Synerise).
+    package var lastWalkthrough: MessageID?
+    /// Greatest place on the stack so far.
+    package var lastOrder: Int = 0
+    /// The last decision about a trigger: late definitions are newer.
+    package var lastDecision: Instant = 0
+    /// Sessions begun by local hour, 24 counters, or empty before the first.
+    package var activity: [Int] = []
+    /// Answered triggers, oldest first, at most ``Bounds/answers``.
+    package var answers: [AnsweredTrigger] = []
+    /// Triggers that late definitions may still match, oldest first.
+    package var recent: [PastTrigger] = []
+    package var ledger = Ledger()
+
+    package init(id: DeviceID) { self.id = id }
+
+    /// A trigger that was answered, with its offer if there was one.
+    package struct AnsweredTrigger: Sendable, Hashable {
+        package var key: String
+        package var offer: OfferID?
+
+        package init(key: String, offer: OfferID?) {
+            self.key = key
+            self.offer = offer
+        }
+    }
+
+    /// A trigger within the policy's replay time.
+    package struct PastTrigger: Sendable, Hashable {
+        package var event: TriggerEvent
+        package var at: Instant
+
+        package init(event: TriggerEvent, at: Instant) {
+            self.event = event
+            self.at = at
+        }
+    }
+}
+
+/// Committed and reserved displays of one campaign to every user.
+package struct Tally: Sendable, Hashable {
+    package var committed: Int
+    package var reserved: Int
+
+    package init(committed: Int = 0, reserved: Int = 0) {
+        self.committed = committed
+        self.reserved = reserved
+    }
+}
+
+/// The rows that one decision reads.
+package struct InAppState: Sendable, Hashable {
+    package var user: UserState
+    package var device: DeviceState
+    /// Every kept offer of the device, and the offered ones of the user on other devices.
+    package var offers: [OfferID: Offer]
+    /// The ledger of the device's anonymous user, if the user of the request is known and the device's last one was
+    /// not (``AnonymousUser``).
+    package var anonymous: Ledger?
+    /// Of the messages that ``ActiveMessages/tallies(for:)`` names and of the device's offers; missing ones are zero.
+    package var tallies: [MessageID: Tally]
+
+    package init(
+        user: UserState, device: DeviceState, offers: [Offer] = [], anonymous: Ledger? = nil,
+        tallies: [MessageID: Tally] = [:]
+    ) {
+        self.user = user
+        self.device = device
+        self.offers = Dictionary(offers.map { ($0.id, $0) }, uniquingKeysWith: { $1 })
+        self.anonymous = anonymous
+        self.tallies = tallies
+    }
+}
+
+/// The user of a device that names none. The prefix is reserved: a known user must not have it.
+package enum AnonymousUser {
+    package static func id(on device: DeviceID) -> UserID { "anonymous:" + device }
+
+    package static func contains(_ user: UserID) -> Bool { user.hasPrefix("anonymous:") }
+}
+
+/// One row to write. The changes of a decision belong in one commit, which is applied once.
+package enum RowChange: Sendable, Hashable {
+    /// The owner of a ledger's rows.
+    package enum Subject: Sendable, Hashable { case user(UserID), device(DeviceID) }
+
+    /// `lastNow` only; displays and totals are changes of their own.
+    case user(UserID, lastNow: Instant)
+    /// Every column except the ledger.
+    case device(DeviceState)
+    case offer(Offer)
+    case removeOffer(OfferID)
+    /// Inserts or replaces by subject and offer.
+    case display(Subject, Ledger.Display)
+    case removeDisplay(Subject, OfferID)
+    /// Inserts or replaces by subject and key.
+    case total(Subject, Ledger.Key, Ledger.Total)
+    /// Adds to the campaign's row, which devices share.
+    case tally(MessageID, committed: Int, reserved: Int)
+}

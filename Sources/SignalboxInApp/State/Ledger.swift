@@ -1,0 +1,209 @@
+import Foundation
+
+/// The displays of one user or of one device: what limits and re-eligibility count. Displays of the policy's history
+/// are kept one by one, so a changed limit reads them again; totals are kept without an end.
+package struct Ledger: Sendable, Hashable {
+    /// One impression, or several of one message in one session merged at the time of the last.
+    package struct Display: Sendable, Hashable {
+        package var offer: OfferID
+        package var at: Instant
+        package var message: MessageID
+        package var vendor: Vendor
+        package var device: DeviceID
+        /// The device's session in which it was offered.
+        package var session: Int
+        package var namedLimits: [String] = []
+        /// Counts for its own message only.
+        package var isExempt = false
+        /// More than one after a merge.
+        package var count: Int = 1
+
+        package init(
+            offer: OfferID, at: Instant, message: MessageID, vendor: Vendor, device: DeviceID, session: Int,
+            namedLimits: [String] = [], isExempt: Bool = false, count: Int = 1
+        ) {
+            self.offer = offer
+            self.at = at
+            self.message = message
+            self.vendor = vendor
+            self.device = device
+            self.session = session
+            self.namedLimits = namedLimits
+            self.isExempt = isExempt
+            self.count = count
+        }
+    }
+
+    /// The displays that a total adds up.
+    package enum Key: Sendable, Hashable {
+        case message(MessageID), vendor(Vendor), scope, named(String)
+    }
+
+    /// All displays since the first, and the time of the last.
+    package struct Total: Sendable, Hashable {
+        package var count: Int
+        package var last: Instant
+
+        package init(count: Int, last: Instant) {
+            self.count = count
+            self.last = last
+        }
+    }
+
+    /// Oldest first; by offer among equal times.
+    package var displays: [Display]
+    package var totals: [Key: Total]
+
+    package init(displays: [Display] = [], totals: [Key: Total] = [:]) {
+        self.displays = displays.sorted { ($0.at, $0.offer) < ($1.at, $1.offer) }
+        self.totals = totals
+    }
+
+    /// The totals that a display counts in.
+    static func keys(of display: Display) -> [Key] {
+        if display.isExempt { return [.message(display.message)] }
+        return [.message(display.message), .vendor(display.vendor), .scope] + display.namedLimits.map(Key.named)
+    }
+
+    /// Inserts a display at its time; a late one may be older than others. Without effect if its offer is there.
+    mutating func add(_ display: Display) {
+        guard !displays.contains(where: { $0.offer == display.offer }) else { return }
+        let place = displays.lastIndex { ($0.at, $0.offer) < (display.at, display.offer) }.map { $0 + 1 } ?? 0
+        displays.insert(display, at: place)
+        for key in Self.keys(of: display) {
+            let total = totals[key]
+            totals[key] = Total(
+                count: (total?.count ?? 0) + display.count, last: max(total?.last ?? display.at, display.at))
+        }
+    }
+
+    /// Removes displays before an instant and merges the oldest ones of one message and session beyond
+    /// ``Bounds/history`` rows. A merged display counts from its last time, so a limit may open late, never early.
+    /// Returns the offers whose rows are gone, and the displays whose rows changed.
+    mutating func prune(before instant: Instant) -> (removed: [OfferID], changed: [Display]) {
+        let old = displays.prefix { $0.at < instant }.map(\.offer)
+        displays.removeFirst(old.count)
+        guard displays.count > Bounds.history else { return (old, []) }
+        var removed = old
+        var changed: [OfferID: Display] = [:]
+        var index = 0
+        while displays.count > Bounds.history * 3 / 4, index < displays.count {
+            let display = displays[index]
+            let later = displays[(index + 1)...].firstIndex {
+                $0.message == display.message && $0.device == display.device && $0.session == display.session
+                    && $0.isExempt == display.isExempt && $0.namedLimits == display.namedLimits
+            }
+            guard let later else {
+                index += 1
+                continue
+            }
+            displays[later].count += display.count
+            changed[displays[later].offer] = displays[later]
+            changed[display.offer] = nil
+            removed.append(display.offer)
+            displays.remove(at: index)
+        }
+        return (removed, Array(changed.values))
+    }
+
+    /// Adds another ledger of the same person. Never resets: displays are united by offer, and a total is at least
+    /// that of each side and grows by each display that was missing. Repeating it changes nothing.
+    mutating func merge(_ other: Ledger) -> (displays: [Display], totals: [Key]) {
+        let known = Set(displays.map(\.offer))
+        let missing = other.displays.filter { !known.contains($0.offer) }
+        for display in missing { add(display) }
+        var keys = Set(missing.flatMap(Self.keys))
+        for (key, total) in other.totals {
+            let mine = totals[key]
+            let merged = Total(
+                count: max(mine?.count ?? 0, total.count), last: max(mine?.last ?? total.last, total.last))
+            if merged != mine {
+                totals[key] = merged
+                keys.insert(key)
+            }
+        }
+        return (missing, Array(keys))
+    }
+}
+
+extension Ledger {
+    /// Displays that a limit counts at this time, oldest first. Not for `lifetime`.
+    func counted(by limit: Limit, _ message: MessageID, _ context: WindowContext) -> [Display] {
+        displays.filter { limit.counts($0, message) && context.contains($0, limit.window) }
+    }
+
+    /// The number of displays that a limit counts at this time.
+    func count(by limit: Limit, _ message: MessageID, _ context: WindowContext) -> Int {
+        var count = 0
+        for index in displays.indices
+        where limit.counts(displays[index], message) && context.contains(displays[index], limit.window) {
+            count += displays[index].count
+        }
+        return count
+    }
+
+    /// The total of a limit's owner.
+    func total(of limit: Limit, _ message: MessageID) -> Int {
+        let key: Key =
+            switch limit.owner {
+            case .message: .message(message)
+            case .vendor(let vendor): .vendor(vendor)
+            case .scope: .scope
+            case .named(let name): .named(name)
+            }
+        return totals[key]?.count ?? 0
+    }
+}
+
+extension Limit {
+    func counts(_ display: Ledger.Display, _ message: MessageID) -> Bool {
+        switch owner {
+        case .message: display.message == message
+        case .vendor(let vendor): display.vendor == vendor && !display.isExempt
+        case .scope: !display.isExempt
+        case .named(let name): display.namedLimits.contains(name) && !display.isExempt
+        }
+    }
+}
+
+/// The time, session and zone in which windows are judged.
+struct WindowContext {
+    let now: Instant
+    let device: DeviceID
+    let session: Int
+    let zone: TimeZone?
+
+    func contains(_ display: Ledger.Display, _ window: Limit.Window) -> Bool {
+        switch window {
+        case .lifetime: true
+        case .session: display.device == device && display.session == session
+        case .rolling(let span): now - display.at <= span
+        case .day(let zone): days(zone).day(of: display.at) == days(zone).day(of: now)
+        case .week(let zone): days(zone).week(of: display.at) == days(zone).week(of: now)
+        }
+    }
+
+    func days(_ zone: Limit.Zone) -> LocalDay {
+        switch zone {
+        case .user: LocalDay(self.zone)
+        case .fixed(let zone): LocalDay(zone)
+        }
+    }
+
+    /// When a window that is full of these displays, of which `free` must leave it, has a place again; nil if only a
+    /// new session or no time at all frees one.
+    func opens(_ window: Limit.Window, _ displays: [Ledger.Display], leaving free: Int) -> Instant? {
+        switch window {
+        case .lifetime, .session: return nil
+        case .day(let zone): return days(zone).nextDay(after: now)
+        case .week(let zone): return days(zone).nextWeek(after: now)
+        case .rolling(let span):
+            var left = free
+            for display in displays {
+                left -= display.count
+                if left <= 0 { return display.at + span + 1 }
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+
+/// Conditions on an event's properties: every group must hold, and a group holds if one of its conditions does (Braze,
+/// `property_filters`). Values that cannot be compared do not match.
+package struct Filter: Sendable, Hashable {
+    package var groups: [[Condition]]
+
+    package init(_ groups: [[Condition]]) { self.groups = groups }
+
+    /// A comparison with one property.
+    package struct Condition: Sendable, Hashable {
+        package var property: String
+        package var comparison: Comparison
+        /// Braze's `property_type`: a value of another type neither exists nor is absent.
+        package var type: PropertyValue.Kind?
+
+        package init(_ property: String, _ comparison: Comparison, type: PropertyValue.Kind? = nil) {
+            self.property = property
+            self.comparison = comparison
+            self.type = type
+        }
+    }
+
+    /// How a property is compared. Numbers compare with numbers only, texts with texts only.
+    package enum Comparison: Sendable, Hashable {
+        case equals(PropertyValue)
+        /// False for an absent value and for one of another type (Braze Roku; OneSignal and CleverTap agree).
+        case notEquals(PropertyValue)
+        case greaterThan(Double), atLeast(Double), lessThan(Double), atMost(Double)
+        case oneOf([PropertyValue]), noneOf([PropertyValue])
+        /// A list that holds each of these values.
+        case containsAll([PropertyValue])
+        /// Searches, ignoring case (Braze; Android matched whole strings until 8.1.0).
+        case matches(TextPattern), notMatches(TextPattern)
+        case exists, notExists
+        case before(Instant), after(Instant)
+        /// A comparison that the engine does not know, such as Braze's polygons. Never matches.
+        case unsupported(String)
+    }
+
+    /// The result, with the place of a failure.
+    package enum Outcome: Sendable, Hashable {
+        case matches
+        case otherEvent
+        /// Index of the first group that does not hold.
+        case fails(group: Int)
+        /// Braze's rule: an event without properties matches no filter.
+        case noProperties
+    }
+
+    /// `strict`: Braze's rule for events without properties.
+    package func outcome(of properties: [String: PropertyValue]?, strict: Bool) -> Outcome {
+        if groups.isEmpty { return .matches }
+        if strict && properties == nil { return .noProperties }
+        let values = properties ?? [:]
+        for (index, group) in groups.enumerated() where !group.contains(where: { $0.holds(for: values[$0.property]) }) {
+            return .fails(group: index)
+        }
+        return .matches
+    }
+
+    func validate(at pointer: String) throws(InputFault) {
+        try InputFault.check(count: groups.count, atMost: Bounds.filterGroups, at: pointer)
+        for (index, group) in groups.enumerated() {
+            try InputFault.check(count: group.count, atMost: Bounds.conditionsPerGroup, at: "\(pointer)/\(index)")
+            for (place, condition) in group.enumerated() {
+                try condition.validate(at: "\(pointer)/\(index)/\(place)")
+            }
+        }
+    }
+}
+
+extension Filter.Condition {
+    func holds(for value: PropertyValue?) -> Bool {
+        if case .notExists = comparison { return value == nil }
+        guard let value, type == nil || type == value.kind || (type == .date && value.instant != nil) else {
+            return false
+        }
+        switch comparison {
+        case .exists: return true
+        case .notExists, .unsupported: return false
+        case .equals(let other): return value == other
+        case .notEquals(let other): return value.kind == other.kind && value != other
+        case .oneOf(let list): return list.contains(value)
+        case .noneOf(let list): return !list.contains(value) && list.allSatisfy { $0.kind == value.kind }
+        case .containsAll(let list):
+            guard case .list(let elements) = value else { return false }
+            return list.allSatisfy(elements.contains)
+        case .greaterThan, .atLeast, .lessThan, .atMost: return comparesNumber(value)
+        case .matches, .notMatches: return comparesText(value)
+        case .before(let time): return value.instant.map { $0 < time } ?? false
+        case .after(let time): return value.instant.map { $0 > time } ?? false
+        }
+    }
+
+    private func comparesNumber(_ value: PropertyValue) -> Bool {
+        guard case .number(let number) = value else { return false }
+        return switch comparison {
+        case .greaterThan(let bound): number > bound
+        case .atLeast(let bound): number >= bound
+        case .lessThan(let bound): number < bound
+        case .atMost(let bound): number <= bound
+        default: false
+        }
+    }
+
+    private func comparesText(_ value: PropertyValue) -> Bool {
+        guard case .text(let text) = value else { return false }
+        return switch comparison {
+        case .matches(let pattern): pattern.isFound(in: text)
+        case .notMatches(let pattern): !pattern.isFound(in: text)
+        default: false
+        }
+    }
+
+    func validate(at pointer: String) throws(InputFault) {
+        try InputFault.check(property, at: pointer + "/property")
+        switch comparison {
+        case .equals(let value), .notEquals(let value): try InputFault.check(value, at: pointer)
+        case .oneOf(let values), .noneOf(let values), .containsAll(let values):
+            try InputFault.check(.list(values), at: pointer)
+        default: break
+        }
+    }
+}
+
+extension PropertyValue {
+    /// A date, or a text in RFC 3339 with or without a fraction.
+    var instant: Instant? {
+        switch self {
+        case .date(let instant): return instant
+        case .text(let text):
+            let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
+            guard let date = try? style.parse(text) else { return nil }
+            return Instant((date.timeIntervalSince1970 * 1000).rounded())
+        case .boolean, .number, .list: return nil
+        }
+    }
+}

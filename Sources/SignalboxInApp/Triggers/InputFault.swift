@@ -1,0 +1,80 @@
+/// The reason why a request, a message or a policy is rejected.
+package struct InputFault: Error, Sendable, Hashable {
+    /// Stable; error responses and config diagnostics use the raw value.
+    package enum Code: String, Sendable, Hashable {
+        case empty, tooLong = "too-long", tooMany = "too-many", nested, outOfRange = "out-of-range"
+        case unknownLimitKind = "unknown-limit-kind", unknownLimit = "unknown-limit", unknownGroup = "unknown-group"
+        case unknownZone = "unknown-zone"
+        case badPattern = "bad-pattern", contradictory
+    }
+
+    package let code: Code
+    /// JSON Pointer into the request, the message or the section `inapp`.
+    package let pointer: String
+    /// The allowed values, or the wrong one.
+    package let detail: String
+
+    init(_ code: Code, _ pointer: String, _ detail: String) {
+        self.code = code
+        self.pointer = pointer
+        self.detail = detail
+    }
+
+    static func check(_ name: String, at pointer: String) throws(InputFault) {
+        guard !name.isEmpty else { throw InputFault(.empty, pointer, "must not be empty") }
+        try check(name, atMost: Bounds.nameLength, at: pointer)
+    }
+
+    /// Of a known user.
+    static func check(user: UserID, at pointer: String) throws(InputFault) {
+        try check(user, at: pointer)
+        guard !AnonymousUser.contains(user) else { throw InputFault(.contradictory, pointer, "a reserved prefix") }
+    }
+
+    static func check(_ text: String, atMost length: Int, at pointer: String) throws(InputFault) {
+        guard text.utf8.count <= length else { throw InputFault(.tooLong, pointer, "more than \(length) bytes") }
+    }
+
+    static func check(count: Int, atMost most: Int, at pointer: String) throws(InputFault) {
+        guard count <= most else {
+            throw InputFault(.tooMany, pointer, "\(count) elements, at most \(most) are allowed")
+        }
+    }
+
+    static func check(_ properties: [String: PropertyValue], at pointer: String) throws(InputFault) {
+        try check(count: properties.count, atMost: Bounds.properties, at: pointer)
+        for (key, value) in properties {
+            let place = pointer + "/" + key.replacing("~", with: "~0").replacing("/", with: "~1")
+            try check(key, at: pointer)
+            try check(value, at: place)
+        }
+    }
+
+    static func check(_ value: PropertyValue, at pointer: String, inList: Bool = false) throws(InputFault) {
+        switch value {
+        case .text(let text): try check(text, atMost: Bounds.textLength, at: pointer)
+        case .list(let elements):
+            guard !inList else { throw InputFault(.nested, pointer, "a list inside a list") }
+            try check(count: elements.count, atMost: Bounds.listElements, at: pointer)
+            for (index, element) in elements.enumerated() {
+                try check(element, at: "\(pointer)/\(index)", inList: true)
+            }
+        case .boolean, .number, .date: break
+        }
+    }
+}
+
+/// FNV-1a over texts, 64 bits, the same on every node. Not for secrets.
+struct Digest {
+    private(set) var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    mutating func add(_ text: String) {
+        for byte in text.utf8 { add(byte) }
+        // Separates the parts: 0xff is not part of UTF-8.
+        add(0xff)
+    }
+
+    private mutating func add(_ byte: UInt8) {
+        value = (value ^ UInt64(byte)) &* 0x100_0000_01b3
+    }
+}

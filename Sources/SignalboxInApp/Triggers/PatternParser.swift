@@ -1,0 +1,208 @@
+/// Compiles the source of a ``TextPattern``.
+struct PatternParser {
+    private typealias Instruction = TextPattern.Instruction
+    private typealias ScalarClass = TextPattern.ScalarClass
+
+    private let source: [Unicode.Scalar]
+    private var position = 0
+    private var depth = 0
+
+    init(_ source: String) { self.source = Array(source.unicodeScalars) }
+
+    mutating func program() throws(InputFault) -> [TextPattern.Instruction] {
+        let body = try alternatives()
+        guard position == source.count else { throw fault("unexpected )") }
+        return try bounded(body + [.match])
+    }
+
+    private func fault(_ detail: String) -> InputFault {
+        InputFault(.badPattern, "", "\(detail) at character \(position + 1)")
+    }
+
+    private func bounded(_ code: [Instruction]) throws(InputFault) -> [Instruction] {
+        guard code.count <= Bounds.patternSize else { throw fault("pattern too large") }
+        return code
+    }
+
+    private var next: Unicode.Scalar? { position < source.count ? source[position] : nil }
+
+    private mutating func accept(_ scalar: Unicode.Scalar) -> Bool {
+        guard next == scalar else { return false }
+        position += 1
+        return true
+    }
+
+    private mutating func alternatives() throws(InputFault) -> [Instruction] {
+        var code = try sequence()
+        while accept("|") {
+            let other = try sequence()
+            // split to either, jump over the other: targets are relative to the start, see `shifted`.
+            code = try bounded(
+                [.split(1, code.count + 2)] + shifted(code, by: 1) + [.jump(code.count + 2 + other.count)]
+                    + shifted(other, by: code.count + 2))
+        }
+        return code
+    }
+
+    private func shifted(_ code: [Instruction], by offset: Int) -> [Instruction] {
+        code.map { instruction in
+            switch instruction {
+            case .split(let first, let second): .split(first + offset, second + offset)
+            case .jump(let target): .jump(target + offset)
+            case .scalar, .assert, .match: instruction
+            }
+        }
+    }
+
+    private mutating func sequence() throws(InputFault) -> [Instruction] {
+        var code: [Instruction] = []
+        while let scalar = next, scalar != "|", scalar != ")" {
+            let atom = try atom()
+            let repeated = try repetitions(of: atom)
+            code = try bounded(code + shifted(repeated, by: code.count))
+        }
+        return code
+    }
+
+    private mutating func atom() throws(InputFault) -> [Instruction] {
+        let scalar = source[position]
+        position += 1
+        switch scalar {
+        case "(": return try group()
+        case "[": return [.scalar(try set())]
+        case ".": return [.scalar(.notNewline)]
+        case "^": return [.assert(.start)]
+        case "$": return [.assert(.end)]
+        case "\\": return [try escape()]
+        case "*", "+", "?": throw fault("quantifier without an operand")
+        default: return [.scalar(ScalarClass(ranges: [Self.single(scalar)]))]
+        }
+    }
+
+    private static func single(_ scalar: Unicode.Scalar) -> ClosedRange<UInt32> {
+        let value = TextPattern.fold(scalar)
+        return value...value
+    }
+
+    private mutating func group() throws(InputFault) -> [Instruction] {
+        if accept("?"), !accept(":") { throw fault("look-around and named groups are not supported") }
+        guard depth < 50 else { throw fault("groups nested too deep") }
+        depth += 1
+        defer { depth -= 1 }
+        let code = try alternatives()
+        guard accept(")") else { throw fault("missing )") }
+        return code
+    }
+
+    private mutating func escape() throws(InputFault) -> Instruction {
+        guard let scalar = next else { throw fault("incomplete escape") }
+        if let assertion: TextPattern.Assertion = scalar == "b" ? .boundary : scalar == "B" ? .noBoundary : nil {
+            position += 1
+            return .assert(assertion)
+        }
+        return .scalar(try escapedClass())
+    }
+
+    private mutating func escapedClass() throws(InputFault) -> ScalarClass {
+        guard let scalar = next else { throw fault("incomplete escape") }
+        position += 1
+        func negated(_ set: ScalarClass) -> ScalarClass { ScalarClass(ranges: set.ranges, isNegated: true) }
+        switch scalar {
+        case "d": return .digit
+        case "D": return negated(.digit)
+        case "w": return .word
+        case "W": return negated(.word)
+        case "s": return .space
+        case "S": return negated(.space)
+        case "t": return ScalarClass(ranges: [9...9])
+        case "n": return ScalarClass(ranges: [10...10])
+        case "r": return ScalarClass(ranges: [13...13])
+        default:
+            guard scalar.isASCII, !scalar.properties.isAlphabetic, !scalar.properties.numericType.isDigit else {
+                throw fault("unknown escape or back reference")
+            }
+            return ScalarClass(ranges: [Self.single(scalar)])
+        }
+    }
+
+    private mutating func set() throws(InputFault) -> ScalarClass {
+        var set = ScalarClass(isNegated: accept("^"))
+        repeat {
+            guard let scalar = next else { throw fault("missing ]") }
+            if accept("\\") {
+                let escaped = try escapedClass()
+                guard !escaped.isNegated else { throw fault("a negated class inside a set is not supported") }
+                set.ranges += escaped.ranges
+                continue
+            }
+            position += 1
+            guard next == "-", position + 1 < source.count, source[position + 1] != "]" else {
+                set.ranges.append(Self.single(scalar))
+                continue
+            }
+            let last = source[position + 1]
+            position += 2
+            let (low, high) = (TextPattern.fold(scalar), TextPattern.fold(last))
+            guard low <= high else { throw fault("range out of order") }
+            set.ranges.append(low...high)
+        } while !accept("]")
+        return set
+    }
+
+    private mutating func repetitions(of atom: [Instruction]) throws(InputFault) -> [Instruction] {
+        var code = atom
+        while let bounds = try quantifier() {
+            code = try repeated(code, bounds)
+            // A search asks only whether there is a match, so a lazy quantifier equals its greedy one.
+            _ = accept("?")
+            if next == "+" { throw fault("possessive quantifiers are not supported") }
+        }
+        return code
+    }
+
+    private mutating func quantifier() throws(InputFault) -> (Int, Int?)? {
+        if accept("*") { return (0, nil) }
+        if accept("+") { return (1, nil) }
+        if accept("?") { return (0, 1) }
+        guard accept("{") else { return nil }
+        let least = try number()
+        var most: Int? = least
+        if accept(",") { most = next == "}" ? nil : try number() }
+        guard accept("}"), most.map({ $0 >= least }) ?? true else { throw fault("bad repetition") }
+        return (least, most)
+    }
+
+    private mutating func number() throws(InputFault) -> Int {
+        var value: Int?
+        while let scalar = next, ("0"..."9").contains(scalar) {
+            value = min((value ?? 0) * 10 + Int(scalar.value - 0x30), Bounds.patternSize)
+            position += 1
+        }
+        guard let value else { throw fault("bad repetition") }
+        return value
+    }
+
+    private func repeated(_ atom: [Instruction], _ bounds: (least: Int, most: Int?)) throws(InputFault) -> [Instruction]
+    {
+        var code: [Instruction] = []
+        let copies = max(bounds.least, bounds.most ?? bounds.least)
+        guard copies * max(atom.count, 1) <= Bounds.patternSize else { throw fault("pattern too large") }
+        for _ in 0..<bounds.least { code += shifted(atom, by: code.count) }
+        guard let most = bounds.most else {
+            let start = code.count
+            code.append(.split(start + 1, start + atom.count + 2))
+            code += shifted(atom, by: start + 1)
+            return try bounded(code + [.jump(start)])
+        }
+        for _ in bounds.least..<most {
+            let start = code.count
+            code.append(.split(start + 1, start + 1 + atom.count))
+            code += shifted(atom, by: start + 1)
+        }
+        return try bounded(code)
+    }
+}
+
+extension Optional<Unicode.NumericType> {
+    fileprivate var isDigit: Bool { self != nil }
+}

@@ -1,0 +1,100 @@
+package import SignalboxInApp
+package import SignalboxNotification
+
+/// Keeps in-app messages, and the rows that decisions about them read and write.
+package protocol InAppStore: StoreStatus {
+    /// Runs a decision over the rows of a device and its user, and commits its changes and events in the commit that
+    /// other requests share. Decisions never overlap. Returns the result of the step that was committed.
+    ///
+    /// `tallies`: the campaigns whose tallies the decision may read, besides those of the device's offers.
+    /// `step` runs on a thread of the store and must not block. It may run again if its commit failed together with
+    /// others, so it must be a function of the rows.
+    func decide<Result: Sendable>(
+        about subject: InAppSubject, tallies: [MessageID], _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>
+    ) async throws(StoreError) -> Result
+
+    /// The rows of a device and its user, for explanations. Nothing is locked or written.
+    func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows
+
+    /// Stores a message. A body and an address that equal the stored ones of a message that is not withdrawn change
+    /// nothing. Otherwise the revision grows by one.
+    func register(_ message: InAppRegistration) async throws(StoreError) -> StoredInAppMessage
+
+    /// Ends a message: no new offers. Returns nil if the id is unknown. Repeating it changes nothing.
+    func withdraw(message id: MessageID) async throws(StoreError) -> StoredInAppMessage?
+
+    /// One message, withdrawn or not; nil if the id is unknown.
+    func message(_ id: MessageID) async throws(StoreError) -> StoredInAppMessage?
+
+    /// At most `count` messages in byte order of their ids, after `id`. Withdrawn ones only if `includingWithdrawn`.
+    func messages(
+        after id: MessageID?, upTo count: Int, includingWithdrawn: Bool
+    ) async throws(StoreError) -> [StoredInAppMessage]
+
+    /// Devices for which ``InAppStep/nextDue`` has come, the earliest first, at most `limit`.
+    func dueDevices(at now: Instant, upTo limit: Int) async throws(StoreError) -> [DeviceID]
+
+    /// The earliest ``InAppStep/nextDue`` of all devices; nil for none.
+    func nextInAppDue() async throws(StoreError) -> Instant?
+}
+
+/// The device and the user that a decision is about.
+package enum InAppSubject: Sendable, Hashable {
+    /// A request of a device. `user`: nil for an anonymous one.
+    case device(DeviceID, user: UserID?)
+    /// A report about an offer: its device, and the user of the offer.
+    case offer(OfferID)
+    /// What time has ended on a device, for its last user.
+    case due(DeviceID)
+}
+
+/// The rows that one decision reads.
+package struct InAppRows: Sendable {
+    /// Empty rows for a device or a user that is new.
+    package var state: InAppState
+    /// The messages addressed to the device or the user that are not withdrawn.
+    package var addressed: [StoredInAppMessage]
+    /// Whether the subject is an offer that is not stored. The other values are empty then.
+    package var isUnknownOffer = false
+
+    package init(state: InAppState, addressed: [StoredInAppMessage] = []) {
+        self.state = state
+        self.addressed = addressed
+    }
+}
+
+/// The result of a decision, to be committed.
+package struct InAppStep<Result: Sendable>: Sendable {
+    /// Returned to the caller after the commit.
+    package var result: Result
+    package var changes: [RowChange]
+    /// When the device has work without a request; nil for none.
+    package var nextDue: Instant?
+    /// Events about the transitions, with their deliveries.
+    package var events: [RoutedEvent]
+
+    package init(_ result: Result, changes: [RowChange] = [], nextDue: Instant? = nil, events: [RoutedEvent] = []) {
+        self.result = result
+        self.changes = changes
+        self.nextDue = nextDue
+        self.events = events
+    }
+}
+
+/// A stored message.
+package struct StoredInAppMessage: Sendable, Hashable {
+    package let registration: InAppRegistration
+    /// From 1; grows with each change.
+    package let revision: Int
+    /// When this revision was stored, in milliseconds since 1970.
+    package let registeredAt: Instant
+    /// When the message was withdrawn; nil while it is active.
+    package let withdrawnAt: Instant?
+
+    package init(_ registration: InAppRegistration, revision: Int, registeredAt: Instant, withdrawnAt: Instant?) {
+        self.registration = registration
+        self.revision = revision
+        self.registeredAt = registeredAt
+        self.withdrawnAt = withdrawnAt
+    }
+}

@@ -1,0 +1,257 @@
+import Testing
+
+@testable import SignalboxInApp
+
+/// Scenarios 29, 30, 32, 33, 40, 42 to 46, 61, 62, 64 and 70: rules of one vendor, users, revisions.
+@Suite struct VendorScenarioTests {
+    @Test func scenario29KeepsLimitsWhenAnAnonymousUserBecomesKnown() throws {
+        var world = World(
+            try message("m"),
+            try message("n", on: [.sessionStart]) {
+                $0.limits = [Limit(2, .lifetime)]; $0.reEligibility = .always
+            })
+        try world.showAndDismiss(bought, user: nil)
+        try world.showAndDismiss(.sessionStart, user: nil)
+        #expect(world.trigger(bought, user: "ann", explain: true).failure("m") == .reEligibility)
+        try world.showAndDismiss(.sessionStart)
+        #expect(world.trigger(.sessionStart).offer == nil)
+        // Logged out and in again: no display counts twice or is forgotten.
+        world.trigger(.poll, user: nil)
+        world.trigger(.poll)
+        #expect(world.rows.ledger(.user("ann")).totals[.message("n")]?.count == 2)
+        #expect(world.trigger(bought, user: nil).offer == nil)
+    }
+
+    @Test func scenario30SkipsABannerOnABlockedScreenAndKeepsSlots() throws {
+        var world = World(
+            try message("banner", vendor: "synerise", .banner),
+            try message("inline", vendor: "granify", .inline, on: [.slot(SlotLabel("top"))]))
+        world.client.blocks = true
+        let answer = world.trigger(bought, explain: true)
+        #expect(answer.failure("banner") == .screenBlocked && answer.result("banner") == .discarded)
+        #expect(world.rows.offers.isEmpty)
+        let slots = world.place(
+            SlotRequest(
+                device: "phone", user: "ann", page: "p", slots: [.init(SlotLabel("top"))], client: world.client,
+                ticket: "s"))
+        #expect(slots.slots[0].offer?.message == "inline")
+    }
+
+    @Test func scenario32ShowsAWalkthroughUnlessItWasTheLastOne() throws {
+        func walkthrough(_ id: MessageID, _ event: String) throws -> Definition {
+            try message(id, vendor: "synerise", .walkthrough, on: [.event(name: event, filter: nil)])
+        }
+        var world = World(try walkthrough("A", "a"), try walkthrough("B", "b"))
+        try world.showAndDismiss(.event(name: "a", properties: nil))
+        #expect(
+            world.trigger(.event(name: "a", properties: nil), explain: true).failure("A") == .walkthroughNotUnique)
+        try world.showAndDismiss(.event(name: "b", properties: nil))
+        try world.showAndDismiss(.event(name: "a", properties: nil))
+        // Shown by the app itself as often as it likes.
+        try world.showAndDismiss(.show("A"))
+        try world.showAndDismiss(.show("A"))
+    }
+
+    @Test func scenario33AsksTheAppUnlessTheAppAsked() throws {
+        var world = World(try message("b", vendor: "synerise", .banner) { $0.asksApp = true })
+        let offer = try #require(world.trigger(bought).offer)
+        #expect(offer.flags.contains(.asksApp))
+        try world.report(.discard, offer.id)
+        let requested = try #require(world.trigger(.show("b")).offer)
+        #expect(!requested.flags.contains(.asksApp))
+    }
+
+    @Test func scenario40MatchesOneKeywordAfterTheTriggerDate() throws {
+        var world = World(
+            try message("m", vendor: "mce", .banner, on: [.rule("a"), .rule("b")]) { $0.schedule.start = noon })
+        #expect(world.trigger(.rule("b"), explain: true).failure("m") == .scheduleNotStarted)
+        world.wait(1)
+        #expect(world.trigger(.rule("b")).offer != nil)
+    }
+
+    @Test func scenario42ReplacesTheBannerThatIsShown() throws {
+        var world = World(
+            try message("one", vendor: "mce", .banner, on: [.rule("a")]),
+            try message("two", vendor: "mce", .banner, on: [.rule("b")]))
+        let first = try #require(world.trigger(.rule("a")).offer)
+        try world.report(.shown, first.id)
+        #expect(world.trigger(.rule("b")).offer?.message == "two")
+        #expect(world.rows.offers[first.id]?.reason == EndReason.replaced)
+        #expect(world.state(first.id) == .done)
+    }
+
+    private func news(_ change: (inout Message) -> Void = { _ in }) throws -> Definition {
+        try message("news", vendor: "sourse", on: [.immediate]) {
+            $0.isSmart = true
+            change(&$0)
+        }
+    }
+
+    @Test func scenario43ShowsFromTheEmbargoToTheExpiry() throws {
+        var world = World(
+            try news {
+                $0.isSmart = false; $0.schedule = .init(start: noon + hour, end: noon + 2 * hour);
+                $0.reEligibility = .always
+            })
+        world.wait(hour - 1)
+        let answer = world.trigger(.sessionStart, explain: true)
+        #expect(answer.failure("news") == .embargo && answer.result("news") == .waiting)
+        #expect(answer.nextCheck == noon + hour)
+        world.wait(1)
+        let offer = try #require(world.trigger(.poll).offer)
+        try world.report(.discard, offer.id)
+        world.now = noon + 2 * hour
+        let last = try #require(world.trigger(.poll).offer)
+        try world.report(.later, last.id)
+        world.wait(1)
+        #expect(world.trigger(.poll).offer == nil)
+        #expect(world.records.last?.kind == .expired)
+    }
+
+    @Test func scenario44BindsAnImmediateMessageToItsEmbargo() throws {
+        var world = World(
+            try news {
+                $0.isSmart = false; $0.schedule.start = noon + hour
+            })
+        #expect(world.trigger(.sessionStart).offer == nil)
+        #expect(world.rows.offers.values.map(\.state) == [.waiting])
+        world.wait(hour)
+        #expect(world.trigger(.poll).offer != nil)
+    }
+
+    @Test func scenario45ReleasesAWaitingMessageWhenTheSwitchIsOff() throws {
+        var world = World(try news())
+        #expect(world.trigger(.poll, explain: true).failure("news") == .moment)
+        world.client.smartDelay = false
+        #expect(world.trigger(.poll).offer?.message == "news")
+        #expect(world.records.last?.detail == "immediate")
+    }
+
+    @Test func showsASmartMessageAtTheNextSessionOrInTheActiveHour() throws {
+        var session = World(try news())
+        session.trigger(.poll)
+        #expect(session.trigger(.sessionStart).offer != nil)
+        #expect(session.records.last?.detail == "session-start")
+
+        var hours = World(try news())
+        for _ in 0..<10 { hours.trigger(.sessionStart, device: "phone", user: "bob") }
+        // The message is bob's already; another user of the same device waits for the hour of most sessions.
+        hours.now = noon + 3 * hour
+        #expect(hours.trigger(.poll, explain: true).check("news")?.until == noon + 24 * hour)
+        hours.now = noon + 24 * hour
+        #expect(hours.trigger(.poll).offer != nil)
+        #expect(hours.records.last?.detail == "active-hour")
+    }
+
+    @Test func scenario46GivesADeviceOneOfTwoCompanions() throws {
+        let condition = "'news' in topics && 'sourse_sdk_integrated' in topics"
+        let plainCondition = "'news' in topics && !('sourse_sdk_integrated' in topics)"
+        let role = try #require(SoursePair.role(of: condition))
+        let plainRole = try #require(SoursePair.role(of: plainCondition))
+        func pair(_ text: String, _ role: (role: Message.Pair.Role, marker: String)) -> Message.Pair {
+            let key = SoursePair.key(condition: text, title: "T", body: "B", marker: role.marker)
+            return Message.Pair(key: key, role: role.role, marker: role.marker)
+        }
+        #expect(pair(condition, role).key == pair(plainCondition, plainRole).key)
+        let smart = try message("smart") { $0.pair = pair(condition, role) }
+        let plain = try message("plain") { $0.pair = pair(plainCondition, plainRole) }
+        var world = World(smart, plain)
+        world.client.topics = ["news", "sourse_sdk_integrated"]
+        let answer = world.trigger(bought, explain: true)
+        #expect(answer.offer?.message == "smart" && answer.failure("plain") == .paired)
+        for topics in [["news"], nil] as [Set<String>?] {
+            world = World(smart, plain)
+            world.client.topics = topics
+            #expect(world.trigger(bought).offer?.message == "plain")
+        }
+    }
+
+    @Test func scenario61ShowsAnUnknownVendorsMessageAtOnceAndOnce() throws {
+        var world = World(
+            try message("m", vendor: "acme", on: [.immediate]),
+            try message("first", on: [.sessionStart]) { $0.rank = 1 },
+            interval: 30 * second)
+        try world.showAndDismiss(.sessionStart)
+        #expect(world.trigger(.poll, explain: true).failure("m") == .interval)
+        world.wait(30 * second)
+        try world.showAndDismiss(.poll)
+        world.wait(hour)
+        #expect(world.trigger(.poll).offer == nil)
+    }
+
+    @Test func scenario62ChecksTheNewRevisionAtTheEndOfTheDelay() throws {
+        var world = World(try message("m") { $0.delay = 10 * second })
+        world.trigger(bought)
+        world.messages.register(
+            try message("m") {
+                $0.revision = 2; $0.delay = 10 * second; $0.requirements.lacksImage = true
+            })
+        world.wait(10 * second)
+        #expect(world.trigger(.poll).offer == nil)
+        #expect(world.records.last?.detail == "image-missing")
+    }
+
+    @Test(arguments: [0, 30 * second])
+    func scenario64ShowsALateDefinitionIfReplayIsOn(_ replay: Span) throws {
+        var world = World()
+        world.policy.replay = replay
+        world.trigger(bought)
+        world.wait(20 * second)
+        world.messages.register(
+            try message("m") {
+                $0.registeredAt = world.now; $0.reEligibility = .always
+            })
+        world.wait(second)
+        let offer = world.trigger(.poll).offer
+        #expect((offer != nil) == (replay > 0))
+        if let offer {
+            try world.report(.shown, offer.id)
+            try world.report(.dismissed(how: "user"), offer.id)
+            #expect(world.trigger(.poll).offer == nil)
+        }
+    }
+
+    @Test func scenario70FiresAScreenTriggerOncePerView() throws {
+        var world = World(try message("m", on: [.screen("cart")]) { $0.reEligibility = .always })
+        try world.showAndDismiss(.screen("cart"))
+        world.client.screen = "cart"
+        world.client.foreground = false
+        world.trigger(.poll)
+        world.client.foreground = true
+        #expect(world.trigger(.screen("cart")).offer == nil)
+        world.trigger(.screen("home"))
+        world.client.screen = "home"
+        #expect(world.trigger(.screen("cart")).offer != nil)
+    }
+
+    @Test func asksTheAppForAnotherMessageThanTheRequestedOne() throws {
+        var world = World(
+            try message("due") {
+                $0.delay = minute
+                $0.asksApp = true
+                $0.rank = 1
+            }, try message("wanted", on: [.sessionStart]))
+        world.trigger(bought)
+        world.wait(minute)
+        let offer = try #require(world.trigger(.show("wanted")).offer)
+        #expect(offer.message == "due" && offer.flags.contains(.asksApp) && !offer.flags.contains(.requested))
+    }
+
+    @Test func keepsABannerWhenAControlFollows() throws {
+        var world = World(
+            try message("one", vendor: "mce", .banner, on: [.rule("a")]),
+            try message("two", vendor: "mce", .banner, on: [.rule("b")]) { $0.experiment = "x" })
+        world.policy.controlGroups = [ControlGroup("x", share: 10_000)]
+        let first = try #require(world.trigger(.rule("a")).offer)
+        try world.report(.shown, first.id)
+        world.trigger(.rule("b"))
+        #expect(world.state(first.id) == .shown)
+        #expect(world.records.last?.kind == .held)
+    }
+
+    @Test func showsNoMessageWhoseEmbargoIsAfterItsExpiry() throws {
+        var world = World(try news { $0.schedule = .init(start: noon + 2 * hour, end: noon + hour) })
+        let answer = world.trigger(.sessionStart, explain: true)
+        #expect(answer.result("news") == .discarded && answer.failure("news") == .scheduleEnded)
+    }
+}
