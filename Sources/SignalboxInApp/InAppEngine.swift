@@ -11,12 +11,14 @@ package struct InAppEngine: Sendable {
     /// ``AnonymousUser``. `explain` adds every candidate to the answer and changes nothing else. To ask "what if",
     /// pass another state, policy, event or time and drop the changes.
     package func decide(
-        _ request: TriggerRequest, _ state: InAppState, messages: ActiveMessages, now: Instant, explain: Bool = false
+        _ request: TriggerRequest, _ state: consuming InAppState, messages: ActiveMessages, now: Instant,
+        explain: Bool = false
     ) -> Decision {
         Self.check(state, device: request.device, user: request.user)
         var turn = Turn(policy, messages, state, now: now, ticket: request.ticket, explains: explain)
         turn.decide(request)
-        return turn.answer.isRepeat ? turn.unchanged(from: state) : turn.decision()
+        // A repeat has changed nothing.
+        return turn.answer.isRepeat ? turn.unchanged(from: turn.state) : turn.decision()
     }
 
     /// Accepts a client's report. The state must be of the offer's device and of the offer's user. Throws without any

@@ -148,7 +148,7 @@ extension Turn {
     }
 
     private mutating func collapse(page: String, keeping labels: Set<SlotLabel>) {
-        for offer in deviceOffers where offer.page == page && !offer.state.isEnded {
+        for offer in activeOffers where offer.page == page {
             guard let label = offer.slot, !labels.contains(label) else { continue }
             finish(offer, offer.state == .shown ? .done : .discarded, EndReason.collapsed)
         }
@@ -156,7 +156,7 @@ extension Turn {
 
     private mutating func fill(_ slot: inout SlotAnswer, _ request: SlotRequest) {
         let override = request.override.flatMap { $0.label == slot.label ? $0 : nil }
-        let live = deviceOffers.first { $0.page == request.page && $0.slot == slot.label && !$0.state.isEnded }
+        let live = activeOffers.first { $0.page == request.page && $0.slot == slot.label }
         if let live {
             let fits =
                 override == nil
@@ -198,7 +198,7 @@ extension Turn {
             .label, accepts, else: .permanent, "triggers", expected: "a trigger for this slot",
             actual: "\(label.name), product \(label.productID ?? "none"), SKU \(label.sku ?? "none")")
         if isOverride { return list }
-        checkSlot(definition, Context(event: nil, triggeredAt: now, offer: nil), &list)
+        checkSlot(definition, Context(event: nil, triggeredAt: now), &list)
         return list
     }
 

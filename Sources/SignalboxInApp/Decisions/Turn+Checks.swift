@@ -4,49 +4,52 @@ extension Turn {
     struct Context {
         var event: TriggerEvent?
         var triggeredAt: Instant
-        /// Of a message that is already pending on the device.
-        var offer: Offer?
+        /// Of the offer, if the message is already pending on the device.
+        var pending: Offer.Flags?
 
         var isRequested: Bool {
             if case .show? = event { return true }
-            return offer?.flags.contains(.requested) ?? false
+            return pending?.contains(.requested) ?? false
         }
     }
 
     /// Nil if no trigger of the message is for the event.
     func evaluate(_ definition: Definition, _ context: Context) -> CheckList? {
         var list = CheckList(explains: explains)
-        let message = definition.message
-        if let event = context.event, context.offer == nil, !context.isRequested {
+        if let event = context.event, context.pending == nil, !context.isRequested {
             guard checkFilter(definition, event, &list) else { return nil }
         }
         if list.isSettled { return list }
         checkSchedule(definition, context, &list)
-        checkPair(message, &list)
+        checkPair(definition, &list)
         if list.isSettled { return list }
-        if !message.isTest {
-            checkReEligibility(message, context, &list)
-            for limit in policy.limits(for: message) { check(limit, message, context, &list) }
+        if !definition.message.isTest {
+            checkReEligibility(definition, context, &list)
+            checkLimits(of: definition, &list)
+            if policy.isLimiting(definition.message) {
+                for limit in policy.limits where policy.includes(definition.message, in: limit) {
+                    check(limit, definition, &list)
+                }
+            }
         }
-        checkControl(message, &list)
+        checkControl(definition, &list)
         // A delayed message meets the client when its delay ends (Synerise for Android, iterable-swift-sdk#925).
-        if message.delay > 0 && context.offer == nil || list.isSettled { return list }
-        checkCapability(message, &list)
+        if definition.message.delay > 0 && context.pending == nil || list.isSettled { return list }
+        checkCapability(definition, &list)
         checkScreen(definition, context, &list)
         return list
     }
 
     /// The checks of an inline message: no interval, no blocking screen, no limits across messages.
     func checkSlot(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
-        let message = definition.message
         checkSchedule(definition, context, &list)
-        checkPair(message, &list)
-        if !message.isTest {
-            checkReEligibility(message, context, &list)
-            for limit in message.limits { check(limit, message, context, &list) }
+        checkPair(definition, &list)
+        if !definition.message.isTest {
+            checkReEligibility(definition, context, &list)
+            checkLimits(of: definition, &list)
         }
-        checkControl(message, &list)
-        checkCapability(message, &list)
+        checkControl(definition, &list)
+        checkCapability(definition, &list)
     }
 
     private func checkFilter(_ definition: Definition, _ event: TriggerEvent, _ list: inout CheckList) -> Bool {
@@ -75,23 +78,23 @@ extension Turn {
     }
 
     private func checkSchedule(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
-        let (message, rules) = (definition.message, definition.rules)
-        let ended = message.hasEnded(at: now, rules)
+        let ended = definition.message.hasEnded(at: now, definition.rules)
         list.check(
             .scheduleEnded, !ended, else: .permanent, "schedule.end",
-            expected: message.schedule.end.map { "until \($0)" } ?? "no end", actual: "\(now)")
-        let start = message.schedule.start ?? now
+            expected: definition.message.schedule.end.map { "until \($0)" } ?? "no end", actual: "\(now)")
+        let start = definition.message.schedule.start ?? now
         list.check(
-            rules.startCode, message.hasStarted(at: now, rules), else: rules.waitsForStart ? .waits : .event,
-            until: rules.startIsInside ? start : start + 1, "schedule.start", expected: "from \(start)",
+            definition.rules.startCode, definition.message.hasStarted(at: now, definition.rules),
+            else: definition.rules.waitsForStart ? .waits : .event,
+            until: definition.rules.startIsInside ? start : start + 1, "schedule.start", expected: "from \(start)",
             actual: "\(now)")
         if let timeout = timeout(of: definition) {
             list.check(
                 .timeout, now < context.triggeredAt + timeout, else: .permanent, "timeout",
                 expected: "before \(context.triggeredAt + timeout)", actual: "\(now)")
         }
-        guard message.isSmart else { return }
-        let moment = moment(of: message, context.event)
+        guard definition.message.isSmart else { return }
+        let moment = moment(of: definition.message, context.event)
         list.check(
             .moment, moment.isNow(now), else: .waits, until: moment.at, "sourse \(moment.manner.rawValue)",
             expected: moment.at.map { "from \($0)" } ?? "the next session start", actual: "\(now)")
@@ -110,8 +113,8 @@ extension Turn {
         return definition.message.delay + web
     }
 
-    private func checkPair(_ message: Message, _ list: inout CheckList) {
-        guard let pair = message.pair else { return }
+    private func checkPair(_ definition: Definition, _ list: inout CheckList) {
+        guard let pair = definition.message.pair else { return }
         let subscribed = state.device.client.topics?.contains(pair.marker) ?? false
         list.check(
             .paired, subscribed == (pair.role == .smart), else: .permanent, "pair \(pair.key)",
@@ -119,18 +122,20 @@ extension Turn {
             actual: subscribed ? "subscribed" : "not subscribed")
     }
 
-    private func checkReEligibility(_ message: Message, _ context: Context, _ list: inout CheckList) {
+    private func checkReEligibility(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
         if context.isRequested { return }
-        if message.kind == .walkthrough {
+        let id = definition.message.id
+        if definition.message.kind == .walkthrough {
             list.check(
-                .walkthroughNotUnique, state.device.lastWalkthrough != message.id, else: .event, "synerise",
+                .walkthroughNotUnique, state.device.lastWalkthrough != id, else: .event, "synerise",
                 expected: "another walkthrough than the last one shown",
                 actual: state.device.lastWalkthrough ?? "none shown")
         }
-        if message.reEligibility == .always { return }
-        let last = state.user.ledger.totals[.message(message.id)]?.last
-        let isReserved = reservations(of: .user) { $0.message == message.id } > 0
-        let opens: Instant? = if case .after(let span) = message.reEligibility, let last { last + span } else { nil }
+        let rule = definition.message.reEligibility
+        if rule == .always { return }
+        let last = state.user.ledger.totals[.message(id)]?.last
+        let isReserved = reservations(of: .user) { $0.message == id } > 0
+        let opens: Instant? = if case .after(let span) = rule, let last { last + span } else { nil }
         let isOpen = (last == nil || opens.map { $0 <= now } ?? false) && !isReserved
         list.check(
             .reEligibility, isOpen, else: last != nil && opens == nil ? .permanent : .event, until: opens,
@@ -138,37 +143,37 @@ extension Turn {
             actual: last.map { "shown \($0)" } ?? (isReserved ? "offered elsewhere" : "never shown"))
     }
 
-    private func checkControl(_ message: Message, _ list: inout CheckList) {
-        guard explains, let group = controlGroup(of: message) else { return }
+    private func checkControl(_ definition: Definition, _ list: inout CheckList) {
+        guard explains, let group = controlGroup(of: definition.message) else { return }
         list.check(.control, true, else: .permanent, group, expected: "held back", actual: "member of \(group)")
     }
 
     /// The name of the group that holds this message back from this user; the vendor for a message that is a control.
     func controlGroup(of message: Message) -> String? {
         if message.kind == .control { return message.vendor }
-        if message.isTest { return nil }
+        if message.isTest || policy.controlGroups.isEmpty { return nil }
         return policy.controlGroup(of: message, for: state.user.id)?.name
     }
 
-    func checkCapability(_ message: Message, _ list: inout CheckList) {
-        let (needs, client) = (message.requirements, state.device.client)
-        if let template = needs.template {
+    func checkCapability(_ definition: Definition, _ list: inout CheckList) {
+        if let template = definition.message.requirements.template {
+            let templates = state.device.client.templates
             list.check(
-                .templateUnknown, client.templates?.contains(template) ?? true, else: .permanent,
-                "requirements.template", expected: template,
-                actual: client.templates.map { $0.sorted().joined(separator: ", ") } ?? "not reported")
+                .templateUnknown, templates?.contains(template) ?? true, else: .permanent, "requirements.template",
+                expected: template, actual: templates.map { $0.sorted().joined(separator: ", ") } ?? "not reported")
         }
-        if let orientation = needs.orientation {
+        if let needed = definition.message.requirements.orientation {
+            let orientation = state.device.client.orientation
             list.check(
-                .orientation, client.orientation == nil || client.orientation == orientation, else: .permanent,
-                "requirements.orientation", expected: orientation.rawValue,
-                actual: client.orientation?.rawValue ?? "not reported")
+                .orientation, orientation == nil || orientation == needed, else: .permanent,
+                "requirements.orientation", expected: needed.rawValue, actual: orientation?.rawValue ?? "not reported")
         }
+        let lacksImage = definition.message.requirements.lacksImage
         list.check(
-            .imageMissing, !needs.lacksImage, else: .permanent, "braze", expected: "an image",
-            actual: needs.lacksImage ? "none" : "as required")
-        guard !needs.assets.isEmpty, let assets = client.assets else { return }
-        let states = needs.assets.map { assets[$0] ?? .unknown }
+            .imageMissing, !lacksImage, else: .permanent, "braze", expected: "an image",
+            actual: lacksImage ? "none" : "as required")
+        guard !definition.message.requirements.assets.isEmpty, let assets = state.device.client.assets else { return }
+        let states = definition.message.requirements.assets.map { assets[$0] ?? .unknown }
         list.check(
             .assetFailed, !states.contains(.failed), else: .permanent, "requirements.assets", expected: "none failed",
             actual: "\(states.count { $0 == .failed }) failed")
@@ -178,40 +183,43 @@ extension Turn {
     }
 
     private func checkScreen(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
-        let (message, client) = (definition.message, state.device.client)
-        if !message.requirements.screens.isEmpty {
+        if !definition.message.requirements.screens.isEmpty {
+            let screens = definition.message.requirements.screens
             list.check(
-                .screen, client.screen.map(message.requirements.screens.contains) ?? false, else: .event,
-                "requirements.screens", expected: message.requirements.screens.sorted().joined(separator: ", "),
-                actual: client.screen ?? "not reported")
+                .screen, state.device.client.screen.map(screens.contains) ?? false, else: .event,
+                "requirements.screens", expected: screens.sorted().joined(separator: ", "),
+                actual: state.device.client.screen ?? "not reported")
         }
+        let vendor = definition.message.vendor
         list.check(
-            .screenBlocked, !client.isBlocked(for: message.vendor), else: .event, "state.blocked",
-            expected: "a screen that allows \(message.vendor)", actual: client.screen ?? "not reported")
-        let pause = policy.pauses.first { $0.applies(to: message.vendor, screen: client.screen, at: now) }
+            .screenBlocked, !state.device.client.isBlocked(for: vendor), else: .event, "state.blocked",
+            expected: "a screen that allows \(vendor)", actual: state.device.client.screen ?? "not reported")
+        let pause = policy.pauses.first { $0.applies(to: vendor, screen: state.device.client.screen, at: now) }
         list.check(
             .paused, pause == nil, else: .event, until: pause?.until, "pauses \(pause?.name ?? "")",
             expected: "no pause", actual: pause?.name ?? "none")
         checkInterval(definition, context, &list)
+        let isForeground = state.device.client.foreground
         list.check(
-            .background, client.foreground, else: .screen, "state.foreground", expected: "foreground",
-            actual: client.foreground ? "foreground" : "background")
+            .background, isForeground, else: .screen, "state.foreground", expected: "foreground",
+            actual: isForeground ? "foreground" : "background")
+        let isBusy = state.device.client.isBusy
         list.check(
-            .slotBusy, !client.isBusy && (holder.map { isReplaced($0, by: definition) } ?? true), else: .screen,
-            "state", expected: "a free screen",
-            actual: holder.map { "\($0.message) is \($0.state)" } ?? (client.isBusy ? "busy" : "free"))
+            .slotBusy, !isBusy && (holder.map { isReplaced($0, by: definition) } ?? true), else: .screen, "state",
+            expected: "a free screen",
+            actual: holder.map { "\($0.message) is \($0.state)" } ?? (isBusy ? "busy" : "free"))
     }
 
     private func checkInterval(_ definition: Definition, _ context: Context, _ list: inout CheckList) {
-        let message = definition.message
+        let own = definition.message.interval
         let isSpared =
-            message.isTest || context.isRequested || context.offer?.flags.contains(.followUp) ?? false
-            || (!definition.rules.keepsInterval && message.interval == nil)
+            definition.message.isTest || context.isRequested || context.pending?.contains(.followUp) ?? false
+            || (!definition.rules.keepsInterval && own == nil)
         guard !isSpared, let lastEnd = state.device.lastEnd else { return }
-        let interval = message.interval ?? policy.interval
+        let interval = own ?? policy.interval
         list.check(
             .interval, now >= lastEnd + interval, else: .event, until: lastEnd + interval,
-            message.interval == nil ? "inapp.interval" : "interval", expected: "\(interval) ms after the last display",
+            own == nil ? "inapp.interval" : "interval", expected: "\(interval) ms after the last display",
             actual: "\(now - lastEnd) ms")
     }
 
@@ -225,30 +233,42 @@ extension Turn {
 // MARK: Limits
 
 extension Turn {
-    func check(_ limit: Limit, _ message: Message, _ context: Context, _ list: inout CheckList) {
-        let usage = usage(of: limit, message)
+    private func checkLimits(of definition: Definition, _ list: inout CheckList) {
+        for limit in definition.message.limits { check(limit, definition, &list) }
+    }
+
+    private func check(_ limit: Limit, _ definition: Definition, _ list: inout CheckList) {
+        let id = definition.message.id
+        let usage = usage(of: limit, id)
         let isFree = usage.used + usage.reserved < limit.count
         // A lifetime limit that committed displays fill stays full.
         let isFinal = limit.window == .lifetime && usage.used >= limit.count
         list.check(
-            limit.code, isFree, else: isFinal ? .permanent : .event,
-            until: opens(limit, message, usage.reserved),
+            limit.code, isFree, else: isFinal ? .permanent : .event, until: opens(limit, id, usage.reserved),
             limit.name ?? (limit.owner == .message ? "limits" : "inapp.limits"),
             expected: "fewer than \(limit.count) per \(limit.per.rawValue)",
             actual: "used \(usage.used), reserved \(usage.reserved)")
     }
 
-    private func usage(of limit: Limit, _ message: Message) -> (used: Int, reserved: Int) {
+    private func usage(of limit: Limit, _ message: MessageID) -> (used: Int, reserved: Int) {
         if limit.per == .everyone {
-            let tally = state.tallies[message.id] ?? Tally()
+            let tally = state.tallies[message] ?? Tally()
             return (tally.committed, tally.reserved)
         }
-        let ledger = limit.per == .user ? state.user.ledger : state.device.ledger
-        let total = ledger.total(of: limit, message.id)
+        let isOfUser = limit.per == .user
+        let total =
+            isOfUser
+            ? state.user.ledger.total(of: limit, message) : state.device.ledger.total(of: limit, message)
+        let reserved = reservations(of: limit.per) { limit.counts($0, message) }
+        // The total is at least what a window holds: a limit that it does not fill needs no look at the history.
+        if limit.window == .lifetime || total == 0 || (total + reserved < limit.count && !explains) {
+            return (total, reserved)
+        }
         let used =
-            limit.window == .lifetime || total == 0
-            ? total : ledger.count(by: limit, message.id, windows)
-        return (used, reservations(of: limit.per) { limit.counts($0, message.id) })
+            isOfUser
+            ? state.user.ledger.count(by: limit, message, windows)
+            : state.device.ledger.count(by: limit, message, windows)
+        return (used, reserved)
     }
 
     private var windows: WindowContext {
@@ -256,17 +276,18 @@ extension Turn {
             now: now, device: state.device.id, session: state.device.session, zone: state.device.client.zone)
     }
 
-    private func opens(_ limit: Limit, _ message: Message, _ reserved: Int) -> Instant? {
+    private func opens(_ limit: Limit, _ message: MessageID, _ reserved: Int) -> Instant? {
         if limit.per == .everyone { return nil }
         let ledger = limit.per == .user ? state.user.ledger : state.device.ledger
-        let displays = ledger.counted(by: limit, message.id, windows)
+        let displays = ledger.counted(by: limit, message, windows)
         let used = displays.reduce(0) { $0 + $1.count }
         let surplus = used + reserved - limit.count + 1
         return used >= surplus ? windows.opens(limit.window, displays, leaving: surplus) : nil
     }
 
     func reservations(of subject: Limit.Subject, where isCounted: (Offer) -> Bool) -> Int {
-        reserved.count { offer in
+        if reserved.isEmpty { return 0 }
+        return reserved.count { offer in
             (subject == .user ? offer.user == state.user.id : offer.device == state.device.id) && isCounted(offer)
         }
     }

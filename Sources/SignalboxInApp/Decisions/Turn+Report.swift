@@ -124,7 +124,7 @@ extension Turn {
         let live = liveOffers
         for (index, id) in messageIDs.enumerated() {
             guard let definition = messages[id], definition.message.delay == 0, live[id] == nil,
-                let list = evaluate(definition, Context(event: nil, triggeredAt: now, offer: nil)), list.passes
+                let list = evaluate(definition, Context(event: nil, triggeredAt: now)), list.passes
             else { continue }
             var offer = newOffer(definition, since: now, .ready)
             offer.runnersUp = Array(messageIDs[(index + 1)...])

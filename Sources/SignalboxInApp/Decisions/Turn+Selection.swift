@@ -10,22 +10,22 @@ extension Turn {
         for contender in contenders {
             var result = Candidate.Result.discarded
             var checks = contender.list.checks
-            if contender.offer == nil, contender.list.competes,
+            if contender.isNew, contender.list.competes,
                 let best = bestOfVendor[contender.definition.message.vendor]
             {
                 result = .lost
-                checks.append(contender.rank.lost(against: best))
+                if explains { checks.append(contender.rank.lost(against: best)) }
                 runnersUp.append(contender.rank.id)
-            } else if contender.list.competes, contender.definition.message.delay > 0, contender.offer == nil {
+            } else if contender.list.competes, contender.definition.message.delay > 0, contender.isNew {
                 bestOfVendor[contender.definition.message.vendor] = contender.rank
                 result = delay(contender, &checks)
             } else if contender.list.competes, let winner = screenWinner ?? (contender.list.passes ? nil : stacked) {
                 result = .lost
-                checks.append(contender.rank.lost(against: winner))
-                if contender.offer == nil { runnersUp.append(contender.rank.id) }
-                if let offer = contender.offer { stack(offer, until: contender.list.until) }
+                if explains { checks.append(contender.rank.lost(against: winner)) }
+                if contender.isNew { runnersUp.append(contender.rank.id) }
+                if !contender.isNew, let offer = contender.offer { stack(offer, until: contender.list.until) }
             } else if contender.list.competes {
-                if contender.offer == nil { bestOfVendor[contender.definition.message.vendor] = contender.rank }
+                if contender.isNew { bestOfVendor[contender.definition.message.vendor] = contender.rank }
                 if contender.list.passes { screenWinner = contender.rank } else { stacked = contender.rank }
                 result = win(contender, event)
             } else {
@@ -33,10 +33,7 @@ extension Turn {
             }
             explain(contender.definition, result, checks)
         }
-        guard var offer = answer.offer, !runnersUp.isEmpty else { return }
-        offer.runnersUp = Array(runnersUp.prefix(5))
-        put(offer)
-        answer.offer = offer
+        if let offer = answer.offer, !runnersUp.isEmpty { name(Array(runnersUp.prefix(5)), behind: offer.id) }
     }
 
     private mutating func delay(_ contender: Contender, _ checks: inout [Check]) -> Candidate.Result {
@@ -48,7 +45,7 @@ extension Turn {
     /// Shows, holds back or stacks the best message.
     private mutating func win(_ contender: Contender, _ event: TriggerEvent) -> Candidate.Result {
         var offer = contender.offer ?? newOffer(contender.definition, since: contender.triggeredAt, .ready)
-        if case .messageClick = event, contender.offer == nil { offer.flags.insert(.followUp) }
+        if case .messageClick = event, contender.isNew { offer.flags.insert(.followUp) }
         if case .show(let id) = event, id == offer.message { offer.request() }
         guard contender.list.passes else {
             stack(offer, until: contender.list.until)
@@ -61,7 +58,7 @@ extension Turn {
     /// failure.
     private mutating func postpone(_ contender: Contender, _ checks: inout [Check]) -> Candidate.Result {
         let list = contender.list
-        if let offer = contender.offer {
+        if !contender.isNew, let offer = contender.offer {
             if let code = list.permanent {
                 finish(offer, code == .scheduleEnded ? .expired : .discarded, code.rawValue)
                 return .discarded
@@ -77,7 +74,7 @@ extension Turn {
     }
 
     private func hasPlace(for offerState: Offer.State, atMost most: Int, _ checks: inout [Check]) -> Bool {
-        let count = deviceOffers.count { $0.state == offerState }
+        let count = activeOffers.count { $0.state == offerState }
         if count < most { return true }
         checks.append(
             Check(

@@ -43,13 +43,14 @@ extension Turn {
     /// longer can be shown end.
     mutating func popStack(for event: TriggerEvent?) {
         guard !isHeld, answer.offer == nil else { return }
-        let waiting = deviceOffers.filter { $0.state == .waiting }.reversed()
+        let waiting = activeOffers.filter { $0.state == .waiting }.reversed()
         for offer in waiting.filter({ $0.flags.contains(.blocking) })
             + waiting.filter({ !$0.flags.contains(.blocking) })
         {
             guard let definition = messages[offer.message],
                 let list = evaluate(
-                    definition, Context(event: event?.ifSessionStart, triggeredAt: offer.triggeredAt, offer: offer))
+                    definition,
+                    Context(event: event?.ifSessionStart, triggeredAt: offer.triggeredAt, pending: offer.flags))
             else { continue }
             var result = Candidate.Result.waiting
             if let code = list.permanent {

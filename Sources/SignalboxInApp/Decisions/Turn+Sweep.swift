@@ -2,21 +2,29 @@
 extension Turn {
     /// Ends leases, delays, waits and displays whose time is over.
     mutating func sweep() {
-        for offer in deviceOffers {
+        for offer in activeOffers {
             switch offer.state {
             case .offered:
                 if let until = offer.leaseUntil, until <= now { endLease(offer) }
             case .shown:
                 if state.device.lastSeen + policy.silence <= now { finish(offer, .done, EndReason.interrupted) }
             case .triggered, .waiting, .ready: sweepPending(offer)
-            case .done, .discarded, .expired, .held:
-                if (offer.endedAt ?? now) + policy.endedOffers <= now { remove(offer) }
+            case .done, .discarded, .expired, .held: break
             }
         }
-        let ended = state.offers.values.filter { $0.device == state.device.id && $0.state.isEnded }
-        guard ended.count > Bounds.endedOffers else { return }
-        let oldestFirst = ended.sorted { ($0.endedAt ?? 0, $0.id) < ($1.endedAt ?? 0, $1.id) }
-        for offer in oldestFirst.prefix(ended.count - Bounds.endedOffers) { remove(offer) }
+        forgetEnded()
+    }
+
+    /// Removes ended offers beyond the policy's time and beyond ``Bounds/endedOffers``.
+    private mutating func forgetEnded() {
+        let oldest = now - policy.endedOffers
+        let mayHaveSurplus = state.offers.count > Bounds.endedOffers
+        guard mayHaveSurplus || state.offers.values.contains(where: { $0.endedAt ?? now <= oldest }) else { return }
+        let ended = endedOffers
+        let surplus = ended.count - Bounds.endedOffers
+        for (index, offer) in ended.enumerated() where index < surplus || offer.endedAt ?? now <= oldest {
+            remove(offer.id)
+        }
     }
 
     private mutating func sweepPending(_ offer: Offer) {
@@ -60,7 +68,7 @@ extension Turn {
         offer.state = .waiting
         offer.until = until
         put(offer)
-        let waiting = deviceOffers.filter { $0.state == .waiting }
+        let waiting = activeOffers.filter { $0.state == .waiting }
         guard waiting.count > Bounds.stack else { return }
         let oldest = waiting.first { !$0.flags.contains(.blocking) } ?? waiting[0]
         finish(oldest, .discarded, EndReason.stackFull)
@@ -93,12 +101,12 @@ extension Turn {
             if AnonymousUser.contains(former) && !AnonymousUser.contains(user) {
                 if let anonymous = state.anonymous { merge(anonymous) }
                 // Ended ones too: a late impression counts for the known user.
-                for var offer in deviceOffers where offer.user == former {
+                for var offer in activeOffers + endedOffers where offer.user == former {
                     offer.user = user
                     put(offer)
                 }
             } else {
-                for var offer in deviceOffers where !offer.state.isEnded {
+                for var offer in activeOffers {
                     // The client may show it before it knows; the impression is late then.
                     if offer.state == .offered { offer.unanswered += 1 }
                     finish(offer, offer.state == .shown ? .done : .discarded, EndReason.userChanged)
@@ -109,7 +117,7 @@ extension Turn {
         state.device.user = user
         state.device.client = client
         if let visible = client.visible {
-            for offer in deviceOffers where offer.state == .shown && !visible.contains(offer.id) {
+            for offer in activeOffers where offer.state == .shown && !visible.contains(offer.id) {
                 finish(offer, .done, EndReason.interrupted)
             }
         }
@@ -118,7 +126,7 @@ extension Turn {
 
     /// Ends pending offers whose message names this event as "unless".
     mutating func cancel(by event: TriggerEvent) {
-        for offer in deviceOffers where offer.state.isPending {
+        for offer in activeOffers where offer.state.isPending {
             guard let definition = messages[offer.message] else { continue }
             if definition.message.unless.contains(where: { $0.outcome(of: event, definition.rules) == .matches }) {
                 finish(offer, .discarded, EndReason.unless)

@@ -8,6 +8,8 @@ extension Turn {
         let list: CheckList
         /// Of a message that is ready on the device.
         let offer: Offer?
+        /// Whether the message has no offer yet.
+        let isNew: Bool
 
         init(definition: Definition, triggeredAt: Instant, rank: Rank, list: CheckList, offer: Offer? = nil) {
             self.definition = definition
@@ -15,6 +17,7 @@ extension Turn {
             self.rank = rank
             self.list = list
             self.offer = offer
+            isNew = offer == nil
         }
     }
 
@@ -60,7 +63,7 @@ extension Turn {
             let late = messages.candidates(for: past.event).filter { $0.message.registeredAt > newer }
             gather(late, past.event, at: past.at, &found)
         }
-        for offer in deviceOffers where offer.state == .ready { gather(offer, event, &found) }
+        for offer in activeOffers where offer.state == .ready { gather(offer, event, &found) }
         // The best one last, so that it is on top of the stack.
         for pending in found.pending.sorted(by: { $1.rank < $0.rank }) {
             keepPending(pending.offer, pending.definition, event)
@@ -94,7 +97,7 @@ extension Turn {
                 }
                 continue
             }
-            guard let list = evaluate(definition, Context(event: event, triggeredAt: triggeredAt, offer: nil)) else {
+            guard let list = evaluate(definition, Context(event: event, triggeredAt: triggeredAt)) else {
                 continue
             }
             if list.firstFailure != .filter && (event.isRequest || message.triggers.contains { $0 != .immediate }) {
@@ -111,7 +114,7 @@ extension Turn {
     private mutating func gather(_ offer: Offer, _ event: TriggerEvent, _ found: inout Found) {
         guard let definition = messages[offer.message],
             let list = evaluate(
-                definition, Context(event: event.ifSessionStart, triggeredAt: offer.triggeredAt, offer: offer))
+                definition, Context(event: event.ifSessionStart, triggeredAt: offer.triggeredAt, pending: offer.flags))
         else { return }
         let rank = Rank(definition.message, due: offer.due, policy)
         found.contenders.append(

@@ -21,19 +21,21 @@ struct Turn {
     /// Offers whose lease runs, of the user or the device. Each holds a place in its limits until it is reported or
     /// the lease ends.
     private(set) var reserved: [Offer] = []
+    /// The offers of this device that have not ended.
+    private var active: [OfferID] = []
 
     /// Time never runs backwards for a user or a device: a clock that was set back reopens no limit.
     init(
-        _ policy: Policy, _ messages: ActiveMessages, _ state: InAppState, now: Instant, ticket: String = "",
-        explains: Bool = false
+        _ policy: Policy, _ messages: ActiveMessages, _ state: consuming InAppState, now: Instant,
+        ticket: String = "", explains: Bool = false
     ) {
         self.policy = policy
         self.messages = messages
-        self.state = state
         self.now = max(now, state.user.lastNow, state.device.lastNow)
         self.ticket = ticket
         self.explains = explains
-        for offer in state.offers.values { track(offer) }
+        self.state = state
+        for offer in self.state.offers.values where !offer.state.isEnded { track(offer, isNew: true) }
     }
 
     /// The first offer of a turn has the ticket as its id, the others a number behind it.
@@ -57,12 +59,26 @@ struct Turn {
         track(offer)
     }
 
-    mutating func remove(_ offer: Offer) {
-        state.offers[offer.id] = nil
-        changedOffers.insert(offer.id)
+    /// Records the messages that the client may get instead of the offer of this turn.
+    mutating func name(_ runnersUp: [MessageID], behind id: OfferID) {
+        state.offers[id]?.runnersUp = runnersUp
+        answer.offer?.runnersUp = runnersUp
     }
 
-    private mutating func track(_ offer: Offer) {
+    /// Removes an offer that has ended.
+    mutating func remove(_ id: OfferID) {
+        state.offers[id] = nil
+        changedOffers.insert(id)
+    }
+
+    private mutating func track(_ offer: Offer, isNew: Bool = false) {
+        if offer.device == state.device.id {
+            if offer.state.isEnded {
+                active.removeAll { $0 == offer.id }
+            } else if isNew || !active.contains(offer.id) {
+                active.append(offer.id)
+            }
+        }
         reserved.removeAll { $0.id == offer.id }
         let hasLease = offer.state == .offered && offer.leaseUntil.map { $0 > now } ?? false
         if hasLease && !offer.flags.contains(.uncounted) { reserved.append(offer) }
@@ -101,29 +117,36 @@ extension Turn {
 // MARK: Offers of this device
 
 extension Turn {
-    /// In the order in which they came to the stack.
-    var deviceOffers: [Offer] {
-        state.offers.values.filter { $0.device == state.device.id }.sorted { ($0.order, $0.id) < ($1.order, $1.id) }
+    /// Those that have not ended, in the order in which they came to the stack.
+    var activeOffers: [Offer] {
+        active.compactMap { state.offers[$0] }.sorted { ($0.order, $0.id) < ($1.order, $1.id) }
+    }
+
+    /// Those that have ended, the oldest first.
+    var endedOffers: [Offer] {
+        state.offers.values.filter { $0.device == state.device.id && $0.state.isEnded }
+            .sorted { ($0.endedAt ?? 0, $0.id) < ($1.endedAt ?? 0, $1.id) }
     }
 
     /// The offers of this device that have not ended, by message, without inlines.
     var liveOffers: [MessageID: Offer] {
-        let live = state.offers.values.filter { $0.device == state.device.id && !$0.state.isEnded && $0.needsScreen }
+        if active.isEmpty { return [:] }
+        let live = active.compactMap { state.offers[$0] }.filter(\.needsScreen)
         return Dictionary(live.map { ($0.message, $0) }, uniquingKeysWith: { first, _ in first })
     }
 
     private var nextCheck: Instant? {
-        deviceOffers.compactMap { offer in
+        earliest { offer in
             switch offer.state {
             case .triggered: offer.due
             case .waiting, .ready: offer.until.flatMap { $0 > now ? $0 : nil }
             default: nil
             }
-        }.min()
+        }
     }
 
     private var nextDue: Instant? {
-        deviceOffers.compactMap { offer -> Instant? in
+        earliest { offer in
             switch offer.state {
             case .triggered, .waiting, .ready:
                 let end = messages[offer.message]?.message.schedule.end
@@ -133,7 +156,16 @@ extension Turn {
             case .shown: return state.device.lastSeen + policy.silence
             default: return nil
             }
-        }.min()
+        }
+    }
+
+    /// The earliest of these times of the device's offers.
+    private func earliest(_ time: (Offer) -> Instant?) -> Instant? {
+        var earliest: Instant?
+        for id in active {
+            if let offer = state.offers[id], let time = time(offer) { earliest = min(earliest ?? time, time) }
+        }
+        return earliest
     }
 }
 

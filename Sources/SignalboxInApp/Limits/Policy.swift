@@ -93,18 +93,17 @@ package struct Policy: Sendable, Hashable {
         message.isExempt || exemptions.vendors.contains(message.vendor) || exemptions.messages.contains(message.id)
     }
 
-    /// The limits that a display of this message must respect.
-    func limits(for message: Message) -> [Limit] {
-        if limits.isEmpty || isExempt(message) { return message.limits }
-        return message.limits
-            + limits.filter { limit in
-                switch limit.owner {
-                case .message: false
-                case .vendor(let vendor): vendor == message.vendor
-                case .scope: true
-                case .named(let name): message.namedLimits.contains(name)
-                }
-            }
+    /// Whether limits of the policy apply to a message.
+    func isLimiting(_ message: Message) -> Bool { !limits.isEmpty && !isExempt(message) }
+
+    /// Whether a display of this message must respect a limit of the policy.
+    func includes(_ message: Message, in limit: Limit) -> Bool {
+        switch limit.owner {
+        case .message: false
+        case .vendor(let vendor): vendor == message.vendor
+        case .scope: true
+        case .named(let name): message.namedLimits.contains(name)
+        }
     }
 
     /// The control group that keeps this message from this user, if any.

@@ -47,6 +47,8 @@ package struct MessageIndex: Sendable {
 
     package var count: Int { definitions.count }
 
+    var isEmpty: Bool { definitions.isEmpty }
+
     package var all: some Collection<Definition> { definitions.values }
 
     /// Each message filed under the event once, in no particular order.
@@ -77,7 +79,8 @@ package struct ActiveMessages: Sendable {
     package subscript(id: MessageID) -> Definition? { addressed[id] ?? shared[id] }
 
     func candidates(for event: TriggerEvent) -> [Definition] {
-        Self.merge(addressed.candidates(for: event), shared.candidates(for: event))
+        if addressed.isEmpty { return shared.candidates(for: event) }
+        return Self.merge(addressed.candidates(for: event), shared.candidates(for: event))
     }
 
     func candidates(for keys: [TriggerKey]) -> [Definition] {

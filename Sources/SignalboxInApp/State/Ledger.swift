@@ -134,10 +134,14 @@ extension Ledger {
 
     /// The number of displays that a limit counts at this time.
     func count(by limit: Limit, _ message: MessageID, _ context: WindowContext) -> Int {
+        // From the newest: most windows hold few of them.
+        let first = limit.window.longest.map { context.now - $0 }
         var count = 0
-        for index in displays.indices
-        where limit.counts(displays[index], message) && context.contains(displays[index], limit.window) {
-            count += displays[index].count
+        for index in displays.indices.reversed() {
+            if let first, displays[index].at < first { break }
+            if limit.counts(displays[index], message) && context.contains(displays[index], limit.window) {
+                count += displays[index].count
+            }
         }
         return count
     }
