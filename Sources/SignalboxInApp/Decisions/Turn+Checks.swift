@@ -159,14 +159,14 @@ extension Turn {
         if let template = definition.message.requirements.template {
             let templates = state.device.client.templates
             list.check(
-                .templateUnknown, templates?.contains(template) ?? true, else: .permanent, "requirements.template",
+                .templateUnknown, templates?.contains(template) ?? true, else: .permanent, "requires.template",
                 expected: template, actual: templates.map { $0.sorted().joined(separator: ", ") } ?? "not reported")
         }
         if let needed = definition.message.requirements.orientation {
             let orientation = state.device.client.orientation
             list.check(
                 .orientation, orientation == nil || orientation == needed, else: .permanent,
-                "requirements.orientation", expected: needed.rawValue, actual: orientation?.rawValue ?? "not reported")
+                "requires.orientation", expected: needed.rawValue, actual: orientation?.rawValue ?? "not reported")
         }
         let lacksImage = definition.message.requirements.lacksImage
         list.check(
@@ -175,10 +175,10 @@ extension Turn {
         guard !definition.message.requirements.assets.isEmpty, let assets = state.device.client.assets else { return }
         let states = definition.message.requirements.assets.map { assets[$0] ?? .unknown }
         list.check(
-            .assetFailed, !states.contains(.failed), else: .permanent, "requirements.assets", expected: "none failed",
+            .assetFailed, !states.contains(.failed), else: .permanent, "requires.assets", expected: "none failed",
             actual: "\(states.count { $0 == .failed }) failed")
         list.check(
-            .assetPending, states.allSatisfy { $0 == .ready || $0 == .failed }, else: .waits, "requirements.assets",
+            .assetPending, states.allSatisfy { $0 == .ready || $0 == .failed }, else: .waits, "requires.assets",
             expected: "\(states.count) ready", actual: "\(states.count { $0 == .ready }) ready")
     }
 
@@ -187,7 +187,7 @@ extension Turn {
             let screens = definition.message.requirements.screens
             list.check(
                 .screen, state.device.client.screen.map(screens.contains) ?? false, else: .event,
-                "requirements.screens", expected: screens.sorted().joined(separator: ", "),
+                "requires.screens", expected: screens.sorted().joined(separator: ", "),
                 actual: state.device.client.screen ?? "not reported")
         }
         let vendor = definition.message.vendor
