@@ -169,7 +169,8 @@ let package = Package(
         .testTarget(
             name: "SignalboxConfigTests",
             dependencies: [
-                "SignalboxConfig", "SignalboxRouting", "SignalboxNotification", "SignalboxJSON", "SignalboxTesting",
+                "SignalboxConfig", "SignalboxInApp", "SignalboxRouting", "SignalboxNotification", "SignalboxJSON",
+                "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(

@@ -144,6 +144,7 @@ extension GatewayConfig {
         Option("actions", \.actions, .section(ActionTypes.options), "Actions of notifications and buttons.")
         Option("categories", \.categories, .section(Categories.options), "Sets of action buttons.")
         Option("media", \.media, .section(Media.options), "Downloads of files for routes with `\"media\": \"stored\"`.")
+        Option("inapp", \.inapp, .section(Policy.options), "In-app messages: rules across vendors.")
     }
 
     /// The options of a file in `routes.d`: the gateway as a whole is configured in one file. Other options of the
