@@ -1,5 +1,7 @@
+import Foundation
 import SignalboxConfig
 import SignalboxInApp
+import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 import Testing

@@ -147,12 +147,12 @@ private struct InAppLimit: Sendable {
             "The displays that count: of the `session`, of the calendar `day` or `week` (from Monday), of the time before now, or all."
         )
         Option(
-            "timeZone", \.zone, zoneType,
+            "zone", \.zone, zoneType,
             "The time zone of `day` and `week`: an IANA name, or `user` for that of the device (UTC if it names none). Default: `user`."
         )
     } check: { limit, value, reader in
         InAppVendor.check(limit.owner, "owner", value, &reader)
-        if let zone = value["timeZone"], value["window"] != nil {
+        if let zone = value["zone"], value["window"] != nil {
             switch limit.window {
             case .day, .week: break
             default: reader.note(zone, "only the windows \"day\" and \"week\" have a time zone; remove it")
