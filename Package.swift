@@ -188,6 +188,14 @@ let package = Package(
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
+            name: "SignalboxInAppFlowTests",
+            dependencies: [
+                "SignalboxGateway", "SignalboxInApp", "SignalboxJSON", "SignalboxNotification", "SignalboxRouting",
+                "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "SignalboxEgressTests",
             dependencies: [
                 "SignalboxEgress", "SignalboxNotification", "SignalboxServer", "SignalboxServerTesting",
