@@ -169,7 +169,8 @@ let package = Package(
         .testTarget(
             name: "SignalboxConfigTests",
             dependencies: [
-                "SignalboxConfig", "SignalboxRouting", "SignalboxNotification", "SignalboxJSON", "SignalboxTesting",
+                "SignalboxConfig", "SignalboxInApp", "SignalboxRouting", "SignalboxNotification", "SignalboxJSON",
+                "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(
@@ -192,6 +193,14 @@ let package = Package(
                 "SignalboxConfig", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
             ],
             resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
+            name: "SignalboxInAppFlowTests",
+            dependencies: [
+                "SignalboxGateway", "SignalboxInApp", "SignalboxJSON", "SignalboxNotification", "SignalboxRouting",
+                "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         .testTarget(
             name: "SignalboxEgressTests",
             dependencies: [

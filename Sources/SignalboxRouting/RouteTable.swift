@@ -89,6 +89,12 @@ package struct RouteTable: Sendable, Equatable {
             hasPayload: hasPayload)
     }
 
+    /// The decision of an event that no route takes. For events that must be stored although their routing would take
+    /// too much work. Destinations that receive the payload as it arrived do not receive it.
+    package func fallbackDecision(on event: JSONValue) -> Decision {
+        decision(on: event, matching: [], fallback: fallback, hasPayload: false)
+    }
+
     /// As above, for an event about the gateway itself, which `parser` parses: only routes whose pattern names a
     /// `type` take those, by the alternative of its `$or` that matches, and the fallback does not. `parser` is reset.
     /// Never throws: an event that cannot be parsed or matched is a defect of the gateway and stops the process.

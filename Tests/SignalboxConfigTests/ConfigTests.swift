@@ -1,5 +1,6 @@
 import Foundation
 import SignalboxConfig
+import SignalboxInApp
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
@@ -98,6 +99,10 @@ extension JSONWriter {
         if config.media != GatewayConfig.Media() {
             key("media")
             strings(MediaConfigTests.spelled(config.media))
+        }
+        if config.inapp != Policy() {
+            key("inapp")
+            strings(InAppConfigTests.spelled(config.inapp))
         }
         endObject()
     }

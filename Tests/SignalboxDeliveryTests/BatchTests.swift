@@ -100,15 +100,15 @@ import Testing
     }
 
     @Test func batchIDsAreIndependentOfTheOrder() {
-        let id = MessageID.of([lease(1), lease(2), lease(3)])
-        #expect(id == MessageID.of([lease(3), lease(1), lease(2)]))
-        #expect(id == MessageID.of([lease(1, attempts: 4), lease(2), lease(3)]))
+        let id = WebhookMessageID.of([lease(1), lease(2), lease(3)])
+        #expect(id == WebhookMessageID.of([lease(3), lease(1), lease(2)]))
+        #expect(id == WebhookMessageID.of([lease(1, attempts: 4), lease(2), lease(3)]))
         #expect(id.count == 32 && id.allSatisfy(\.isHexDigit))
-        #expect(id != MessageID.of([lease(1), lease(2)]))
-        #expect(id != MessageID.of([lease(1), lease(2), lease(4)]))
+        #expect(id != WebhookMessageID.of([lease(1), lease(2)]))
+        #expect(id != WebhookMessageID.of([lease(1), lease(2), lease(4)]))
     }
 
     @Test func oneEventKeepsItsOwnID() {
-        #expect(MessageID.of([lease(7)]) == "event-7")
+        #expect(WebhookMessageID.of([lease(7)]) == "event-7")
     }
 }

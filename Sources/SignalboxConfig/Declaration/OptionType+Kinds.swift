@@ -139,6 +139,23 @@ extension OptionType<Double> {
         value(TypeInfo("number", ["type": "number"]), expected: "this must be a number") { $0.double }
     }
 
+    /// From 0 to 1, as a number or as a percentage.
+    static var share: OptionType {
+        let number: JSONNode = ["type": "number", "minimum": 0, "maximum": 1]
+        let info = TypeInfo(
+            "number or percentage", limits: "0 to 1",
+            ["anyOf": [number, ["type": "string", "pattern": "^[0-9.]+%$"]]])
+        return value(info, expected: "this must be a number from 0 to 1, or a percentage such as \"10%\"") { value in
+            var share = value.double
+            if let text = value.string, text.hasSuffix("%"),
+                text.utf8.dropLast().allSatisfy({ "0123456789.".utf8.contains($0) })
+            {
+                share = Double(text.dropLast()).map { $0 / 100 }
+            }
+            return share.flatMap { (0...1).contains($0) ? $0 : nil }
+        }
+    }
+
     /// Events in a second, written as `200/s`, `60/m` or `1000/h`.
     static var rate: OptionType {
         string("rate", pattern: "^[+]?[0-9]+/[smh]$") {

@@ -1,4 +1,5 @@
 import Foundation
+package import SignalboxInApp
 package import SignalboxJSON
 package import SignalboxNotification
 
@@ -27,6 +28,8 @@ package struct GatewayConfig: Sendable {
     package var actions = ActionTypes()
     /// Downloads of files for routes with ``RouteMedia/stored(wait:)``.
     package var media = Media()
+    /// Rules across vendors for in-app messages, validated.
+    package var inapp = Policy()
     /// In the order of the files, and of the keys within each of them. Names are unique.
     package var destinations: [Destination] = []
     /// In the order of evaluation, those of `routes.d` last. Includes disabled routes.
@@ -141,6 +144,7 @@ extension GatewayConfig {
         Option("actions", \.actions, .section(ActionTypes.options), "Actions of notifications and buttons.")
         Option("categories", \.categories, .section(Categories.options), "Sets of action buttons.")
         Option("media", \.media, .section(Media.options), "Downloads of files for routes with `\"media\": \"stored\"`.")
+        Option("inapp", \.inapp, .section(Policy.options), "In-app messages: rules across vendors.")
     }
 
     /// The options of a file in `routes.d`: the gateway as a whole is configured in one file. Other options of the

@@ -168,7 +168,7 @@ extension RouteOptions {
             "With `\"media\": \"stored\"`: how long deliveries wait for downloads.")
         Option("enabled", \.isEnabled, .flag, "Whether the route takes events. A disabled route is still checked.")
         Option(
-            "sample", \.sample, share,
+            "sample", \.sample, .share,
             "The share of matching events that the route takes. The event's `id` decides. Default: all.")
         Option(
             "window", \.window, .section(RouteWindow.options), "When the route takes events, by the time of acceptance."
@@ -202,25 +202,6 @@ extension RouteOptions {
     private static let eventParts = OptionType<String>.word(
         among: ["apns"], expected: "an event can include \"apns\", the APNs payload as it should be shown"
     ).list(of: "`apns`")
-
-    /// From 0 to 1, as a number or as a percentage.
-    private static let share = OptionType<Double>.value(
-        TypeInfo(
-            "number or percentage", limits: "0 to 1",
-            [
-                "anyOf": [
-                    ["type": "number", "minimum": 0, "maximum": 1], ["type": "string", "pattern": "^[0-9.]+%$"],
-                ]
-            ]), expected: "this must be a number from 0 to 1, or a percentage such as \"10%\""
-    ) { value in
-        var share = value.double
-        if let text = value.string, text.hasSuffix("%"),
-            text.utf8.dropLast().allSatisfy({ "0123456789.".utf8.contains($0) })
-        {
-            share = Double(text.dropLast()).map { $0 / 100 }
-        }
-        return share.flatMap { (0...1).contains($0) ? $0 : nil }
-    }
 }
 
 extension ScheduleParts {

@@ -136,6 +136,11 @@ extension RouteWindow {
     ) {
         "there is no time zone \"\($0)\"; write an IANA name such as \"Europe/Berlin\", or \"UTC\""
     } _: {
-        $0 == "UTC" || $0.contains("/") ? TimeZone(identifier: $0) : nil
+        zone(named: $0)
+    }
+
+    /// By its IANA name or `UTC`; nil for any other text.
+    static func zone(named name: String) -> TimeZone? {
+        name == "UTC" || name.contains("/") ? TimeZone(identifier: name) : nil
     }
 }

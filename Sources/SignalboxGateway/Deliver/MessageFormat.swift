@@ -128,7 +128,7 @@ extension WebhookMessage {
 
 /// The `webhook-id` of a message, by which a receiver recognises a repeat. The same in every attempt, so a receiver
 /// can drop a delivery that it has already processed.
-package enum MessageID {
+package enum WebhookMessageID {
     // The key separates this digest from others; it is not secret.
     private static let digest = MessageAuthentication(key: Array("signalbox: id of a batch".utf8))
 

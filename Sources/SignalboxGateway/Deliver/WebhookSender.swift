@@ -92,7 +92,7 @@ package struct WebhookSender: Sender {
     /// attempt.
     private func request(for leases: [Lease]) throws(UnwritableMessage) -> OutboundRequest {
         let message = try writer.message(for: leases)
-        let id = MessageID.of(leases)
+        let id = WebhookMessageID.of(leases)
         let timestamp = Int(now().timeIntervalSince1970)
         // The signature covers the uncompressed bytes: servers decompress them before the receiver's code.
         let signatures = keys.signatures(id: id, timestamp: timestamp, body: message.body)

@@ -18,6 +18,8 @@ package struct Gateway: Sendable {
     package let downloads: MediaService
     /// The service that removes files.
     package let fileJanitor: MediaJanitor
+    /// The service that ends in-app offers whose time is over.
+    package let inAppTimer: InAppTimer
     private let current: Replaceable<GatewayPlan>
     /// Client pools of earlier plans that may still have requests in flight.
     private let formerClients: Replaceable<[ClientPool]>
@@ -33,7 +35,7 @@ package struct Gateway: Sendable {
         self.logger = logger
         resources = GatewayPlan.Resources(
             queue: queue, media: media, tokens: TokenHash(key: tokenKey), counts: RouteCounts(), inbox: inbox,
-            version: version)
+            version: version, inApp: InAppFlow.Shared(queue, policy: resolved.config.inapp))
         let plan = GatewayPlan(resolved, on: resources)
         dispatcher = Dispatcher(plan.destinations, queue: queue, deadLetters: plan.deadLetters, logger: logger)
         let (current, formerClients) = (Replaceable(plan), Replaceable<[ClientPool]>([]))
@@ -45,6 +47,7 @@ package struct Gateway: Sendable {
         fileJanitor = MediaJanitor(
             quota, health: queue.health,
             work: .init(queue, media) { current.value.config.media.retention }, logger: logger)
+        inAppTimer = InAppTimer(logger: logger) { current.value.inApp }
         self.current = current
         self.formerClients = formerClients
     }
@@ -69,6 +72,8 @@ package struct Gateway: Sendable {
             formerClients.replace(by: formerClients.value.filter(\.isInUse) + [former.clients])
         }
         current.replace(by: next)
+        resources.inApp.messages.replace(policy: next.config.inapp)
+        reportSkippedMessages()
         downloads.replace(by: next.downloads)
         dispatcher.replace(next.destinations, deadLetters: next.deadLetters) { next.reaches($0, as: former) }
     }
@@ -92,6 +97,23 @@ package struct Gateway: Sendable {
 
     /// Prepares downloads. Call it before the first delivery. Throws errors of the queue.
     package func openDownloads() async throws(StoreError) { try await downloads.open() }
+
+    /// Reads the in-app messages. Call it before the first request. Throws errors of the queue.
+    package func openInApp() async throws(StoreError) {
+        try await resources.inApp.messages.follow(queue)
+        reportSkippedMessages()
+    }
+
+    /// Logs stored in-app messages that the active config does not permit, or that exceed a bound.
+    private func reportSkippedMessages() {
+        guard let skipped = resources.inApp.messages.skipped else { return }
+        logger.warning(
+            "In-app messages skipped.",
+            metadata: [
+                "messages": "\(skipped.count)", "first": "\(skipped.first)", "pointer": "\(skipped.fault.pointer)",
+                "reason": "\(skipped.fault.detail)",
+            ])
+    }
 
     /// Why the queue cannot accept events; nil if it can. The health endpoint calls it. Writes to the queue to find
     /// out.

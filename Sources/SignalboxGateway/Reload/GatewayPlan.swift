@@ -21,6 +21,8 @@ package struct GatewayPlan: Sendable {
     package let intake: Intake
     /// Accepts reports of taps.
     package let interactions: InteractionIntake
+    /// Decides about in-app messages.
+    package let inApp: InAppFlow
     /// Makes and checks links to stored files.
     package let links: MediaLinks
     /// The pool that all senders of this plan use.
@@ -49,6 +51,8 @@ package struct GatewayPlan: Sendable {
         let inbox: InboxSender
         /// The version in `user-agent` headers.
         let version: String
+        /// In-app messages and their counters.
+        package let inApp: InAppFlow.Shared
     }
 
     /// `former`: the plan that this one follows, whose connections are reused if the egress policy is the same.
@@ -71,6 +75,8 @@ package struct GatewayPlan: Sendable {
             gateway: config.gateway.name, routes: routes,
             decider: Self.decider(types: config.actions, media: resources.media, links: links),
             queue: resources.queue, variants: variants)
+        inApp = InAppFlow(
+            resources.inApp, events: InAppEvents(gateway: config.gateway.name, routes: routes, variants: variants))
         deadLetters = DeadLetterEvents(gateway: config.gateway.name, routes: routes, variants: variants)
         let clients =
             former.flatMap { $0.config.egressAllow == config.egressAllow ? $0.clients : nil }

@@ -4,6 +4,9 @@ package final class Definition: Sendable {
     let rules: VendorRules
     /// Whether a limit of the message counts displays to every user.
     let hasCampaignLimit: Bool
+    /// What one evaluation costs at most, in units of about 100 ns: 10 for the message, 1 for each condition, and 5
+    /// for each instruction of a text pattern.
+    let weight: Int
 
     /// Throws the first value that is beyond a bound or contradicts another.
     package init(_ message: Message) throws(InputFault) {
@@ -11,6 +14,7 @@ package final class Definition: Sendable {
         self.message = message
         rules = VendorRules.of(message.vendor)
         hasCampaignLimit = message.limits.contains { $0.per == .everyone }
+        weight = 10 + message.triggers.reduce(0) { $0 + ($1.filter?.weight ?? 0) }
     }
 
     package var isInline: Bool { message.kind == .inline }

@@ -2,6 +2,8 @@
 package struct MessageIndex: Sendable {
     private var definitions: [MessageID: Definition] = [:]
     private var byTrigger: [TriggerKey: [Definition]] = [:]
+    /// Weight of the messages under each key.
+    private var weights: [TriggerKey: Int] = [:]
 
     package init() {}
 
@@ -27,7 +29,10 @@ package struct MessageIndex: Sendable {
             withdraw(id)
         }
         definitions[id] = definition
-        for key in Set(definition.message.triggers.map(\.key)) { byTrigger[key, default: []].append(definition) }
+        for key in definition.keys {
+            byTrigger[key, default: []].append(definition)
+            weights[key, default: 0] += definition.weight
+        }
         return former == nil ? .added : .replaced
     }
 
@@ -36,11 +41,27 @@ package struct MessageIndex: Sendable {
     @discardableResult
     package mutating func withdraw(_ id: MessageID) -> Definition? {
         guard let definition = definitions.removeValue(forKey: id) else { return nil }
-        for key in Set(definition.message.triggers.map(\.key)) {
+        for key in definition.keys {
             byTrigger[key]?.removeAll { $0.message.id == id }
-            if byTrigger[key]?.isEmpty == true { byTrigger[key] = nil }
+            weights[key, default: 0] -= definition.weight
+            if byTrigger[key]?.isEmpty == true {
+                byTrigger[key] = nil
+                weights[key] = nil
+            }
         }
         return definition
+    }
+
+    /// The position of the first trigger under which this message, in place of its earlier revision, would make a
+    /// decision cost more than ``Bounds/workPerTrigger``; nil if the message fits. A caller that registers only
+    /// messages that fit bounds the work of each decision.
+    package func excess(of definition: Definition) -> Int? {
+        let former = definitions[definition.message.id]
+        let formerKeys = former?.keys ?? []
+        return definition.message.triggers.firstIndex { trigger in
+            let own = formerKeys.contains(trigger.key) ? former?.weight ?? 0 : 0
+            return (weights[trigger.key] ?? 0) - own + definition.weight > Bounds.workPerTrigger
+        }
     }
 
     package subscript(id: MessageID) -> Definition? { definitions[id] }
@@ -63,6 +84,11 @@ package struct MessageIndex: Sendable {
         var seen: Set<MessageID> = []
         return lists.joined().filter { seen.insert($0.message.id).inserted }
     }
+}
+
+extension Definition {
+    /// The keys under which the message is filed.
+    fileprivate var keys: Set<TriggerKey> { Set(message.triggers.map(\.key)) }
 }
 
 /// The messages of one decision: the index that all devices share, and the few that are addressed to this device or
@@ -96,5 +122,15 @@ package struct ActiveMessages: Sendable {
     /// The messages whose campaign tally a decision about this event may read, for the store to load.
     package func tallies(for event: TriggerEvent) -> [MessageID] {
         candidates(for: event).filter(\.hasCampaignLimit).map(\.message.id)
+    }
+
+    /// As above, for the slots of a page, by the names of their labels.
+    package func tallies(ofSlots names: Set<String>) -> [MessageID] {
+        candidates(for: names.map(TriggerKey.slot)).filter(\.hasCampaignLimit).map(\.message.id)
+    }
+
+    /// Those of these messages that have a campaign tally. A report may offer a runner-up of its offer.
+    package func tallies(of messages: [MessageID]) -> [MessageID] {
+        messages.filter { self[$0]?.hasCampaignLimit ?? false }
     }
 }

@@ -24,6 +24,8 @@ package enum Bounds {
     package static let triggersPerMessage = 50
     package static let filterGroups = 50
     package static let conditionsPerGroup = 50
+    /// Of the messages that one event concerns, in units of about 100 ns (``MessageIndex/excess(of:)``).
+    package static let workPerTrigger = 20_000
     package static let limitsPerMessage = 20
     /// Instructions of one compiled text pattern.
     package static let patternSize = 500

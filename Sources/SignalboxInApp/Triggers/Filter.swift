@@ -59,6 +59,17 @@ package struct Filter: Sendable, Hashable {
         return .matches
     }
 
+    /// See ``Definition/weight``.
+    var weight: Int {
+        groups.joined().reduce(0) { sum, condition in
+            switch condition.comparison {
+            case .matches(let pattern), .notMatches(let pattern): sum + 1 + 5 * pattern.size
+            case .oneOf(let values), .noneOf(let values), .containsAll(let values): sum + 1 + values.count
+            default: sum + 1
+            }
+        }
+    }
+
     func validate(at pointer: String) throws(InputFault) {
         try InputFault.check(count: groups.count, atMost: Bounds.filterGroups, at: pointer)
         for (index, group) in groups.enumerated() {

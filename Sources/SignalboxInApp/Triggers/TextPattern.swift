@@ -14,6 +14,9 @@ package struct TextPattern: Sendable, Hashable {
         program = try parser.program()
     }
 
+    /// Its number of instructions.
+    var size: Int { program.count }
+
     enum Instruction: Sendable, Hashable {
         case scalar(ScalarClass)
         /// Continues at both.

@@ -34,7 +34,7 @@ struct CategoryPage {
     }
 
     /// Identifiers are arbitrary text; base64url needs no escapes in a URL (RFC 4648, 5).
-    private static func cursor(after identifier: String) -> String {
+    static func cursor(after identifier: String) -> String {
         Data(identifier.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_")
             .replacing("=", with: "")
     }

@@ -25,24 +25,25 @@ package struct Endpoint: Sendable {
     package let parameters: [String]
     /// One sentence in Markdown.
     package let purpose: String
-    /// Whether the body is collected. A POST to another endpoint must not have a body.
-    let takesBody: Bool
+    /// The largest body in bytes; nil for an endpoint whose body is not collected. A POST to such an endpoint must not
+    /// have a body.
+    let bodyLimit: Int?
     /// `body` is empty unless the endpoint takes a body.
     let handler: Handler
 
     private init(
         _ method: String, _ path: String, _ access: Access, _ purpose: String, parameters: [String] = [],
-        takesBody: Bool = true, body handler: @escaping Handler
+        bodyLimit: Int? = GatewayServer.bodyLimit, body handler: @escaping Handler
     ) {
         (self.method, self.path, self.access, self.purpose) = (method, path, access, purpose)
-        (self.parameters, self.takesBody, self.handler) = (parameters, takesBody, handler)
+        (self.parameters, self.bodyLimit, self.handler) = (parameters, bodyLimit, handler)
     }
 
     private init(
         _ method: String, _ path: String, _ access: Access, _ purpose: String, parameters: [String] = [],
         _ handler: @escaping @Sendable (GatewayAPI, Call) async throws -> Response
     ) {
-        self.init(method, path, access, purpose, parameters: parameters, takesBody: false) { api, call, _ in
+        self.init(method, path, access, purpose, parameters: parameters, bodyLimit: nil) { api, call, _ in
             try await handler(api, call)
         }
     }
@@ -100,6 +101,37 @@ extension Endpoint {
         },
         Endpoint("POST", "/v1/interactions", .source, "Accepts reports of taps.") {
             try await $0.acceptInteractions($1, $2)
+        },
+        Endpoint(
+            "POST", "/v1/inapp/triggers", .source, "Decides which in-app message a device shows now.",
+            bodyLimit: InAppAPI.requestLimit
+        ) { try await $0.inApp.trigger($1, $2) },
+        Endpoint(
+            "POST", "/v1/inapp/slots", .source, "Fills the slots of a page with inline messages.",
+            bodyLimit: InAppAPI.requestLimit
+        ) { try await $0.inApp.place($1, $2) },
+        Endpoint(
+            "POST", "/v1/inapp/offers/{id}/outcome", .source, "Accepts a report about an offered message.",
+            bodyLimit: InAppAPI.requestLimit
+        ) { try await $0.inApp.report($1, $2) },
+        Endpoint(
+            "POST", "/v1/inapp/explain", .admin,
+            "Explains what a trigger would bring, at another time or with other counters; stores nothing.",
+            bodyLimit: InAppAPI.requestLimit
+        ) { try await $0.inApp.explain($2) },
+        Endpoint(
+            "GET", "/v1/inapp/messages", .admin, "Lists in-app messages by id.",
+            parameters: ["withdrawn", "limit", "cursor"]
+        ) { try await $0.inApp.list($1) },
+        Endpoint("GET", "/v1/inapp/messages/{id}", .admin, "Returns one in-app message.") {
+            try await $0.inApp.show($1)
+        },
+        Endpoint(
+            "PUT", "/v1/inapp/messages/{id}", .admin, "Registers an in-app message, or changes it.",
+            bodyLimit: InAppAPI.messageLimit
+        ) { try await $0.inApp.register($1, $2) },
+        Endpoint("DELETE", "/v1/inapp/messages/{id}", .admin, "Withdraws an in-app message: no new offers.") {
+            try await $0.inApp.withdraw($1)
         },
         Endpoint(
             "GET", "/v1/categories", .either, "Lists the button sets that an app registers.",

@@ -14,6 +14,9 @@ struct GatewayAPI: Sendable {
     let budget: BodyBudget
     let probe: Readiness
 
+    /// In-app messages under the same config.
+    var inApp: InAppAPI { InAppAPI(flow: surface.inApp, alarm: alarm) }
+
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
 
     /// Registers every common method for each path, so that a wrong method receives 405 with `allow` instead of 404.
@@ -41,14 +44,14 @@ struct GatewayAPI: Sendable {
     /// Checks the access first: a client without a token cannot make the gateway read its body.
     private func respond(to call: Call, at endpoint: Endpoint) async throws -> Response {
         let source = try check(endpoint.access, call)
-        guard endpoint.takesBody else {
+        guard let limit = endpoint.bodyLimit else {
             if call.request.method == .post { try await call.request.requireNoBody() }
             return try await endpoint.handler(self, call, [])
         }
         var call = call
         if let source { call.source = source }
         var reservation = BodyReservation(in: budget, for: BodyHolder(source: source, peer: call.context.peer))
-        let body = try await call.request.wholeBody(upTo: GatewayServer.bodyLimit, reserving: &reservation)
+        let body = try await call.request.wholeBody(upTo: limit, reserving: &reservation)
         return try await endpoint.handler(self, call, body)
     }
 
@@ -100,7 +103,7 @@ struct GatewayAPI: Sendable {
 
     /// Throws 503 when the queue does not answer in time.
     func metrics() async throws(Problem) -> Response {
-        let page = try await surface.operations.metrics(surface.routes).page
+        let page = try await surface.operations.metrics(surface.routes, surface.inApp).page
         let type = "text/plain; version=0.0.4; charset=utf-8"
         return Response(Reply(status: .ok, contentType: type, body: Array(page.utf8)))
     }

@@ -8,6 +8,7 @@ import SignalboxRouting
 package struct GatewaySurface: Sendable {
     let intake: Intake
     let interactions: InteractionIntake
+    let inApp: InAppFlow
     let sources: SourceAccess
     let operators: AdminAccess
     let operations: OperationsAPI
@@ -20,6 +21,7 @@ package struct GatewaySurface: Sendable {
         let config = plan.config
         intake = plan.intake
         interactions = plan.interactions
+        inApp = plan.inApp
         self.sources = sources
         self.operators = operators
         operations = OperationsAPI(

@@ -12,6 +12,7 @@ struct MetricValues: Sendable {
     let statuses: [DestinationName: DestinationStatus]
     let gauges: [DestinationName: DestinationGauges]
     let media: MediaGauges
+    let inApp: InAppValues
     let routes: [(name: String, count: RouteCounts.Count)]
     let config: ActiveConfigStatus
     let now: Date
@@ -55,7 +56,7 @@ package struct Metric: Sendable {
     /// One sample for each combination of labels. Values of the labels are in the order of ``labels``.
     fileprivate let samples: @Sendable (MetricValues) -> [(labels: [String], value: Double)]
 
-    private init(
+    init(
         _ name: String, _ kind: Kind, _ labels: [String], _ help: String,
         _ samples: @escaping @Sendable (MetricValues) -> [([String], Double)]
     ) {
@@ -87,7 +88,9 @@ package struct Metric: Sendable {
     }
 
     /// Every metric, in the order of the page.
-    package static let all: [Metric] = [
+    package static let all: [Metric] = gateway + inApp
+
+    private static let gateway: [Metric] = [
         perDestination("signalbox_deliveries_accepted_total", .counter, "Deliveries created.") {
             Double($0.gauges[$1]?.accepted ?? 0)
         },

@@ -151,14 +151,18 @@ struct OperationsAPI: Sendable {
 
     // MARK: The queue
 
-    /// Reads the queue three times; the values may differ by a commit.
-    func metrics(_ routes: RoutesAPI) async throws(Problem) -> MetricValues {
-        let (statuses, gauges, media) = try await reply { () throws(StoreError) in
-            (try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges())
+    /// Reads the queue four times; the values may differ by a commit.
+    func metrics(_ routes: RoutesAPI, _ inApp: InAppFlow) async throws(Problem) -> MetricValues {
+        let (statuses, gauges, media, due) = try await reply { () throws(StoreError) in
+            (
+                try await queue.statuses(), try await queue.gauges(), try await queue.mediaGauges(),
+                try await inApp.dueDevices()
+            )
         }
         return MetricValues(
             destinations: Set(destinations).union(gauges.keys).sorted(), statuses: statuses, gauges: gauges,
-            media: media, routes: routes.counters, config: routes.status, now: queue.now)
+            media: media, inApp: InAppValues(inApp, dueDevices: due), routes: routes.counters, config: routes.status,
+            now: queue.now)
     }
 
     /// Waits for the queue as long as senders do, and no longer.

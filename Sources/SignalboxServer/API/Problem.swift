@@ -18,6 +18,14 @@ struct Problem: Error, Equatable {
     let detail: String
     /// In addition to the content type, such as `retry-after`.
     let headers: HTTPFields
+    /// Further members of the object (RFC 9457, 3.2), in their order; the reference page names them.
+    var members: [Member] = []
+
+    /// A member of one kind of problem.
+    struct Member: Equatable {
+        let name: String
+        let value: String
+    }
 
     init(
         _ status: HTTPResponse.Status, _ code: String, title: String = "The request was not accepted",
@@ -38,6 +46,10 @@ struct Problem: Error, Equatable {
             json.member("code", code)
             json.member("title", title)
             json.member("detail", detail)
+            for member in members {
+                json.key(member.name)
+                json.string(member.value)
+            }
         }
     }
 }
@@ -250,59 +262,5 @@ extension Problem {
     /// Clients may send the request again after five seconds.
     private static func queue(_ code: String, title: String, _ detail: String) -> Problem {
         Problem(.serviceUnavailable, code, title: title, detail, headers: [.retryAfter: "5"])
-    }
-}
-
-// MARK: Deliveries, categories and media
-
-extension Problem {
-    /// Also for a name that is not a digest.
-    static let noMedia = Problem(
-        .notFound, "media-not-found", title: "No such file",
-        "The name of a file is the SHA-256 of its content, 64 lower-case hexadecimal digits. Events link to files.")
-    /// For `if-match` (RFC 9110, 13.1.1).
-    static let otherMedia = Problem(
-        .preconditionFailed, "media-not-matched", title: "The file does not match",
-        "The etag of the file is its quoted name, and if-match does not list it.")
-    /// Sent before the file is looked up, so it does not tell whether the file exists.
-    static let unsignedLink = Problem(
-        .forbidden, "media-link-unsigned", title: "The link is not signed",
-        "Files are served by signed links only: use the href of an event with its whole query.")
-    static let wrongLink = Problem(
-        .forbidden, "media-link-wrong", title: "The signature is not valid",
-        "The signature does not match this file and this time: use the href of an event unchanged.")
-    /// The signature is valid, its time is over.
-    static let expiredLink = Problem(
-        .forbidden, "media-link-expired", title: "The link has expired",
-        "The link was valid: replay the event to get a new one.")
-
-    /// `bytes`: the size of the file, which the header `content-range` repeats (RFC 9110, 14.4).
-    static func noSuchRange(of bytes: Int) -> Problem {
-        Problem(
-            .rangeNotSatisfiable, "range-not-satisfiable", title: "No such range",
-            "The file has \(bytes) bytes: request some of them, or leave range out.",
-            headers: [.contentRange: "bytes */\(bytes)"])
-    }
-
-    static func notRetried(_ id: Int64) -> Problem {
-        Problem(
-            .conflict, "delivery-ended", title: "No change was made",
-            "Delivery \(id) was delivered or has expired: only dead and waiting deliveries can be retried.")
-    }
-
-    static func noDelivery(_ id: String) -> Problem { unknown("delivery-not-found", "delivery", id, in: "deliveries") }
-
-    static func noDestination(_ name: String) -> Problem {
-        unknown("destination-not-found", "destination", name, in: "destinations")
-    }
-
-    /// `identifier`: decoded.
-    static func noCategory(_ identifier: String) -> Problem {
-        unknown("category-not-found", "category", identifier, in: "categories")
-    }
-
-    private static func unknown(_ code: String, _ kind: String, _ name: String, in list: String) -> Problem {
-        Problem(
-            .notFound, code, title: "No such \(kind)", "No such \(kind): \(name). GET /v1/\(list) lists the \(list).")
     }
 }

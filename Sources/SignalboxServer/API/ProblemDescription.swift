@@ -70,6 +70,24 @@ package struct ProblemDescription: Sendable {
         Self("event-not-a-notification", 422, "The event is not a notification.", "Report the notification's event."),
         Self("action-not-found", 422, "The notification has no such button.", "Use an identifier from `detail`."),
         Self("category-not-found", 404, "No category has this identifier.", "List them with `GET /v1/categories`."),
+        Self(
+            "inapp-malformed", 400, "A message or a request about in-app messages has a mistake.",
+            "Correct the value at `pointer`; see `detail`."),
+        Self("inapp-too-large", 413, "A message, or a part of it, is too large.", "Shorten the value at `pointer`."),
+        Self(
+            "inapp-limit-unknown", 422, "The config has no limit with this name.",
+            "Use a name of `inapp.limits`, or add the limit."),
+        Self(
+            "inapp-group-unknown", 422, "The config has no control group with this name.",
+            "Use a name of `inapp.controlGroups`, or add the group."),
+        Self("message-not-found", 404, "No in-app message has this id.", "List them with `GET /v1/inapp/messages`."),
+        Self(
+            "offer-not-found", 404, "The device has no such offer, or it is no longer kept.",
+            "Report the offer of an answer, with its own `device`."),
+        Self(
+            "outcome-contradicts", 409,
+            "The report contradicts an accepted one. `state` stays; `reason` names the rule, `ended` how it ended.",
+            "Drop the report."),
         Self("delivery-not-found", 404, "No delivery has this number.", "List them with `GET /v1/deliveries`."),
         Self("delivery-ended", 409, "The delivery was delivered or has expired.", "Retry dead or waiting ones only."),
         Self(

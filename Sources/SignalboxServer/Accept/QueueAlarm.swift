@@ -27,7 +27,12 @@ final class QueueAlarm: Sendable {
     /// Records the results of an append that did not fail. If every item was rejected, no event was appended, and the
     /// queue may still fail. Logs the end of an outage once.
     func recover<Item, Failure: Error>(by items: [Result<Item, Failure>]) {
-        guard items.contains(where: { if case .success = $0 { true } else { false } }), outage.ends() else { return }
+        if items.contains(where: { if case .success = $0 { true } else { false } }) { recover() }
+    }
+
+    /// Records a durable write. Logs the end of an outage once.
+    func recover() {
+        guard outage.ends() else { return }
         logger.notice("Queue accepts events again.")
     }
 }

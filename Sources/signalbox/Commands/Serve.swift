@@ -50,11 +50,14 @@ struct Serve: AsyncParsableCommand {
         await gateway.reportStranded()
         let janitor = Janitor(gateway.queue, retention: { .init(gateway.plan.config) }, logger: logger)
         try await gateway.openDownloads()
+        try await gateway.openInApp()
         let reload = ConfigReload(gateway, logger: logger) { prepare(gateway, server, address: address) }
         let watch = ConfigWatch(
             loaded: stamps, origin: { gateway.plan.config.origin }, reload: { await reload.run() })
         let interrupted = try await runServices(
-            [gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, watch, server], logger: logger)
+            [
+                gateway.dispatcher, gateway.downloads, janitor, gateway.fileJanitor, gateway.inAppTimer, watch, server,
+            ], logger: logger)
         gateway.stopSending()
         await gateway.checkpoint()
         let isShown = Terminal.finish()

@@ -1,0 +1,79 @@
+import Foundation
+import SignalboxInApp
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxRouting
+
+/// Turns the records of decisions into events with their deliveries. Runs within the store's transaction, so it is a
+/// function of its input and its work is bounded.
+struct InAppEvents: Sendable {
+    /// Work of the routes for one event: decisions of all devices wait for it.
+    private static let workLimit = Intake.directWork
+
+    private let gateway: String
+    private let routes: RouteTable
+    let variants: EventVariants
+    private let parsers = ParserPool.forEvents()
+
+    init(gateway: String, routes: RouteTable, variants: EventVariants) {
+        self.gateway = gateway
+        var routes = routes
+        routes.workLimit = min(routes.workLimit, Self.workLimit)
+        self.routes = routes
+        self.variants = variants
+    }
+
+    /// The events of one decision.
+    struct Routed: Sendable {
+        var events: [RoutedEvent] = []
+        /// Events for which the routes took too much work. The fallback's destinations receive them.
+        var costly = 0
+    }
+
+    /// Events in the order of the records. `source`: of the request; the default one for a transition that time
+    /// caused. `active`: for the campaigns of messages. `random`: makes the ids; equal numbers give equal ids.
+    func route(
+        _ decision: Decision, of active: ActiveMessages, from source: SourceName, random: (UInt64, UInt64)
+    ) -> Routed {
+        var routed = Routed()
+        let time = Date(decision.now)
+        let user = decision.state.user.id
+        let origin = InAppEvent.Origin(
+            gateway: gateway, source: source, device: decision.state.device.id,
+            user: AnonymousUser.contains(user) ? nil : user)
+        for (position, record) in decision.records.enumerated() {
+            let campaign = record.offer.flatMap { active[$0.message]?.message.campaign }
+            let event = InAppEvent.event(
+                record, from: origin, campaign: campaign, id: InAppEvent.id(position, at: time, random: random),
+                acceptedAt: time)
+            routed.events.append(route(event, &routed.costly))
+        }
+        return routed
+    }
+
+    private func route(_ event: Event, _ costly: inout Int) -> RoutedEvent {
+        let result = parsers.withParser { parser in
+            event.body.withUnsafeBufferPointer { bytes -> (RoutedEvent, Bool) in
+                guard let root = try? parser.read(event: bytes, at: PayloadPosition()) else {
+                    preconditionFailure("The gateway's own event is invalid.")
+                }
+                do throws(RoutingTooCostly) {
+                    let decision = try routes.decide(root, hasPayload: false)
+                    return (RoutedEvent(event, decision, in: root, variants: variants), false)
+                } catch {
+                    // The decision is made; only its event is less well routed.
+                    return (RoutedEvent(event, routes.fallbackDecision(on: root), in: root, variants: variants), true)
+                }
+            }
+        }
+        if result.1 { costly += 1 }
+        return result.0
+    }
+}
+
+extension Date {
+    init(_ instant: Instant) { self.init(timeIntervalSince1970: Double(instant) / 1000) }
+
+    /// Milliseconds since 1970, rounded down.
+    var instant: Instant { Instant((timeIntervalSince1970 * 1000).rounded(.down)) }
+}

@@ -1,0 +1,23 @@
+package import SignalboxInApp
+package import SignalboxStore
+
+/// Why a request about in-app messages was rejected. Nothing was stored, except after ``store(_:)`` with
+/// `undecided`. The server chooses the status of each case.
+package enum InAppFailure: Error, Sendable {
+    /// A mistake in the request, with its location.
+    case malformed(FormFault)
+    /// No stored message has this id.
+    case unknownMessage(MessageID)
+    /// The device has no such offer, or it is no longer kept.
+    case unknownOffer
+    /// The report contradicts an accepted one, or the message; the state stays.
+    case contradicts(ReportFault.Conflict)
+    case store(StoreError)
+
+    init(_ fault: ReportFault) {
+        switch fault {
+        case .unknownOffer: self = .unknownOffer
+        case .conflict(let conflict): self = .contradicts(conflict)
+        }
+    }
+}

@@ -1,0 +1,58 @@
+import HTTPTypes
+import SignalboxGateway
+import SignalboxInApp
+import SignalboxStore
+
+// Rejected requests of in-app messages.
+extension Problem {
+    /// Nil for failures of the store, which ``QueueAlarm`` describes.
+    init?(_ failure: InAppFailure) {
+        switch failure {
+        case .malformed(let fault): self.init(fault)
+        case .unknownMessage(let id): self = .noMessage(id)
+        case .unknownOffer: self = .noOffer
+        case .contradicts(let conflict): self.init(conflict)
+        case .store: return nil
+        }
+    }
+
+    /// 400 for a form with a mistake, 413 for too large ones, 422 for one that the config does not permit. The member
+    /// `pointer` locates the mistake in the body (RFC 6901), and `reason` is the form's own code.
+    private init(_ fault: FormFault) {
+        let (status, code): (HTTPResponse.Status, String) =
+            switch fault.code {
+            case InputFault.Code.unknownLimit.rawValue: (.unprocessableContent, "inapp-limit-unknown")
+            case InputFault.Code.unknownGroup.rawValue: (.unprocessableContent, "inapp-group-unknown")
+            case FormFault.Code.tooLarge: (.contentTooLarge, "inapp-too-large")
+            default: (.badRequest, "inapp-malformed")
+            }
+        self.init(status, code, fault.detail)
+        members = [Member(name: "pointer", value: fault.pointer), Member(name: "reason", value: fault.code)]
+    }
+
+    /// 409. The member `reason` is the broken rule, `state` the state that stays, and `ended` how the offer ended.
+    private init(_ conflict: ReportFault.Conflict) {
+        let detail =
+            switch conflict.code {
+            case .notOffered: "The offer was never given to the client: report only offers of an answer."
+            case .alreadyShown: "The message was reported as shown before: report its click or its end."
+            case .alreadyEnded: "The offer has ended otherwise: drop the report."
+            case .notDismissible: "A mandatory message ends only by a click: show it again."
+            }
+        self.init(.conflict, "outcome-contradicts", detail)
+        members = [
+            Member(name: "reason", value: conflict.code.rawValue), Member(name: "state", value: conflict.state.word),
+        ]
+        if let ended = conflict.reason { members.append(Member(name: "ended", value: ended)) }
+    }
+
+    /// Does not tell an unknown offer from one of another device.
+    private static let noOffer = Problem(
+        .notFound, "offer-not-found", title: "No such offer",
+        "The device has no such offer, or it ended long ago: report the offer of an answer, with its own device.")
+
+    /// `id`: decoded.
+    private static func noMessage(_ id: String) -> Problem {
+        unknown("message-not-found", "message", id, in: "inapp/messages")
+    }
+}

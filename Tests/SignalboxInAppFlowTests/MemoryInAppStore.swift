@@ -1,0 +1,210 @@
+import Foundation
+import SignalboxInApp
+import SignalboxNotification
+import SignalboxStore
+import SignalboxTesting
+import Synchronization
+
+/// The rows of in-app messages in memory. A class because the tested code and the test share it.
+final class MemoryInAppStore: InAppStore {
+    struct State {
+        var rows = Rows()
+        var due: [DeviceID: Instant] = [:]
+        var messages: [MessageID: StoredInAppMessage] = [:]
+        var events: [RoutedEvent] = []
+        /// The tallies that each decision asked for.
+        var asked: [[MessageID]] = []
+        var onChange: @Sendable ([StoredInAppMessage]) -> Void = { _ in }
+        var failure: StoreError?
+        /// Whether every step runs twice, as after the failure of a commit.
+        var runsTwice = false
+        var reads = 0
+    }
+
+    let health = StoreHealth()
+    private let clock: ManualDate
+    private let state = Mutex(State())
+
+    init(clock: ManualDate) { self.clock = clock }
+
+    var now: Date { clock.now }
+
+    func with<R: Sendable>(_ body: (inout sending State) -> sending R) -> R { state.withLock(body) }
+
+    var events: [RoutedEvent] { state.withLock { $0.events } }
+
+    func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] { [:] }
+
+    func openInApp(onChange: @escaping @Sendable ([StoredInAppMessage]) -> Void) {
+        state.withLock { $0.onChange = onChange }
+    }
+
+    func decide<Result: Sendable>(
+        about subject: InAppSubject, tallies: [MessageID], _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>
+    ) async throws(StoreError) -> Result {
+        try fail()
+        return state.withLock { state in
+            state.asked.append(tallies)
+            let rows = state.load(subject, tallies: tallies)
+            if state.runsTwice { _ = step(rows) }
+            let step = step(rows)
+            state.rows.apply(step.changes)
+            for case .device(let device) in step.changes { state.due[device.id] = step.nextDue }
+            state.events += step.events
+            return step.result
+        }
+    }
+
+    func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows {
+        try fail()
+        return state.withLock { $0.load(subject, tallies: tallies) }
+    }
+
+    func register(_ message: InAppRegistration) async throws(StoreError) -> StoredInAppMessage {
+        try fail()
+        let (stored, onChange) = state.withLock { state in
+            let former = state.messages[message.id]
+            if let former, former.withdrawnAt == nil, former.registration == message { return (former, state.onChange) }
+            let stored = StoredInAppMessage(
+                message, revision: (former?.revision ?? 0) + 1, registeredAt: clock.instant, withdrawnAt: nil)
+            state.messages[message.id] = stored
+            return (stored, state.onChange)
+        }
+        onChange([stored])
+        return stored
+    }
+
+    func withdraw(message id: MessageID) async throws(StoreError) -> StoredInAppMessage? {
+        try fail()
+        let (stored, onChange) = state.withLock {
+            state -> (StoredInAppMessage?, @Sendable ([StoredInAppMessage]) -> Void) in
+            guard let former = state.messages[id] else { return (nil, state.onChange) }
+            let stored = StoredInAppMessage(
+                former.registration, revision: former.revision, registeredAt: former.registeredAt,
+                withdrawnAt: former.withdrawnAt ?? clock.instant)
+            state.messages[id] = stored
+            return (stored, state.onChange)
+        }
+        if let stored { onChange([stored]) }
+        return stored
+    }
+
+    func message(_ id: MessageID) async throws(StoreError) -> StoredInAppMessage? {
+        try fail()
+        return state.withLock { state in
+            state.reads += 1
+            return state.messages[id]
+        }
+    }
+
+    func messages(
+        after id: MessageID?, upTo count: Int, includingWithdrawn: Bool
+    ) async throws(StoreError) -> [StoredInAppMessage] {
+        try fail()
+        return state.withLock { state in
+            let all = state.messages.values.filter { message in
+                (includingWithdrawn || message.withdrawnAt == nil)
+                    && id.map { $0.utf8.lexicographicallyPrecedes(message.registration.id.utf8) } ?? true
+            }
+            return Array(
+                all.sorted { $0.registration.id.utf8.lexicographicallyPrecedes($1.registration.id.utf8) }.prefix(count))
+        }
+    }
+
+    func dueDevices(at now: Instant, upTo limit: Int) async throws(StoreError) -> [DeviceID] {
+        try fail()
+        return state.withLock { state in
+            state.due.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(limit)
+                .map(\.key)
+        }
+    }
+
+    func nextInAppDue() async throws(StoreError) -> Instant? {
+        try fail()
+        return state.withLock { $0.due.values.min() }
+    }
+
+    private func fail() throws(StoreError) {
+        if let failure = state.withLock({ $0.failure }) { throw failure }
+    }
+}
+
+extension ManualDate {
+    var instant: Instant { Instant((now.timeIntervalSince1970 * 1000).rounded(.down)) }
+}
+
+extension MemoryInAppStore.State {
+    fileprivate func load(_ subject: InAppSubject, tallies: [MessageID]) -> InAppRows {
+        var rows: InAppRows
+        switch subject {
+        case .device(let device, let user):
+            rows = InAppRows(state: self.rows.load(device: device, user: user ?? AnonymousUser.id(on: device)))
+        case .due(let device):
+            let user = self.rows.devices[device]?.user ?? AnonymousUser.id(on: device)
+            rows = InAppRows(state: self.rows.load(device: device, user: user))
+        case .offer(let offer):
+            guard let offer = self.rows.offers[offer] else {
+                rows = InAppRows(state: InAppState(user: UserState(id: ""), device: DeviceState(id: "")))
+                rows.isUnknownOffer = true
+                return rows
+            }
+            rows = InAppRows(state: self.rows.load(device: offer.device, user: offer.user))
+        }
+        let wanted = Set(tallies).union(
+            rows.state.offers.values.filter { $0.device == rows.state.device.id }.map(\.message))
+        rows.state.tallies = self.rows.tallies.filter { wanted.contains($0.key) }
+        rows.addressed = messages.values.filter { message in
+            guard message.withdrawnAt == nil else { return false }
+            return switch message.registration.address {
+            case .user(let user): user == rows.state.user.id
+            case .device(let device): device == rows.state.device.id
+            case nil: false
+            }
+        }
+        return rows
+    }
+}
+
+/// The rows of users, devices and offers.
+struct Rows: Equatable {
+    var users: [UserID: Instant] = [:]
+    var devices: [DeviceID: DeviceState] = [:]
+    var offers: [OfferID: Offer] = [:]
+    var displays: [RowChange.Subject: [OfferID: Ledger.Display]] = [:]
+    var totals: [RowChange.Subject: [Ledger.Key: Ledger.Total]] = [:]
+    var tallies: [MessageID: Tally] = [:]
+
+    mutating func apply(_ changes: [RowChange]) {
+        for change in changes {
+            switch change {
+            case .user(let id, let lastNow): users[id] = lastNow
+            case .device(let device): devices[device.id] = device
+            case .offer(let offer): offers[offer.id] = offer
+            case .removeOffer(let id): offers[id] = nil
+            case .display(let subject, let display): displays[subject, default: [:]][display.offer] = display
+            case .removeDisplay(let subject, let id): displays[subject]?[id] = nil
+            case .total(let subject, let key, let total): totals[subject, default: [:]][key] = total
+            case .tally(let message, let committed, let reserved):
+                tallies[message, default: Tally()].committed += committed
+                tallies[message, default: Tally()].reserved += reserved
+            }
+        }
+    }
+
+    func load(device id: DeviceID, user: UserID) -> InAppState {
+        var person = UserState(id: user)
+        person.lastNow = users[user] ?? 0
+        person.ledger = ledger(.user(user))
+        var device = devices[id] ?? DeviceState(id: id)
+        device.ledger = ledger(.device(id))
+        let own = offers.values.filter { $0.device == id || ($0.user == user && $0.state == .offered) }
+        let anonymous = AnonymousUser.id(on: id)
+        return InAppState(
+            user: person, device: device, offers: Array(own),
+            anonymous: device.user == anonymous && user != anonymous ? ledger(.user(anonymous)) : nil)
+    }
+
+    private func ledger(_ subject: RowChange.Subject) -> Ledger {
+        Ledger(displays: Array((displays[subject] ?? [:]).values), totals: totals[subject] ?? [:])
+    }
+}
