@@ -10,8 +10,8 @@ package struct PushedMessage: Sendable, Equatable {
     package var content: JSONText?
     /// The effect of a click on the message itself; nil without one.
     package var action: Action?
-    /// For how long after its arrival the message may be shown. Set only if the payload names no end and the vendor
-    /// has a default.
+    /// For how long after its arrival a message that is shown at once may be shown; nil for a message with an end or
+    /// with a trigger of its own.
     package var lifetime: Span?
 
     /// The longest time for which a push service keeps a message (firebase.google.com, "Set the lifespan of a
@@ -27,6 +27,12 @@ package struct PushedMessage: Sendable, Equatable {
         message = Message(
             id: name ?? "", vendor: vendor.name, kind: kind, triggers: triggers, reEligibility: reEligibility)
         self.content = content
+    }
+
+    /// The files that a client must have ready before the display. A file with a longer URL than the form of messages
+    /// permits is left out: it does not hold the message up.
+    static func assets(_ urls: some Sequence<String?>) -> Set<String> {
+        Set(urls.compactMap(\.self).filter { (1...Bounds.nameLength).contains($0.utf8.count) }.prefix(Bounds.listElements))
     }
 }
 

@@ -136,7 +136,7 @@ private struct BrazeTrigger {
             if let word, !word.isNull { throw conditions.fault("Unknown orientation.", at: word) }
         }
         if let image = data["image_url"]?.text {
-            message.requirements.assets = [image]
+            message.requirements.assets = PushedMessage.assets([image])
         } else if data["type"]?.equals("FULL") == true {
             message.requirements.lacksImage = true
         } else if kind == .modal {

@@ -26,11 +26,11 @@ extension PushNotification {
             vendor, id: mailing.isEmpty ? campaign?.messageId : mailing, kind: MCE.kind(of: template),
             triggers: keywords.map { .rule($0) }, content: JSONText(content))
         pushed.message.campaign = campaign?.id
-        // Views are counted in the device's database.
-        pushed.message.limits = [Limit(Int(clamping: count), .lifetime, per: .device)]
+        // Views are counted in the device's database. A message without an end is kept for a year (IBM, "In-app
+        // content"): the form of messages adds that.
+        pushed.message.limits = [Limit(Int(clamping: min(count, 1_000_000_000)), .lifetime, per: .device)]
         pushed.message.requirements.template = template
         pushed.message.schedule = .init(start: start?.milliseconds, end: end?.milliseconds)
-        if end == nil { pushed.lifetime = 365 * 86_400_000 }
         pushed.action = content["action"].flatMap { mceAction($0, in: parser) }
         bring(pushed, from: inApp, in: parser)
     }

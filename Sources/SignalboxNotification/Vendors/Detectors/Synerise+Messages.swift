@@ -70,9 +70,7 @@ extension Synerise {
     /// The images without which the SDK does not show the pages: those of layouts with an image (`InjectorSDK`,
     /// `ImageBasePage`).
     fileprivate static func images(of pages: [JSONValue]) -> Set<String> {
-        Set(
-            pages.compactMap { page in
-                page["type"]?.utf8?.hasPrefix("image_") == true ? page["image"]?["url"]?.text : nil
-            })
+        PushedMessage.assets(
+            pages.map { $0["type"]?.utf8?.hasPrefix("image_") == true ? $0["image"]?["url"]?.text : nil })
     }
 }
