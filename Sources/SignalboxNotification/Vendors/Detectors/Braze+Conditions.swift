@@ -123,7 +123,7 @@ struct BrazeConditions {
         guard let code = object["comparator"]?.number else {
             throw fault("A comparator is a number.", at: object["comparator"] ?? object)
         }
-        // "All" compares a list, whatever the type of its elements.
+        // "All" compares a list; the type is that of its elements.
         let type = code == 9 ? nil : try type(object["property_type"])
         return Filter.Condition(key, try comparison(code, type, object), type: type)
     }
