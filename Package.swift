@@ -180,6 +180,12 @@ let package = Package(
             resources: [.copy("Fixtures")], swiftSettings: strict),
         .testTarget(name: "SignalboxInAppTests", dependencies: ["SignalboxInApp"], swiftSettings: strict),
         .testTarget(
+            name: "SignalboxFormsTests",
+            dependencies: [
+                "SignalboxGateway", "SignalboxInApp", "SignalboxJSON", "SignalboxNotification", "SignalboxTesting",
+            ],
+            resources: [.copy("Fixtures")], swiftSettings: strict),
+        .testTarget(
             name: "SignalboxPipelineTests",
             dependencies: [
                 "SignalboxGateway", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON",

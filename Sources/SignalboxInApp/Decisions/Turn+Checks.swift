@@ -155,13 +155,13 @@ extension Turn {
         if let template = needs.template {
             list.check(
                 .templateUnknown, client.templates?.contains(template) ?? true, else: .permanent,
-                "requirements.template", expected: template,
+                "requires.template", expected: template,
                 actual: client.templates.map { $0.sorted().joined(separator: ", ") } ?? "not reported")
         }
         if let orientation = needs.orientation {
             list.check(
                 .orientation, client.orientation == nil || client.orientation == orientation, else: .permanent,
-                "requirements.orientation", expected: orientation.rawValue,
+                "requires.orientation", expected: orientation.rawValue,
                 actual: client.orientation?.rawValue ?? "not reported")
         }
         list.check(
@@ -170,10 +170,10 @@ extension Turn {
         guard !needs.assets.isEmpty, let assets = client.assets else { return }
         let states = needs.assets.map { assets[$0] ?? .unknown }
         list.check(
-            .assetFailed, !states.contains(.failed), else: .permanent, "requirements.assets", expected: "none failed",
+            .assetFailed, !states.contains(.failed), else: .permanent, "requires.assets", expected: "none failed",
             actual: "\(states.count { $0 == .failed }) failed")
         list.check(
-            .assetPending, states.allSatisfy { $0 == .ready || $0 == .failed }, else: .waits, "requirements.assets",
+            .assetPending, states.allSatisfy { $0 == .ready || $0 == .failed }, else: .waits, "requires.assets",
             expected: "\(states.count) ready", actual: "\(states.count { $0 == .ready }) ready")
     }
 
@@ -182,7 +182,7 @@ extension Turn {
         if !message.requirements.screens.isEmpty {
             list.check(
                 .screen, client.screen.map(message.requirements.screens.contains) ?? false, else: .event,
-                "requirements.screens", expected: message.requirements.screens.sorted().joined(separator: ", "),
+                "requires.screens", expected: message.requirements.screens.sorted().joined(separator: ", "),
                 actual: client.screen ?? "not reported")
         }
         list.check(

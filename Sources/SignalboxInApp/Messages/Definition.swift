@@ -34,7 +34,7 @@ package final class Definition: Sendable {
             throw InputFault(.outOfRange, "/" + name, "0 to 366 days")
         }
         try InputFault.check(
-            count: message.requirements.assets.count, atMost: Bounds.listElements, at: "/requirements/assets")
+            count: message.requirements.assets.count, atMost: Bounds.listElements, at: "/requires/assets")
         let hasSlot = message.triggers.contains { if case .slot = $0 { true } else { false } }
         guard hasSlot == (message.kind == .inline) else {
             throw InputFault(.contradictory, "/triggers", "inline messages, and only they, have slot triggers")

@@ -1,0 +1,183 @@
+import SignalboxInApp
+import SignalboxJSON
+
+/// An object of a form, whose members are all known and appear once. Reads members by type; every fault names the
+/// member.
+struct FormObject {
+    let value: JSONValue
+    /// JSON Pointer to this object.
+    let pointer: String
+
+    /// Throws for any other JSON type, for a member that is not in `keys`, and for a repeated member. Reads at most
+    /// one member more than there are keys.
+    init(_ value: JSONValue, at pointer: String, _ keys: [StaticString]) throws(FormFault) {
+        self.value = value
+        self.pointer = pointer
+        guard value.isObject else { throw .wrongType(pointer, "an object") }
+        var seen: Set<Int> = []
+        for (key, _) in value.members {
+            guard let index = keys.firstIndex(where: { key.equals($0) }) else {
+                throw Self.unknown(key, at: pointer, keys)
+            }
+            guard seen.insert(index).inserted else {
+                throw FormFault(
+                    FormFault.Code.repeatedMember, "\(pointer)/\(keys[index])",
+                    "\(keys[index]) appears twice: keep one of them.")
+            }
+        }
+    }
+
+    private static func unknown(
+        _ key: UnsafeBufferPointer<UInt8>, at pointer: String, _ keys: [StaticString]
+    ) -> FormFault {
+        // A long key is not repeated in full.
+        guard key.count <= Bounds.nameLength else {
+            return FormFault(
+                FormFault.Code.unknownMember, pointer, "A member's name has more than \(Bounds.nameLength) bytes.")
+        }
+        let name = String(decoding: key, as: UTF8.self)
+        let known = keys.map(\.description).joined(separator: ", ")
+        return FormFault(
+            FormFault.Code.unknownMember, pointer + "/" + JSONPointer.escape(name),
+            "Unknown member \"\(name)\"; known members: \(known).")
+    }
+
+    func pointer(_ key: StaticString) -> String { "\(pointer)/\(key)" }
+
+    subscript(_ key: StaticString) -> JSONValue? { value[key] }
+
+    /// The value of a member that must be there.
+    func required<Value>(_ key: StaticString, _ value: Value?) throws(FormFault) -> Value {
+        guard let value else {
+            throw FormFault(FormFault.Code.missing, pointer(key), "\(key) is missing: add it.")
+        }
+        return value
+    }
+
+    // MARK: Scalars
+
+    /// A string that is not empty.
+    func text(_ key: StaticString, upTo limit: Int = Bounds.nameLength) throws(FormFault) -> String? {
+        guard let value = self[key] else { return nil }
+        return try Self.text(value, at: pointer(key), upTo: limit)
+    }
+
+    static func text(
+        _ value: JSONValue, at pointer: String, upTo limit: Int = Bounds.nameLength
+    ) throws(FormFault) -> String {
+        guard let bytes = value.utf8 else { throw .wrongType(pointer, "a string") }
+        guard !bytes.isEmpty else {
+            throw FormFault(.empty, pointer, "This string is empty: leave the member out or give it a value.")
+        }
+        guard bytes.count <= limit else {
+            throw FormFault(.tooLong, pointer, "This string has \(bytes.count) bytes; at most \(limit) are allowed.")
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    func flag(_ key: StaticString) throws(FormFault) -> Bool? {
+        guard let value = self[key] else { return nil }
+        guard let flag = value.bool else { throw .wrongType(pointer(key), "true or false") }
+        return flag
+    }
+
+    func integer(_ key: StaticString, in range: ClosedRange<Int>) throws(FormFault) -> Int? {
+        guard let value = self[key] else { return nil }
+        let expected = "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        guard value.double != nil else { throw .wrongType(pointer(key), expected) }
+        guard let number = value.integer, let number = Int(exactly: number), range.contains(number) else {
+            throw FormFault(.outOfRange, pointer(key), "Expected \(expected).")
+        }
+        return number
+    }
+
+    /// One of these words.
+    func choice<Choice: RawRepresentable<String>>(
+        _ key: StaticString, _ choices: [Choice]
+    ) throws(FormFault) -> Choice? {
+        guard let value = self[key] else { return nil }
+        return try Self.choice(value, at: pointer(key), choices)
+    }
+
+    static func choice<Choice: RawRepresentable<String>>(
+        _ value: JSONValue, at pointer: String, _ choices: [Choice]
+    ) throws(FormFault) -> Choice {
+        let known = choices.map(\.rawValue).joined(separator: ", ")
+        guard let bytes = value.utf8 else { throw .wrongType(pointer, "one of \(known)") }
+        // No choice is longer, so no long string is copied.
+        let word = bytes.count <= 64 ? String(decoding: bytes, as: UTF8.self) : ""
+        guard let choice = choices.first(where: { $0.rawValue == word }) else {
+            throw FormFault(FormFault.Code.invalidValue, pointer, "Expected one of \(known).")
+        }
+        return choice
+    }
+
+    // MARK: Containers
+
+    func object(_ key: StaticString, _ keys: [StaticString]) throws(FormFault) -> FormObject? {
+        guard let value = self[key] else { return nil }
+        return try FormObject(value, at: pointer(key), keys)
+    }
+
+    func list<Element>(
+        _ key: StaticString, upTo limit: Int = Bounds.listElements,
+        _ read: (JSONValue, String) throws(FormFault) -> Element
+    ) throws(FormFault) -> [Element]? {
+        guard let value = self[key] else { return nil }
+        return try Self.list(value, at: pointer(key), upTo: limit, read)
+    }
+
+    /// An array of at most `limit` elements. Reads no element of a longer one twice.
+    static func list<Element>(
+        _ value: JSONValue, at pointer: String, upTo limit: Int,
+        _ read: (JSONValue, String) throws(FormFault) -> Element
+    ) throws(FormFault) -> [Element] {
+        guard value.isArray else { throw .wrongType(pointer, "an array") }
+        var elements: [Element] = []
+        for element in value.elements {
+            guard elements.count < limit else { throw .tooMany(pointer, limit) }
+            elements.append(try read(element, "\(pointer)/\(elements.count)"))
+        }
+        return elements
+    }
+
+    /// Strings that are not empty. `length`: of each, in bytes.
+    func texts(
+        _ key: StaticString, upTo limit: Int = Bounds.listElements, length: Int = Bounds.nameLength
+    ) throws(FormFault) -> [String]? {
+        try list(key, upTo: limit) { (value, pointer) throws(FormFault) in
+            try Self.text(value, at: pointer, upTo: length)
+        }
+    }
+
+    /// The members of an object with names that the form does not fix, each name once. `length`: of a name, in bytes.
+    static func map<Value>(
+        _ value: JSONValue, at pointer: String, upTo limit: Int, length: Int = Bounds.nameLength,
+        _ read: (JSONValue, String) throws(FormFault) -> Value
+    ) throws(FormFault) -> [String: Value] {
+        guard value.isObject else { throw .wrongType(pointer, "an object") }
+        var values: [String: Value] = [:]
+        for (key, member) in value.members {
+            guard !key.isEmpty, key.count <= length else {
+                throw FormFault(key.isEmpty ? .empty : .tooLong, pointer, "A name has 1 to \(length) bytes.")
+            }
+            guard values.count < limit else { throw .tooMany(pointer, limit) }
+            let name = String(decoding: key, as: UTF8.self)
+            let place = pointer + "/" + JSONPointer.escape(name)
+            guard values.updateValue(try read(member, place), forKey: name) == nil else {
+                throw FormFault(FormFault.Code.repeatedMember, place, "This name appears twice: keep one of them.")
+            }
+        }
+        return values
+    }
+}
+
+extension FormFault {
+    static func wrongType(_ pointer: String, _ expected: String) -> FormFault {
+        FormFault(Code.wrongType, pointer, "Expected \(expected).")
+    }
+
+    static func tooMany(_ pointer: String, _ limit: Int) -> FormFault {
+        FormFault(.tooMany, pointer, "More than \(limit) elements: send fewer.")
+    }
+}

@@ -1,0 +1,33 @@
+import SignalboxInApp
+
+/// What a message means that leaves a member out: the rules of its vendor (docs/decisions/0021; the domain notes,
+/// section 7.1). Members that equal their default are not written, so the bytes of a form do not depend on the time
+/// of its registration.
+struct MessageDefaults {
+    /// Nil if the vendor's messages must name their triggers.
+    let triggers: [MessageTrigger]?
+    let reEligibility: Message.ReEligibility
+    let limits: [Limit]
+    let isSmart: Bool
+    let renderTimeout: Span?
+    /// From the registration to the end of the schedule; nil for no end.
+    let lifetime: Span?
+
+    init(_ vendor: Vendor) {
+        // A vendor without rules: at once, and once.
+        triggers = Self.known.contains(vendor) ? nil : [.immediate]
+        reEligibility = VendorRules.of(vendor).reEligibility
+        // MCEInAppMessage.h: one view, kept for a year.
+        limits = vendor == "mce" ? [Limit(1, .lifetime, per: .device)] : []
+        lifetime = vendor == "mce" ? 365 * 86_400_000 : nil
+        // The SDK picks the moment of display by default.
+        isSmart = vendor == "sourse"
+        // SNRInAppMessagingSettings.h: rendered within 5 s.
+        renderTimeout = vendor == "synerise" ? 5000 : nil
+    }
+
+    private static let known: Set<Vendor> = ["braze", "synerise", "mce", "granify", "sourse"]
+
+    /// The end of a message that names none.
+    func end(_ registeredAt: Instant) -> Instant? { lifetime.map { registeredAt + $0 } }
+}

@@ -1,0 +1,98 @@
+import SignalboxInApp
+import SignalboxJSON
+import SignalboxNotification
+
+// A message's trigger in JSON: `{"type": "event", "name": "cart_opened", "filter": [[…]]}`.
+
+extension MessageTrigger {
+    static func read(_ value: JSONValue, at pointer: String) throws(FormFault) -> MessageTrigger {
+        // The type decides which members there may be.
+        guard value.isObject else { throw .wrongType(pointer, "an object") }
+        guard let word = value["type"] else {
+            throw FormFault(FormFault.Code.missing, pointer + "/type", "type is missing: add it.")
+        }
+        let type = try FormObject.choice(word, at: pointer + "/type", FormKeys.TriggerType.allCases)
+        let object = try FormObject(value, at: pointer, ["type"] + FormKeys.trigger(type))
+        switch type {
+        case .sessionStart: return .sessionStart
+        case .immediate: return .immediate
+        case .test: return .test
+        case .pushOpen: return .pushOpen(campaign: try object.text("campaign"))
+        case .event:
+            return .event(name: try object.required("name", object.text("name")), filter: try filter(of: object))
+        case .purchase: return .purchase(product: try object.text("product"), filter: try filter(of: object))
+        case .messageClick:
+            return .messageClick(
+                message: try object.required("message", object.text("message")), button: try object.text("button"))
+        case .screen: return .screen(try object.required("name", object.text("name")))
+        case .rule: return .rule(try object.required("keyword", object.text("keyword")))
+        case .slot: return .slot(try SlotLabel.read(object))
+        }
+    }
+
+    private static func filter(of object: FormObject) throws(FormFault) -> Filter? {
+        guard let value = object["filter"] else { return nil }
+        return try Filter.read(value, at: object.pointer("filter"))
+    }
+}
+
+extension SlotLabel {
+    /// From the members `name`, `productId` and `sku`.
+    static func read(_ object: FormObject) throws(FormFault) -> SlotLabel {
+        SlotLabel(
+            try object.required("name", object.text("name")), productID: try object.text("productId"),
+            sku: try object.text("sku"))
+    }
+}
+
+// MARK: Writing
+
+extension JSONWriter {
+    mutating func trigger(_ trigger: MessageTrigger) {
+        beginObject()
+        switch trigger {
+        case .sessionStart: type(.sessionStart)
+        case .immediate: type(.immediate)
+        case .test: type(.test)
+        case .pushOpen(let campaign):
+            type(.pushOpen)
+            member("campaign", campaign)
+        case .event(let name, let filter):
+            type(.event)
+            member("name", name)
+            member(filter: filter)
+        case .purchase(let product, let filter):
+            type(.purchase)
+            member("product", product)
+            member(filter: filter)
+        case .messageClick(let message, let button):
+            type(.messageClick)
+            member("message", message)
+            member("button", button)
+        case .screen(let name):
+            type(.screen)
+            member("name", name)
+        case .rule(let keyword):
+            type(.rule)
+            member("keyword", keyword)
+        case .slot(let label):
+            type(.slot)
+            members(of: label)
+        }
+        endObject()
+    }
+
+    mutating func members(of label: SlotLabel) {
+        member("name", label.name)
+        member("productId", label.productID)
+        member("sku", label.sku)
+    }
+
+    private mutating func type(_ type: FormKeys.TriggerType) { member("type", type.rawValue) }
+
+    private mutating func member(filter: Filter?) {
+        guard let filter else { return }
+        key("filter")
+        self.filter(filter)
+    }
+}

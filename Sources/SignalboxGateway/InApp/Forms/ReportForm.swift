@@ -1,0 +1,80 @@
+package import SignalboxInApp
+import SignalboxJSON
+
+/// A client's report about an offer: the body of `POST /v1/inapp/offers/{id}/outcome`.
+package struct ReportForm: Sendable, Hashable {
+    /// The device that the report names; nil if it names none.
+    package let device: DeviceID?
+    private let report: Report
+
+    /// Reads a report about an offer. `ticket` names the offer that may follow. Throws the first mistake; every bound
+    /// of ``Report`` is checked.
+    package static func read(_ bytes: [UInt8], offer: OfferID, ticket: String) throws(FormFault) -> ReportForm {
+        try FormDocument.read(bytes, upTo: FormBounds.report) { (root) throws(FormFault) in
+            let object = try FormObject(root, at: "", FormKeys.report)
+            let device = try object.text("device")
+            let report = Report(
+                id: try object.text("reportId"), offer: offer, device: device ?? "",
+                outcome: try outcome(of: object), deviceTime: try object.instant("at"), ticket: ticket)
+            return ReportForm(device: device, report: report)
+        }
+    }
+
+    /// The report for the engine. `device`: the offer's device, for a report that names none. The engine knows no
+    /// such offer if the report names another device.
+    package func report(on device: DeviceID) -> Report {
+        var report = report
+        report.device = self.device ?? device
+        return report
+    }
+
+    private static func outcome(of object: FormObject) throws(FormFault) -> Report.Outcome {
+        let word = try object.required("outcome", object.choice("outcome", Outcome.allCases))
+        for (key, owner) in [("button", Outcome.clicked), ("closes", .clicked), ("how", .dismissed)]
+            as [(StaticString, Outcome)]
+        where word != owner && object[key] != nil {
+            throw FormFault(
+                .contradictory, object.pointer(key), "Only the outcome \(owner.rawValue) has the member \(key).")
+        }
+        return switch word {
+        case .shown: .shown
+        case .clicked:
+            .clicked(button: try object.text("button"), closes: try object.flag("closes") ?? true)
+        case .dismissed: .dismissed(how: (try object.choice("how", Manner.allCases) ?? .user).rawValue)
+        case .later: .later
+        case .undo: .undo
+        case .discard: .discard
+        case .assetFailed: .assetFailed
+        case .orientation: .orientation
+        case .templateUnknown: .templateUnknown
+        case .imageMissing: .imageMissing
+        case .renderFailed: .renderFailed
+        case .templateAborted: .templateAborted
+        case .interrupted: .interrupted
+        }
+    }
+
+    /// The words of `outcome`, as in ``Report/Outcome/word``.
+    package enum Outcome: String, CaseIterable, Sendable {
+        /// Of a message on the screen.
+        case shown, clicked, dismissed
+        /// Of a message that the client does not show.
+        case later, undo, discard
+        case assetFailed = "asset-failed", orientation, templateUnknown = "template-unknown"
+        case imageMissing = "image-missing", renderFailed = "render-failed", templateAborted = "template-aborted"
+        /// The app was killed while the message was shown.
+        case interrupted
+    }
+
+    /// The words of `how`: the manner of a dismissal.
+    package enum Manner: String, CaseIterable, Sendable {
+        /// The user's button; the default.
+        case user
+        case swipe, auto, back, replaced
+    }
+}
+
+extension FormKeys {
+    /// Of a report.
+    package static let report: [StaticString] = ["reportId", "device", "outcome", "button", "closes", "how", "at"]
+}

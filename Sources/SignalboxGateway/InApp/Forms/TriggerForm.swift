@@ -1,0 +1,130 @@
+package import SignalboxInApp
+import SignalboxJSON
+import SignalboxNotification
+
+/// A device's request for a decision: the body of `POST /v1/inapp/triggers`.
+package enum TriggerForm {
+    /// Reads a request. `ticket` names its offers. Without `state`, the app is in the foreground. Throws the first
+    /// mistake; every bound of ``TriggerRequest`` is checked. `explain`: whether the answer lists the candidates.
+    package static func read(
+        _ bytes: [UInt8], ticket: String
+    ) throws(FormFault) -> (request: TriggerRequest, explain: Bool) {
+        try FormDocument.read(bytes, upTo: FormBounds.request) { (root) throws(FormFault) in
+            let object = try FormObject(root, at: "", FormKeys.triggerRequest)
+            let request = TriggerRequest(
+                id: try object.text("triggerId"), device: try object.required("device", object.text("device")),
+                user: try object.optionalUser(), event: try TriggerEvent.read(of: object),
+                client: try ClientState.read(of: object) ?? ClientState(),
+                deviceTime: try object.instant("deviceTime"), ticket: ticket)
+            let explain = try object.flag("explain") ?? false
+            do throws(InputFault) {
+                try request.validate()
+            } catch {
+                throw FormFault(error)
+            }
+            return (request, explain)
+        }
+    }
+}
+
+extension FormKeys {
+    /// Of a trigger.
+    package static let triggerRequest: [StaticString] = [
+        "triggerId", "device", "user", "event", "state", "deviceTime", "explain",
+    ]
+
+    /// The words of an event in `type`.
+    package enum EventType: String, CaseIterable, Sendable {
+        /// The raw values are those of the form.
+        case sessionStart, pushOpen, event, purchase, messageClick, screen, rule, test, show, poll
+    }
+
+    /// The members of an event, besides `type`.
+    package static func event(_ type: EventType) -> [StaticString] {
+        switch type {
+        case .sessionStart, .test, .poll: []
+        case .pushOpen: ["campaign"]
+        case .event: ["name", "properties"]
+        case .purchase: ["product", "properties"]
+        case .messageClick: ["message", "button"]
+        case .screen: ["name"]
+        case .rule: ["keyword"]
+        case .show: ["message"]
+        }
+    }
+}
+
+extension FormObject {
+    /// Nil for an anonymous user: `user` is absent or null.
+    func optionalUser() throws(FormFault) -> UserID? {
+        if let value = self["user"], value.isNull { return nil }
+        return try userID("user")
+    }
+}
+
+extension TriggerEvent {
+    /// The required member `event`.
+    static func read(of form: FormObject) throws(FormFault) -> TriggerEvent {
+        let (value, pointer) = (try form.required("event", form["event"]), form.pointer("event"))
+        guard value.isObject else { throw .wrongType(pointer, "an object") }
+        guard let word = value["type"] else {
+            throw FormFault(FormFault.Code.missing, pointer + "/type", "type is missing: add it.")
+        }
+        let type = try FormObject.choice(word, at: pointer + "/type", FormKeys.EventType.allCases)
+        let object = try FormObject(value, at: pointer, ["type"] + FormKeys.event(type))
+        switch type {
+        case .sessionStart: return .sessionStart
+        case .test: return .test
+        case .poll: return .poll
+        case .pushOpen: return .pushOpen(campaign: try object.text("campaign"))
+        case .event:
+            return .event(
+                name: try object.required("name", object.text("name")), properties: try properties(of: object))
+        case .purchase:
+            return .purchase(product: try object.text("product"), properties: try properties(of: object))
+        case .messageClick:
+            return .messageClick(
+                message: try object.required("message", object.text("message")), button: try object.text("button"))
+        case .screen: return .screen(try object.required("name", object.text("name")))
+        case .rule: return .rule(try object.required("keyword", object.text("keyword")))
+        case .show: return .show(try object.required("message", object.text("message")))
+        }
+    }
+
+    private static func properties(of object: FormObject) throws(FormFault) -> [String: PropertyValue]? {
+        guard let value = object["properties"] else { return nil }
+        return try FormObject.map(value, at: object.pointer("properties"), upTo: Bounds.properties) {
+            (value, pointer) throws(FormFault) in try PropertyValue.read(value, at: pointer)
+        }
+    }
+}
+
+// MARK: Writing
+
+extension JSONWriter {
+    /// An event as the form has it, for examples and for events about it. Without its properties if `isBrief`.
+    mutating func event(_ event: TriggerEvent, isBrief: Bool = false) {
+        beginObject()
+        member("type", event.kind)
+        switch event {
+        case .sessionStart, .test, .poll: break
+        case .pushOpen(let campaign): member("campaign", campaign)
+        case .event(let name, _), .screen(let name): member("name", name)
+        case .purchase(let product, _): member("product", product)
+        case .messageClick(let message, let button):
+            member("message", message)
+            member("button", button)
+        case .rule(let keyword): member("keyword", keyword)
+        case .show(let message): member("message", message)
+        }
+        if !isBrief, let properties = event.properties {
+            object("properties") { json in
+                for (name, value) in properties.sorted(by: { $0.key < $1.key }) {
+                    json.key(name)
+                    json.property(value)
+                }
+            }
+        }
+        endObject()
+    }
+}
