@@ -1,4 +1,6 @@
 import SignalboxInApp
+import SignalboxSQLite
+import SignalboxStore
 
 /// Decisions about in-app messages over rows in memory, for benchmarks.
 public struct InAppMeasure {
@@ -42,6 +44,48 @@ public struct InAppMeasure {
             if decision.answer.offer != nil { offers += 1 }
         }
         return offers
+    }
+
+    /// Writes users with a device and two displays each into the store of a data directory.
+    public static func fill(directory: String, users: Int) async throws {
+        let queue = try SQLiteQueue(in: directory)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let writers = 256
+            for writer in 0..<writers {
+                group.addTask {
+                    for number in stride(from: writer, to: users, by: writers) {
+                        let (user, device) = ("user-\(number)", "device-\(number)")
+                        try await queue.decide(about: .device(device, user: user), tallies: []) { rows in
+                            InAppStep((), changes: history(of: user, device, rows.state.device))
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        await queue.finish()
+        try await queue.checkpoint()
+    }
+
+    private static func history(of user: UserID, _ device: DeviceID, _ row: DeviceState) -> [RowChange] {
+        var row = row
+        row.user = user
+        row.session = 2
+        row.lastEnd = start - 86_400_000
+        var changes: [RowChange] = [.user(user, lastNow: start - 86_400_000), .device(row)]
+        for subject in [RowChange.Subject.user(user), .device(device)] {
+            for number in 1...2 {
+                let display = Ledger.Display(
+                    offer: "of_\(user)-\(number)", at: start - Instant(number) * 86_400_000, message: "m-\(number)",
+                    vendor: "braze", device: device, session: number)
+                changes.append(.display(subject, display))
+                changes.append(.total(subject, .message(display.message), Ledger.Total(count: 1, last: display.at)))
+            }
+            for key in [Ledger.Key.vendor("braze"), .scope] {
+                changes.append(.total(subject, key, Ledger.Total(count: 2, last: start - 86_400_000)))
+            }
+        }
+        return changes
     }
 
     private static func message(_ number: Int) -> Message {

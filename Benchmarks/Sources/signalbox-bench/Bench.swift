@@ -32,6 +32,8 @@ struct Bench {
                 try CommandBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
             case .queue: try await QueueBench(workspace: workspace, payloads: payloads, table: table).run()
             case .gateway: try await gateway.run()
+            case .inapp:
+                try await InAppBench(binary: arguments[1], workspace: workspace, payloads: payloads, table: table).run()
             case .media: try await MediaBench(binary: arguments[1], workspace: workspace, table: table).run()
             }
         }
@@ -39,7 +41,7 @@ struct Bench {
 
     /// What can be measured by itself.
     enum Part: String, CaseIterable {
-        case stages, commands, queue, gateway, media
+        case stages, commands, queue, gateway, media, inapp
 
         static var names: String { allCases.map(\.rawValue).joined(separator: " | ") }
     }

@@ -207,11 +207,13 @@ final class GatewayProcess {
     }
 
     /// Sends a request and waits for its answer.
-    func post(_ path: String, _ body: String = "") throws {
+    func post(_ path: String, _ body: String = "", method: String = "POST") throws {
         let curl = Process()
         let input = Pipe()
         curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        curl.arguments = ["curl", "--fail", "--silent", "--output", "/dev/null", "--data-binary", "@-", url + path]
+        curl.arguments = [
+            "curl", "--fail", "--silent", "--output", "/dev/null", "--request", method, "--data-binary", "@-", url + path,
+        ]
         curl.standardInput = input
         try curl.run()
         try input.fileHandleForWriting.write(contentsOf: Data(body.utf8))
