@@ -51,7 +51,7 @@ struct InAppKillPlay: Sendable {
         }
     }
 
-    /// What apps and the receiver saw. A class because all of them share it.
+    /// The answers that apps received, and the events of the webhook. A class because all of them share it.
     private final class Seen: Sendable {
         struct State {
             var answers = 0
