@@ -24,6 +24,7 @@ help:
 	@echo "make bench   measure, and print a table; PART=stages, commands, queue, gateway, media or inapp for one of its parts"
 	@echo "make soak    ten minutes of load with destinations that refuse and hang; SECONDS=60 for one"
 	@echo "make soak-replay  a million payloads replayed, killed ten times on the way; PAYLOADS=100000 for fewer"
+	@echo "make kills-inapp  in-app messages under load, their gateway killed sixty times; KILLS=10 for fewer"
 	@echo "make fuzz    feed mutated payloads to every reader, SECONDS=600 long"
 	@echo "make lint    check the format of the sources, their language, and the tables of targets"
 	@echo "make reference  rewrite the generated parts of docs/reference"
@@ -94,6 +95,13 @@ PAYLOADS ?= 1000000
 soak-replay: deps-test
 	swift build --build-tests
 	SIGNALBOX_REPLAY_PAYLOADS=$(PAYLOADS) swift test --skip-build --filter ReplayResumeTests/killedAtAnyInstant
+
+# Devices that request and report in-app messages while their gateway is killed sixty times.
+KILLS ?= 60
+.PHONY: kills-inapp
+kills-inapp: deps-test
+	swift build --build-tests
+	SIGNALBOX_INAPP_KILLS=$(KILLS) swift test --skip-build --filter InAppCrashTests/noImpressionIsLostOrDoubled
 
 SECONDS ?= 600
 

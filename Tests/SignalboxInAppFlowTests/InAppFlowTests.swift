@@ -16,7 +16,7 @@ import Testing
         #expect(answer["offer"]["message"]["content"]["title"].text == "spring")
         #expect(answer["offer"]["message"]["action"]["type"].text == "openUrl")
         let offer = try #require(answer.offer)
-        #expect(offer.hasPrefix("of_") && offer.utf8.count == 3 + 32)
+        #expect(offer.hasPrefix("of_") && offer.utf8.count == 3 + 12 + 32)
         try await setting.report("shown", of: offer)
         try await setting.report("clicked", of: offer, more: #","button":"yes","closes":false"#)
         let last = try await setting.report("dismissed", of: offer, more: #","how":"swipe""#)
@@ -28,7 +28,7 @@ import Testing
         #expect(setting.counts.all["all"]?.matched == 4)
     }
 
-    @Test func answersNothingWithoutACandidate() async throws {
+    @Test func recordsAnEventThatNoMessageMatches() async throws {
         let setting = try await InAppSetting()
         #expect(try await setting.buy().offer == nil)
         #expect(setting.types == ["no-match"])

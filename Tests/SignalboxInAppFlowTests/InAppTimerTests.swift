@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    @Test func readsNothingWithoutDueWork() async throws {
+    @Test func sleepsWithoutDueWork() async throws {
         let setting = try await InAppSetting()
         try await run(setting) { clock in
             await clock.waitForSleeper(atLeast: .seconds(29))

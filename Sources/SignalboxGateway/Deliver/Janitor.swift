@@ -1,6 +1,7 @@
 package import Logging
 import ServiceLifecycle
 package import SignalboxConfig
+import SignalboxInApp
 package import SignalboxStore
 
 /// Removes events and deliveries beyond their retention from the queue. Runs a round every minute. A failed round is
@@ -68,6 +69,25 @@ extension Retention {
     package init(_ config: GatewayConfig) {
         self.init(
             ended: config.retention.ended, dead: config.retention.dead, bytes: config.retention.bytes,
-            categories: .init(age: config.categories.age, count: config.categories.count))
+            categories: .init(age: config.categories.age, count: config.categories.count),
+            inApp: InAppRetention(config.inapp))
+    }
+}
+
+extension InAppRetention {
+    /// The retention that a policy needs: limits without an end count totals beyond the history.
+    fileprivate init(_ policy: Policy) {
+        let lifetime = policy.limits.filter { $0.window == .lifetime }
+        self.init(
+            history: .milliseconds(policy.history),
+            lifetimeTotals: Set(
+                lifetime.compactMap { limit in
+                    switch limit.owner {
+                    case .message: nil
+                    case .vendor(let vendor): .vendor(vendor)
+                    case .scope: .scope
+                    case .named(let name): .named(name)
+                    }
+                }))
     }
 }

@@ -16,7 +16,7 @@ package final class InAppContents: Sendable {
 
     package init() {}
 
-    /// Of all kept contents.
+    /// The size of all kept contents.
     var bytes: Int { state.withLock { $0.bytes } }
 
     /// Nil if this revision is not kept.

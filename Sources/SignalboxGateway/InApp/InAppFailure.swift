@@ -1,8 +1,8 @@
 package import SignalboxInApp
 package import SignalboxStore
 
-/// Why a request about in-app messages was rejected. Nothing was stored, except after ``store(_:)`` with
-/// `undecided`. The server chooses the status of each case.
+/// Why a request about in-app messages was rejected. No row was changed, except possibly after
+/// ``store(_:)`` with `undecided`. The server chooses the status of each case.
 package enum InAppFailure: Error, Sendable {
     /// A mistake in the request, with its location.
     case malformed(FormFault)

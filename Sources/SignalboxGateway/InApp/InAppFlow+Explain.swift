@@ -2,7 +2,7 @@ import SignalboxInApp
 import SignalboxStore
 
 extension InAppFlow {
-    /// Answers a question of what would happen, by the function that decides triggers. Stores nothing. Reads the rows
+    /// Answers a "what if" question, by the function that decides triggers. Stores nothing. Reads the rows
     /// as they are; a decision that is committed meanwhile may or may not be among them.
     package func explain(_ body: [UInt8]) async throws(InAppFailure) -> [UInt8] {
         let form = try Self.read { () throws(FormFault) in try ExplainForm.read(body) }

@@ -17,20 +17,15 @@ extension InAppFlow {
     /// the message, also if the policy or a bound does not permit it. An equal message keeps its revision.
     package func register(_ body: [UInt8], as id: MessageID) async throws(InAppFailure) -> Shown {
         try Self.check(id)
-        let former = try await fromStore { () throws(StoreError) in try await store.message(id) }
-        let registeredAt = former?.registeredAt ?? now
-        let registration = try Self.read { () throws(FormFault) -> InAppRegistration in
-            try self.registration(of: body, as: id, registeredAt: registeredAt)
-        }
+        let registration = try Self.read { () throws(FormFault) in try registration(of: body, as: id) }
         return shown(try await fromStore { () throws(StoreError) in try await store.register(registration) })
     }
 
     /// The canonical form of a message that the policy permits.
     private func registration(
-        of body: [UInt8], as id: MessageID, registeredAt: Instant
+        of body: [UInt8], as id: MessageID
     ) throws(FormFault) -> InAppRegistration {
-        // Equal forms have equal bytes only with the same registration time: a vendor's default end counts from it.
-        let form = try MessageForm.read(body, id: id, revision: 1, registeredAt: registeredAt)
+        let form = try MessageForm.read(body, id: id, revision: 1, registeredAt: now)
         let canonical = form.write()
         let definition = try InAppMessages.definition(of: form)
         if form.address == nil {

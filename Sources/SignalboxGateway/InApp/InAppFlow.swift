@@ -10,7 +10,7 @@ package import SignalboxStore
 /// over them and the active messages (``InAppMessages``), ``InAppEvents`` routes the records, and the store commits
 /// rows, events and deliveries together. A value: a reload makes a new one. Callable from any task.
 package struct InAppFlow: Sendable {
-    /// What outlives a config, one set for each process.
+    /// The parts that outlive a config, one set for each process.
     package struct Shared: Sendable {
         let store: any InAppStore
         /// The active messages, with the policy of the active config.
@@ -28,9 +28,7 @@ package struct InAppFlow: Sendable {
     }
 
     package let shared: Shared
-    private let events: InAppEvents
-    /// How often a decision is made again because it needs the tallies of further campaigns.
-    private static let rounds = 4
+    let events: InAppEvents
 
     /// `events`: under the routes of the same config.
     init(_ shared: Shared, events: InAppEvents) {
@@ -41,14 +39,11 @@ package struct InAppFlow: Sendable {
     var store: any InAppStore { shared.store }
     var now: Instant { store.now.instant }
 
-    /// An offer's id: 128 random bits, because whoever knows it may report.
-    private static func ticket() -> String { "of_" + hexadecimal(randomBytes(16)) }
-
-    /// For the ids of one decision's events, which a run that is repeated makes again.
-    private static func random() -> (UInt64, UInt64) {
-        randomBytes(16).withUnsafeBytes {
-            ($0.loadUnaligned(as: UInt64.self), $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self))
-        }
+    /// An offer's id: the time, so that the store's index of ids grows at its end, and 128 random bits, because
+    /// a client that knows it may report.
+    private var ticket: String {
+        let time = withUnsafeBytes(of: UInt64(max(now, 0)).bigEndian) { hexadecimal($0.suffix(6)) }
+        return "of_" + time + hexadecimal(randomBytes(16))
     }
 
     // MARK: Requests of devices
@@ -57,10 +52,12 @@ package struct InAppFlow: Sendable {
     /// with its id is safe after any failure.
     package func trigger(_ body: [UInt8], from source: SourceName) async throws(InAppFailure) -> [UInt8] {
         let (request, explains) = try Self.read { () throws(FormFault) in
-            try TriggerForm.read(body, ticket: Self.ticket())
+            try TriggerForm.read(body, ticket: ticket)
         }
-        let committed = try await decide(about: .device(request.device, user: request.user), from: source) {
-            state, active, policy in
+        let capped = shared.messages.snapshot.active().tallies(for: request.event)
+        let committed = try await decide(
+            about: .device(request.device, user: request.user), from: source, knowing: capped
+        ) { state, active, policy in
             active.tallies(of: request.event, state.device, policy)
         } by: { engine, state, active, now in
             let decision = engine.decide(request, state, messages: active, now: now, explain: explains)
@@ -75,11 +72,14 @@ package struct InAppFlow: Sendable {
     /// Fills the slots of a page, as ``trigger(_:from:)`` answers a trigger.
     package func place(_ body: [UInt8], from source: SourceName) async throws(InAppFailure) -> [UInt8] {
         let (request, explains) = try Self.read { () throws(FormFault) in
-            try SlotForm.read(body, ticket: Self.ticket())
+            try SlotForm.read(body, ticket: ticket)
         }
-        let committed = try await decide(about: .device(request.device, user: request.user), from: source) {
-            _, active, _ in
-            active.tallies(ofSlots: Set(request.slots.map(\.label.name)))
+        let names = Set(request.slots.map(\.label.name))
+        let committed = try await decide(
+            about: .device(request.device, user: request.user), from: source,
+            knowing: shared.messages.snapshot.active().tallies(ofSlots: names)
+        ) { _, active, _ in
+            active.tallies(ofSlots: names)
         } by: { engine, state, active, now in
             let placed = engine.place(request, state, messages: active, now: now, explain: explains)
             return .success((placed, placed.decision))
@@ -96,7 +96,7 @@ package struct InAppFlow: Sendable {
         _ body: [UInt8], of offer: OfferID, from source: SourceName
     ) async throws(InAppFailure) -> [UInt8] {
         let form = try Self.read { () throws(FormFault) in
-            try ReportForm.read(body, offer: offer, ticket: Self.ticket())
+            try ReportForm.read(body, offer: offer, ticket: ticket)
         }
         let committed: Committed<Reported>
         do throws(InAppFailure) {
@@ -147,76 +147,5 @@ package struct InAppFlow: Sendable {
 
     static func read<Form>(_ read: () throws(FormFault) -> Form) throws(InAppFailure) -> Form {
         do throws(FormFault) { return try read() } catch { throw .malformed(error) }
-    }
-
-    // MARK: Decisions
-
-    /// A decision that is on disk.
-    struct Committed<Value: Sendable>: Sendable {
-        let value: Value
-        let records: [Record]
-        let nextDue: Instant?
-        let routed: InAppEvents.Routed
-        /// The addressed messages that it offers.
-        let addressed: [MessageID: StoredInAppMessage]
-
-        var result: InAppCounts.Result {
-            if records.contains(where: { $0.kind == .offered }) { return .offered }
-            return records.contains { $0.kind == .held } ? .held : .none
-        }
-    }
-
-    /// The result of one run over the rows.
-    enum Step<Value: Sendable>: Sendable {
-        case committed(Committed<Value>)
-        case rejected(ReportFault)
-        /// Nothing was written: the decision needs these tallies too.
-        case needs(Set<MessageID>)
-    }
-
-    /// Runs a decision in the store. `tallies`: the campaigns whose tallies it reads, besides those of the device's
-    /// offers; they depend on the rows, so the decision runs again if one is missing. `decide` must be a function of
-    /// its arguments.
-    private func decide<Value: Sendable>(
-        about subject: InAppSubject, from source: SourceName,
-        _ tallies: @escaping @Sendable (InAppState, ActiveMessages, Policy) -> [MessageID],
-        by decide:
-            @escaping @Sendable (
-                InAppEngine, InAppState, ActiveMessages, Instant
-            ) -> Result<(Value, Decision), ReportFault>
-    ) async throws(InAppFailure) -> Committed<Value> {
-        var known: Set<MessageID> = []
-        for round in 1...Self.rounds {
-            let input = (snapshot: shared.messages.snapshot, known, now: now, random: Self.random())
-            let step: Step<Value>
-            do throws(StoreError) {
-                step = try await store.decide(about: subject, tallies: known.sorted()) { [events] rows in
-                    let (snapshot, known, now, random) = input
-                    if rows.isUnknownOffer { return InAppStep(.rejected(.unknownOffer)) }
-                    var active = snapshot.active(addressed: rows.addressed)
-                    let missing = active.missing(tallies(rows.state, active, snapshot.engine.policy), rows.state, known)
-                    guard missing.isEmpty || round == Self.rounds else { return InAppStep(.needs(missing)) }
-                    // Messages whose tallies are not known cannot be offered without exceeding their limits.
-                    for id in missing { active.withdraw(id) }
-                    switch decide(snapshot.engine, rows.state, active, now) {
-                    case .failure(let fault): return InAppStep(.rejected(fault))
-                    case .success(let (value, decision)):
-                        return events.step(value, decision, rows, of: active, from: source, random: random)
-                    }
-                }
-            } catch {
-                throw .store(error)
-            }
-            switch step {
-            case .committed(let committed):
-                shared.counts.count(committed.records, costly: committed.routed.costly)
-                events.variants.count(committed.routed.events, without: [:])
-                shared.alarm.note(committed.nextDue)
-                return committed
-            case .rejected(let fault): throw InAppFailure(fault)
-            case .needs(let missing): known.formUnion(missing)
-            }
-        }
-        preconditionFailure("The last round needs no further tallies.")
     }
 }

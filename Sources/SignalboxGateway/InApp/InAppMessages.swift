@@ -99,8 +99,8 @@ package final class InAppMessages: Sendable {
         try state.check(definition, bytes)
     }
 
-    /// Throws the reason why decisions could not consider a message for one device or user. Nobody else sees it, so a
-    /// cap over all users is a mistake.
+    /// Throws the reason why decisions could not consider a message for one device or user. A
+    /// cap over all users is a mistake then.
     func checkAddressed(_ definition: Definition) throws(FormFault) {
         if let limit = definition.message.limits.firstIndex(where: { $0.per == .everyone }) {
             throw FormFault(

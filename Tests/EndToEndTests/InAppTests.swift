@@ -1,0 +1,150 @@
+import Foundation
+import SignalboxServer
+import SignalboxServerTesting
+import SignalboxTesting
+import Testing
+
+/// In-app messages, on the built binary.
+@Suite(.timeLimit(.minutes(3))) struct InAppTests {
+    private static let policy = #""inapp": { "interval": "0s" },"#
+
+    @Test func aMessageIsOfferedReportedAndDelivered() async throws {
+        try await Gateway.run(config: Self.policy) { gateway, receiver, directory in
+            let created = try await gateway.register("spring")
+            #expect(created.status == 201 && created.json["revision"] as? Int == 1)
+            #expect(created.json["active"] as? Bool == true)
+            let answer = try await gateway.buy(more: #","explain":true"#)
+            #expect(answer.status == 200 && answer.json.message == "spring")
+            let candidates = try #require(answer.json["candidates"] as? [[String: Any]])
+            #expect(candidates.first?["result"] as? String == "shown")
+            for outcome in ["shown", "clicked"] {
+                let report = try await gateway.report(outcome, of: answer.json.offer)
+                #expect(report.status == 200)
+            }
+            let arrivals = try await receiver.next(4).map { try InAppArrival($0) }
+            #expect(Set(arrivals.map(\.kind)) == ["offered", "impression", "clicked", "dismissed"])
+            #expect(arrivals.allSatisfy { $0.data["offer"] as? String == answer.json.offer })
+            #expect(arrivals.allSatisfy { $0.data["message"] as? String == "spring" })
+            #expect(try await binary.run(["audit"], in: directory).status == 0)
+        }
+    }
+
+    @Test func changesListsAndWithdrawsMessages() async throws {
+        try await Gateway.run(config: Self.policy) { gateway, _, _ in
+            for id in ["a", "b%2F%C3%A9", "c"] { #expect(try await gateway.register(id).status == 201) }
+            #expect(try await gateway.register("a").json["revision"] as? Int == 1)
+            let changed = try await gateway.register("a", #","rank":10"#)
+            #expect(changed.status == 200 && changed.json["revision"] as? Int == 2)
+            let shown = try await gateway.request("GET", "/v1/inapp/messages/b%2F%C3%A9")
+            #expect(shown.json["id"] as? String == "b/é")
+            #expect((shown.json["form"] as? [String: Any])?["kind"] as? String == "modal")
+            #expect(try await gateway.request("DELETE", "/v1/inapp/messages/c").status == 200)
+            let first = try await gateway.request("GET", "/v1/inapp/messages?limit=1")
+            #expect((first.json["messages"] as? [[String: Any]])?.map { $0["id"] as? String } == ["a"])
+            let next = try #require(first.json["next"] as? String)
+            let rest = try await gateway.request("GET", "/v1/inapp/messages?cursor=\(next)")
+            #expect((rest.json["messages"] as? [[String: Any]])?.map { $0["id"] as? String } == ["b/é"])
+            let all = try await gateway.request("GET", "/v1/inapp/messages?withdrawn=true")
+            #expect((all.json["messages"] as? [Any])?.count == 3 && all.json["next"] == nil)
+            let unknown = try await gateway.request("GET", "/v1/inapp/messages/none")
+            #expect(unknown.status == 404 && unknown.json.code == "message-not-found")
+            let wrong = try await gateway.request("POST", "/v1/inapp/messages/a")
+            #expect(wrong.status == 405)
+        }
+    }
+
+    @Test func repeatsGetTheSameAnswer() async throws {
+        try await Gateway.run(config: Self.policy) { gateway, receiver, _ in
+            try await gateway.register("spring")
+            let offer = try await gateway.buy(id: "t-1").json.offer
+            #expect(offer != nil)
+            #expect(try await gateway.buy(id: "t-1").json.offer == offer)
+            for _ in 0..<2 {
+                let report = try await gateway.report("shown", of: offer)
+                #expect(report.status == 200 && report.json["state"] as? String == "shown")
+            }
+            let contradiction = try await gateway.report("later", of: offer)
+            #expect(contradiction.status == 409 && contradiction.json.code == "outcome-contradicts")
+            #expect(contradiction.json["state"] as? String == "shown")
+            #expect(contradiction.json["reason"] as? String == "already-shown")
+            #expect(Set(try await receiver.next(2).map { try InAppArrival($0).kind }) == ["offered", "impression"])
+        }
+    }
+
+    @Test func aDeviceCannotReportTheOfferOfAnother() async throws {
+        try await Gateway.run(config: Self.policy) { gateway, _, _ in
+            try await gateway.register("spring")
+            let offer = try await gateway.buy().json.offer
+            let other = try await gateway.report("dismissed", of: offer, more: #","device":"d-2""#)
+            let unknown = try await gateway.report("dismissed", of: "of_00000000000000000000000000000000")
+            #expect(other.status == 404 && other.json.code == "offer-not-found")
+            #expect(other.json["detail"] as? String == unknown.json["detail"] as? String)
+            #expect(try await gateway.report("shown", of: offer, more: #","device":"d-1""#).status == 200)
+        }
+    }
+
+    /// Scenarios 47 and 65, in truth at once.
+    @Test func capsHoldForSimultaneousDevices() async throws {
+        let limit =
+            #""inapp": { "interval": "0s", "limits": [{ "name": "one", "count": 1, "per": "user", "window": "lifetime" }] },"#
+        try await Gateway.run(config: limit) { gateway, _, _ in
+            try await gateway.register("spring", #","limits":[{"count":5,"per":"everyone","window":"lifetime"}]"#)
+            let offers = try await withThrowingTaskGroup(of: (String, String?).self) { group in
+                for number in 0..<24 {
+                    group.addTask {
+                        let user = "u-\(number / 2)"
+                        return (user, try await gateway.buy(on: "d-\(number)", by: user).json.offer)
+                    }
+                }
+                return try await group.reduce(into: []) { if let offer = $1.1 { $0.append(($1.0, offer)) } }
+            }
+            #expect(offers.count == 5, "the cap of the campaign")
+            #expect(Set(offers.map(\.0)).count == 5, "one for each user")
+        }
+    }
+
+    @Test func tokensOfSourcesAndOperatorsAreApart() async throws {
+        let config =
+            #""sources": { "app": { "auth": { "bearer": ["env:APP"] } } }, "admin": { "auth": { "bearer": ["env:ADMIN"] } },"#
+        try await Gateway.run(config: config, environment: ["APP": "app-token", "ADMIN": "admin-token"]) {
+            gateway, _, _ in
+            let trigger = #"{"device":"d-1","event":{"type":"poll"}}"#
+            for (method, path, body, token, status) in [
+                ("POST", "/v1/inapp/triggers", trigger, "app-token", 200),
+                ("POST", "/v1/inapp/triggers", trigger, "admin-token", 401),
+                ("POST", "/v1/inapp/explain", trigger, "app-token", 401),
+                ("POST", "/v1/inapp/explain", trigger, "admin-token", 200),
+                ("DELETE", "/v1/inapp/messages/a", nil, "app-token", 401),
+                ("GET", "/v1/inapp/messages", nil, "admin-token", 200),
+            ] as [(String, String, String?, String, Int)] {
+                let answer = try await gateway.request(method, path, body, token: token)
+                #expect(answer.status == status, "\(method) \(path) \(token)")
+            }
+        }
+    }
+
+    @Test func aMessageThatTheNewConfigDoesNotPermitIsSkipped() async throws {
+        let limits =
+            #""inapp": { "interval": "0s", "limits": [{ "name": "season", "owner": "named", "count": 9, "window": "lifetime" }] },"#
+        try await withTemporaryDirectory { directory in
+            try await ReceivingServer.run { receiver in
+                let first = try await Gateway.start(
+                    in: directory, config: Gateway.config(to: receiver.url, more: limits))
+                #expect(try await first.register("spring", #","namedLimits":["season"]"#).status == 201)
+                #expect(await first.stop() == 0)
+                let second = try await Gateway.start(
+                    in: directory, config: Gateway.config(to: receiver.url, more: Self.policy))
+                let shown = try await second.request("GET", "/v1/inapp/messages/spring")
+                #expect(shown.json["active"] as? Bool == false)
+                #expect((shown.json["fault"] as? [String: Any])?["pointer"] as? String == "/namedLimits/0")
+                #expect(try await second.buy().json.offer == nil)
+                let refused = try await second.register("other", #","namedLimits":["season"]"#)
+                #expect(refused.status == 422 && refused.json.code == "inapp-limit-unknown")
+                #expect(
+                    try await second.get("/metrics", keeping: 65536).text.contains(
+                        "signalbox_inapp_messages_skipped 1\n"))
+                #expect(await second.stop() == 0)
+            }
+        }
+    }
+}
