@@ -21,19 +21,28 @@ struct RowStatement {
 
     /// Runs the statement once. `bind` binds every argument, in their order. Traps when `bind` leaves out an argument.
     /// Throws `DatabaseError`, and leaves the statement ready for its next run.
-    func run(_ bind: (inout Arguments) -> Void) throws {
+    func run(_ bind: (inout Arguments) -> Void) throws { try forEach(bind) { _ in } }
+
+    /// Runs the statement once, like ``run(_:)``, and calls `read` for each row. Rethrows its error and reads no
+    /// further row then. `read` must not run the same statement.
+    func forEach(_ bind: (inout Arguments) -> Void, _ read: (inout RowColumns) throws -> Void) throws {
         let handle = statement.sqliteStatement
         var arguments = Arguments(handle: handle, space: space.bytes)
         bind(&arguments)
         // A missing argument would keep the value of the previous row.
         precondition(arguments.count == sqlite3_bind_parameter_count(handle), "A statement lacks arguments.")
+        defer {
+            sqlite3_reset(handle)
+            // No argument may point into the space once it is used again, or freed.
+            sqlite3_clear_bindings(handle)
+        }
         var code = arguments.failure ?? sqlite3_step(handle)
-        while code == SQLITE_ROW { code = sqlite3_step(handle) }
-        let error = code == SQLITE_DONE ? nil : failure()
-        sqlite3_reset(handle)
-        // No argument may point into the space once it is used again, or freed.
-        sqlite3_clear_bindings(handle)
-        if let error { throw error }
+        while code == SQLITE_ROW {
+            var columns = RowColumns(of: handle)
+            try read(&columns)
+            code = sqlite3_step(handle)
+        }
+        guard code == SQLITE_DONE else { throw failure() }
     }
 
     /// Rows that the last run inserted, changed or removed.

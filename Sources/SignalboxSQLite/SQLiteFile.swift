@@ -23,6 +23,8 @@ final class SQLiteFile: Sendable {
     let record = QueueRecordKeeper()
     /// Categories that need no write for now.
     let categories = KnownCategories()
+    /// Called with the in-app messages that a commit changed; nil until it is set.
+    let inAppObserver = Mutex<(@Sendable ([StoredInAppMessage]) -> Void)?>(nil)
     /// Called after each committed transaction.
     let checkpointer: Checkpointer
     /// Names this process in the leases that it gives out. A settlement with the number of another process has no

@@ -24,9 +24,10 @@ extension SQLiteQueue {
                 QueueLoss(record, of: try QueueRecord(of: db))
             }
             let rows = try notes.reading("events", orElse: []) { try Self.unreadable(in: db) }
+            let inApp = try notes.reading("in-app rows", orElse: []) { try InAppAudit.findings(in: db) }
             let findings = try Self.findings(in: db, &notes)
             return Audit(
-                accounts: accounts, orphans: orphans, strayWaits: waits, damage: notes.lines + rows + findings,
+                accounts: accounts, orphans: orphans, strayWaits: waits, damage: notes.lines + rows + inApp + findings,
                 loss: loss?.reason)
         }
     }

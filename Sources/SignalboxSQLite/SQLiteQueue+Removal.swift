@@ -22,6 +22,7 @@ extension SQLiteQueue {
         // Before the limit of bytes, so that expired records do not cost events.
         while try await forget("requests", before: now - StoreLimits.requestMemory) { await pause() }
         while try await forget("duplicates", before: now - StoreLimits.longestDedupe) { await pause() }
+        try await removeInApp(beyond: retention.inApp, at: now, pause: pause)
         removed += try await remove(beyondBytes: retention.bytes, at: now, pause: pause)
         try await forgetCategories(beyond: retention.categories, at: now, pause: pause)
         try await shrink()

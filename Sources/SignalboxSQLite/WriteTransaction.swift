@@ -1,7 +1,9 @@
 import Foundation
 import GRDB
+import SignalboxInApp
 import SignalboxNotification
 import SignalboxStore
+import Synchronization
 
 /// A write that shares its commit with others. Writes of one group are performed in their order, and all of them are
 /// committed or none.
@@ -20,6 +22,12 @@ enum SQLiteWrite: Sendable {
     case settleMedia(MediaSettlement)
     /// Held deliveries with their final bodies.
     case release([MediaRelease])
+    /// A decision about in-app messages, with its events.
+    case decide(InAppDecision)
+    /// A new or changed in-app message.
+    case register(InAppRegistration)
+    case withdraw(MessageID)
+    case removeInApp(InAppRemoval)
 
     /// A delivery that had expired when it was found.
     struct Overdue: Sendable {
@@ -33,6 +41,12 @@ enum SQLiteWrite: Sendable {
         case appended(AppendResult)
         case settled(SettlementResult)
         case claimed([Lease])
+        /// The result of a decision, as its step made it.
+        case decided(any Sendable)
+        /// Nil for an unknown one.
+        case message(StoredInAppMessage?)
+        /// The next step of the removal; nil for none.
+        case removed(InAppRemoval?)
     }
 }
 
@@ -78,6 +92,8 @@ struct WriteTransaction {
     var update: RowStatement?
     /// URLs that were looked up. Many events of one campaign name the same.
     var urls: [String: KnownURL] = [:]
+    /// The rows of in-app messages, with their statements.
+    lazy var inApp = InAppReader(db)
     /// Destinations of new deliveries.
     private(set) var accepting: [DestinationName: (isIdle: Bool, count: Int)] = [:]
 
@@ -92,10 +108,12 @@ struct WriteTransaction {
     /// Returns the output that belongs to the kind of `write`. An error fails the whole group.
     mutating func perform(_ write: SQLiteWrite) throws -> SQLiteWrite.Output {
         if case .append(let events, let request) = write { return .appended(try append(events, request)) }
+        // Reads in-app rows only, which are written at once.
+        if case .decide(let decision) = write { return .decided(try decide(decision)) }
         // All other writes read rows that may have been appended before.
         try rows.flush(in: db)
         switch write {
-        case .append: break
+        case .append, .decide: break
         case .settle(let settlement): return .settled(try settle(settlement))
         case .claim(let destination, let limit, let search):
             return .claimed(try claim(from: destination, upTo: limit, of: search))
@@ -110,6 +128,9 @@ struct WriteTransaction {
             effects.released += leases.map { ($0, now) }
         case .settleMedia(let settlement): try settle(settlement)
         case .release(let releases): for release in releases { try self.release(release) }
+        case .register(let message): return .message(try register(message))
+        case .withdraw(let id): return .message(try withdraw(id))
+        case .removeInApp(let removal): return .removed(try remove(removal))
         }
         return .done
     }
@@ -148,6 +169,8 @@ struct WriteTransaction {
         var disabled: Set<DestinationName> = []
         /// Categories that already count as known.
         var categories: [String] = []
+        /// In-app messages that were registered, changed or withdrawn.
+        var messages: [StoredInAppMessage] = []
         /// Whether there may be something to download or to release.
         var wakesDownloads = false
         /// The last numbers that were assigned; nil for none.
@@ -166,6 +189,7 @@ struct WriteTransaction {
                     handOff.withLane(search.destination) { $0.finishReading(leases, of: search) }
                 }
             }
+            if !messages.isEmpty { file.inAppObserver.withLock(\.self)?(messages) }
             for destination in disabled { file.lanes.deactivate(destination) }
             file.lanes.wake(spilled.union(fresh.map(\.destination)))
             if wakesDownloads { file.lanes.wakeDownloads() }

@@ -3,17 +3,24 @@ package import SignalboxNotification
 
 /// Keeps in-app messages, and the rows that decisions about them read and write.
 package protocol InAppStore: StoreStatus {
+    /// Reports the messages that each commit registered, changed or withdrew, in the order of the commits. Those of
+    /// events are among them, and removed ones count as withdrawn. Replaces an earlier call. `onChange` runs on a
+    /// thread of the store: it must not block, and must not call the store.
+    ///
+    /// Call it before the messages are read, so that no change between the two is lost.
+    func openInApp(onChange: @escaping @Sendable ([StoredInAppMessage]) -> Void)
+
     /// Runs a decision over the rows of a device and its user, and commits its changes and events in the commit that
     /// other requests share. Decisions never overlap. Returns the result of the step that was committed.
     ///
     /// `tallies`: the campaigns whose tallies the decision may read, besides those of the device's offers.
     /// `step` runs on a thread of the store and must not block. It may run again if its commit failed together with
-    /// others, so it must be a function of the rows.
+    /// others, so it must be a function of the rows. Throws ``StoreError/undecided(after:)`` as an append does.
     func decide<Result: Sendable>(
         about subject: InAppSubject, tallies: [MessageID], _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>
     ) async throws(StoreError) -> Result
 
-    /// The rows of a device and its user, for explanations. Nothing is locked or written.
+    /// The rows of a device and its user, for explanations. Locks and writes nothing.
     func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows
 
     /// Stores a message. A body and an address that equal the stored ones of a message that is not withdrawn change
@@ -44,7 +51,7 @@ package enum InAppSubject: Sendable, Hashable {
     case device(DeviceID, user: UserID?)
     /// A report about an offer: its device, and the user of the offer.
     case offer(OfferID)
-    /// What time has ended on a device, for its last user.
+    /// The ends of leases, delays and displays of a device by time, for its last user.
     case due(DeviceID)
 }
 
@@ -52,9 +59,11 @@ package enum InAppSubject: Sendable, Hashable {
 package struct InAppRows: Sendable {
     /// Empty rows for a device or a user that is new.
     package var state: InAppState
-    /// The messages addressed to the device or the user that are not withdrawn.
+    /// The messages addressed to the device or the user that are not withdrawn, of each the newest
+    /// ``StoreLimits/addressedMessages``.
     package var addressed: [StoredInAppMessage]
-    /// Whether the subject is an offer that is not stored. The other values are empty then.
+    /// Whether the subject is an offer that is not stored. The other values are empty then, and a step must change
+    /// nothing.
     package var isUnknownOffer = false
 
     package init(state: InAppState, addressed: [StoredInAppMessage] = []) {
@@ -68,7 +77,8 @@ package struct InAppStep<Result: Sendable>: Sendable {
     /// Returned to the caller after the commit.
     package var result: Result
     package var changes: [RowChange]
-    /// When the device has work without a request; nil for none.
+    /// When the device has work without a request; nil for none. Stored with the device's row, so only if `changes`
+    /// contain it.
     package var nextDue: Instant?
     /// Events about the transitions, with their deliveries.
     package var events: [RoutedEvent]

@@ -1,4 +1,5 @@
 package import Foundation
+package import SignalboxInApp
 
 /// How long events are kept, and how many bytes.
 package struct Retention: Sendable, Equatable {
@@ -10,12 +11,16 @@ package struct Retention: Sendable, Equatable {
     package var bytes: Int64
     /// The bounds of the registry of categories.
     package var categories: CategoryRetention
+    /// The bounds of in-app messages and of the rows of users and devices.
+    package var inApp: InAppRetention
 
     /// Takes the bounds as the config states them.
     package init(
-        ended: Duration, dead: Duration, bytes: Int64, categories: CategoryRetention = CategoryRetention()
+        ended: Duration, dead: Duration, bytes: Int64, categories: CategoryRetention = CategoryRetention(),
+        inApp: InAppRetention = InAppRetention()
     ) {
         (self.ended, self.dead, self.bytes, self.categories) = (ended, dead, bytes, categories)
+        self.inApp = inApp
     }
 
     /// Decides at one time which events may be removed.
@@ -60,4 +65,19 @@ package struct MediaRetention: Sendable, Equatable {
 
     /// Takes the bounds as the config states them.
     package init(unused: Duration, bytes: Int64) { (self.unused, self.bytes) = (unused, bytes) }
+}
+
+/// How long in-app rows are kept.
+package struct InAppRetention: Sendable, Equatable {
+    /// The time since a message was withdrawn or has ended, and since a user or a device was last seen, give or take a
+    /// day.
+    package var history: Duration
+    /// The totals of vendors, of the scope and of named limits that outlive the history, because a limit counts them
+    /// without an end. Totals of messages are kept as long as their message.
+    package var lifetimeTotals: Set<Ledger.Key>
+
+    /// The default is the history of a ``Policy`` without limits.
+    package init(history: Duration = .seconds(35 * 86_400), lifetimeTotals: Set<Ledger.Key> = []) {
+        (self.history, self.lifetimeTotals) = (history, lifetimeTotals)
+    }
 }

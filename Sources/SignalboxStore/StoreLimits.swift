@@ -15,4 +15,6 @@ package enum StoreLimits {
     package static let longestDedupe: Duration = .seconds(7 * 86_400)
     /// How long the failure of a download is kept.
     package static let failureMemory: Duration = .seconds(86_400)
+    /// The most in-app messages addressed to one device, and to one user, that a decision reads.
+    package static let addressedMessages = 100
 }

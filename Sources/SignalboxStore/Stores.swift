@@ -6,7 +6,7 @@ package import SignalboxNotification
 /// The protocols it is made of are cut by client: each client names the one it needs. All verbs may be called from any
 /// task at the same time. A verb that writes returns once the write is durable; when it throws, nothing was written
 /// unless it says otherwise. `StoreConformance` checks every promise made here.
-package protocol Store: IntakeStore, LaneStore, DownloadStore, InspectionStore, UpkeepStore {}
+package protocol Store: IntakeStore, LaneStore, DownloadStore, InspectionStore, UpkeepStore, InAppStore {}
 
 /// The part of a store that all its clients see.
 package protocol StoreStatus: AnyObject, Sendable {
@@ -194,8 +194,8 @@ package protocol InspectionStore: StoreStatus {
 
 /// Removes what has been kept long enough. Works in small steps, between which others write.
 package protocol UpkeepStore: StoreStatus {
-    /// Removes events, categories and records of repeats beyond the retention; returns the number of events. Calls
-    /// `pause` between two steps.
+    /// Removes events, categories, records of repeats and in-app rows beyond the retention; returns the number of
+    /// events. Calls `pause` between two steps.
     func remove(beyond retention: Retention, pause: () async -> Void) async throws(StoreError) -> Int
 
     /// Forgets files and URLs beyond the retention; returns the number of files. Keeps those that a waiting delivery

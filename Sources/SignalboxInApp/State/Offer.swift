@@ -122,6 +122,20 @@ package struct Offer: Sendable, Hashable {
     var holdsScreen: Bool { needsScreen && (state == .offered || state == .shown) }
 }
 
+extension Offer {
+    /// An offer before its lease; the other members have their defaults.
+    package init(
+        id: OfferID, device: DeviceID, user: UserID, message: MessageID, revision: Int, vendor: Vendor,
+        kind: Message.Kind, state: State, triggeredAt: Instant, due: Instant, lapse: Instant?, flags: Flags,
+        namedLimits: [String], session: Int
+    ) {
+        (self.id, self.device, self.user, self.message, self.revision) = (id, device, user, message, revision)
+        (self.vendor, self.kind, self.state) = (vendor, kind, state)
+        (self.triggeredAt, self.due, self.lapse) = (triggeredAt, due, lapse)
+        (self.flags, self.namedLimits, self.session) = (flags, namedLimits, session)
+    }
+}
+
 /// Reasons that the engine itself gives for the end of an offer.
 package enum EndReason {
     package static let noAnswer = "no-answer"

@@ -1,0 +1,64 @@
+import GRDB
+import SignalboxInApp
+import SignalboxStore
+
+/// Reads every in-app row, as a decision would.
+enum InAppAudit {
+    /// One line for each table with rows that cannot be read or have no owner.
+    static func findings(in db: Database) throws -> [String] {
+        try unreadable(in: db) + orphans(in: db)
+    }
+
+    private static func unreadable(in db: Database) throws -> [String] {
+        let displays = "kind, owner, \(Ledger.Display.columns)"
+        return try [
+            find("inapp_messages", StoredInAppMessage.columns, in: db) { _ = try StoredInAppMessage(&$0) },
+            find("inapp_users", "id, last_now, seen", in: db) { row in
+                _ = (try row.text(), try row.number(), try row.optionalNumber())
+            },
+            find("inapp_devices", "id, \(DeviceRow.columns)", in: db) { row in
+                _ = try DeviceRow(&row, id: try row.text())
+            },
+            find("inapp_offers", Offer.columns.joined(separator: ", "), in: db) { _ = try Offer(&$0) },
+            find("inapp_displays", displays, in: db) { row in
+                _ = (try row.number(), try Ledger.Display(&row, owner: try row.text()))
+            },
+            find("inapp_totals", "kind, owner, what, name, count, last", in: db) { row in
+                _ = (try row.number(), try row.text(), try Ledger.Key(&row), try Ledger.Total(&row))
+            },
+            find("inapp_tallies", "message, committed, reserved", in: db) { row in
+                _ = (try row.text(), try Tally(&row))
+            },
+        ].compactMap(\.self)
+    }
+
+    /// The number of rows that `read` rejects, with the first reason; nil for none.
+    private static func find(
+        _ table: String, _ columns: String, in db: Database, _ read: (inout RowColumns) throws -> Void
+    ) throws -> String? {
+        var (count, first) = (0, String?.none)
+        try RowStatement(db, sql: "SELECT \(columns) FROM \(table)").forEach({ _ in }) { row in
+            do {
+                try read(&row)
+            } catch let error as DamagedValue {
+                (count, first) = (count + 1, first ?? error.reason)
+            }
+        }
+        return first.map { "\(count) rows of \(table) cannot be read, the first because \($0)" }
+    }
+
+    /// Offers, displays and totals whose device or user has no row.
+    private static func orphans(in db: Database) throws -> [String] {
+        let owners = """
+            (kind = 0 AND EXISTS (SELECT 1 FROM inapp_users WHERE id = owner))
+            OR (kind = 1 AND EXISTS (SELECT 1 FROM inapp_devices WHERE id = owner))
+            """
+        return try [
+            ("inapp_offers", "EXISTS (SELECT 1 FROM inapp_devices d WHERE d.id = device)"),
+            ("inapp_displays", owners), ("inapp_totals", owners),
+        ].compactMap { table, isOwned in
+            let count = try db.count("SELECT count(*) FROM \(table) WHERE NOT (\(isOwned))")
+            return count == 0 ? nil : "\(count) rows of \(table) belong to no user or device"
+        }
+    }
+}

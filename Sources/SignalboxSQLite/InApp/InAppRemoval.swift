@@ -1,0 +1,196 @@
+import Foundation
+import GRDB
+import SignalboxInApp
+import SignalboxStore
+
+/// One step of the removal of in-app rows. Runs in the commit group, so that changes of messages are reported in
+/// their order. Each step continues where the former one ended, so that the walk ends in a damaged table too.
+struct InAppRemoval: Sendable {
+    /// The rows that a walk looks for.
+    enum Subject: Sendable, CaseIterable { case messages, users, devices }
+
+    /// A position in an index. ``start`` precedes every row.
+    struct Position: Sendable {
+        var number = Int64.min
+        var id = ""
+
+        static let start = Position()
+    }
+
+    let subject: Subject
+    /// In milliseconds since 1970: rows of earlier times are removed.
+    let before: Int64
+    /// Totals that stay, besides those of stored messages.
+    let lifetimeTotals: Set<Ledger.Key>
+    /// The last message, user or device of the former step.
+    var position = Position.start
+    /// The last owner of the totals of the message after `position`.
+    var owner = Position.start
+
+    /// Milliseconds.
+    static let day: Int64 = 86_400_000
+    /// The most messages, users or devices of one step.
+    static let count = 50
+    /// The most totals of messages that one step removes.
+    static let totals = 500
+
+    // MARK: Statements. Arguments: the position, the limit in time, and a number of rows.
+
+    /// The messages that ended or were withdrawn first.
+    static let overMessages = """
+        SELECT coalesce(withdrawn_at, ends_at), \(StoredInAppMessage.columns) FROM inapp_messages
+        WHERE (coalesce(withdrawn_at, ends_at), id) > (?, ?) AND coalesce(withdrawn_at, ends_at) < ?
+        ORDER BY coalesce(withdrawn_at, ends_at), id LIMIT ?
+        """
+    /// The users and the devices that were seen first. A device that is due has offers to be ended first.
+    static let unseenUsers = """
+        SELECT seen, id FROM inapp_users WHERE (seen, id) > (?, ?) AND seen < ? ORDER BY seen, id LIMIT ?
+        """
+    static let unseenDevices = """
+        SELECT seen, id FROM inapp_devices WHERE (seen, id) > (?, ?) AND seen < ? AND next_due IS NULL
+        ORDER BY seen, id LIMIT ?
+        """
+    /// Its first argument is the message, and it has no limit in time.
+    static let totalsOfMessage = """
+        SELECT kind, owner FROM inapp_totals WHERE what = 0 AND name = ? AND (kind, owner) > (?, ?)
+        ORDER BY kind, owner LIMIT ?
+        """
+}
+
+extension InAppRemoval.Position {
+    /// Moves on. Throws ``DamagedValue`` for a position that is not later, as in a table whose pages are out of order.
+    mutating func advance(to next: Self, in table: String) throws(DamagedValue) {
+        guard number < next.number || (number == next.number && id.utf8.lexicographicallyPrecedes(next.id.utf8)) else {
+            throw DamagedValue("the rows of \(table) are out of order")
+        }
+        self = next
+    }
+}
+
+extension SQLiteQueue {
+    /// Removes messages that were withdrawn or have ended, then the displays of users and devices that were not seen,
+    /// with all rows that no limit counts any longer. `pause` is called between two steps.
+    func removeInApp(
+        beyond retention: InAppRetention, at now: Date, pause: () async -> Void
+    ) async throws(StoreError) {
+        for subject in InAppRemoval.Subject.allCases {
+            var removal = InAppRemoval(
+                subject: subject, before: (now - retention.history).milliseconds,
+                lifetimeTotals: retention.lifetimeTotals)
+            while case .removed(let next?) = try await commits.write(.removeInApp(removal)) {
+                removal = next
+                await pause()
+            }
+        }
+    }
+}
+
+extension WriteTransaction {
+    /// Returns the next step; nil when there is nothing more to remove.
+    mutating func remove(_ removal: InAppRemoval) throws -> InAppRemoval? {
+        switch removal.subject {
+        case .messages: try removeMessages(removal)
+        case .users: try removeOwners(InAppRemoval.unseenUsers, "inapp_users", removal) { .user($0) }
+        case .devices: try removeOwners(InAppRemoval.unseenDevices, "inapp_devices", removal) { .device($0) }
+        }
+    }
+
+    // MARK: Messages
+
+    /// Removes the totals of a message before the message, so that an interrupted removal is continued.
+    private mutating func removeMessages(_ removal: InAppRemoval) throws -> InAppRemoval? {
+        var messages: [(at: Int64, message: StoredInAppMessage)] = []
+        try RowStatement(db, sql: InAppRemoval.overMessages).forEach({ row in
+            row.bind(removal.position.number)
+            row.bind(removal.position.id)
+            row.bind(removal.before)
+            row.bind(InAppRemoval.count)
+        }) { messages.append((try $0.number(), try StoredInAppMessage(&$0))) }
+        var next = removal
+        var room = InAppRemoval.totals
+        for (at, message) in messages {
+            let id = message.registration.id
+            try removeTotals(of: id, &next.owner, &room)
+            guard room > 0 else { return next }
+            next.owner = .start
+            try next.position.advance(to: .init(number: at, id: id), in: "inapp_messages")
+            try db.run("DELETE FROM inapp_tallies WHERE message = ?", [id])
+            try db.run("DELETE FROM inapp_messages WHERE id = ?", [id])
+            effects.messages.append(message.withdrawn(at: now))
+        }
+        return messages.count == InAppRemoval.count ? next : nil
+    }
+
+    /// Removes up to `room` totals of owners after `position`, and counts both on.
+    private func removeTotals(
+        of message: MessageID, _ position: inout InAppRemoval.Position, _ room: inout Int
+    ) throws {
+        let owners = try db.rows(InAppRemoval.totalsOfMessage, [message, position.number, position.id, room])
+        for row in owners {
+            let (kind, id) = (try row.number(0), try row.text(1))
+            try position.advance(to: .init(number: kind, id: id), in: "inapp_totals")
+            try db.run(
+                "DELETE FROM inapp_totals WHERE kind = ? AND owner = ? AND what = 0 AND name = ?", [kind, id, message])
+            try db.removeUnusedOwner(kind: kind, id: id)
+        }
+        room -= owners.count
+    }
+
+    // MARK: Users and devices
+
+    private func removeOwners(
+        _ sql: String, _ table: String, _ removal: InAppRemoval, _ subject: (String) -> RowChange.Subject
+    ) throws -> InAppRemoval? {
+        var next = removal
+        let rows = try db.rows(
+            sql,
+            [
+                removal.position.number, removal.position.id, removal.before / InAppRemoval.day, InAppRemoval.count,
+            ])
+        for row in rows {
+            let (seen, id) = (try row.number(0), try row.text(1))
+            try next.position.advance(to: .init(number: seen, id: id), in: table)
+            if case .device(let device) = subject(id) {
+                try db.run("DELETE FROM inapp_offers WHERE device = ?", [device])
+            }
+            try removeLedger(of: subject(id), removal)
+            try db.run("UPDATE \(table) SET seen = NULL WHERE id = ?", [id])
+            try db.removeUnusedOwner(kind: Int64(subject(id).key.kind), id: id)
+        }
+        return rows.count == InAppRemoval.count ? next : nil
+    }
+
+    /// Removes the displays of a ledger, and the totals that no limit counts.
+    private func removeLedger(of subject: RowChange.Subject, _ removal: InAppRemoval) throws {
+        let (kind, owner) = subject.key
+        try db.run("DELETE FROM inapp_displays WHERE kind = ? AND owner = ?", [kind, owner])
+        var keys: [Ledger.Key] = []
+        try RowStatement(db, sql: InAppStatement.totals.sql).forEach({ row in
+            row.bind(kind)
+            row.bind(owner)
+        }) { keys.append(try Ledger.Key(&$0)) }
+        for key in keys where try !isCounted(key, removal) {
+            try db.run(
+                "DELETE FROM inapp_totals WHERE kind = ? AND owner = ? AND what = ? AND name = ?",
+                [kind, owner, key.columns.what, key.columns.name])
+        }
+    }
+
+    private func isCounted(_ key: Ledger.Key, _ removal: InAppRemoval) throws -> Bool {
+        guard case .message(let id) = key else { return removal.lifetimeTotals.contains(key) }
+        return try db.flag("SELECT 1 FROM inapp_messages WHERE id = ?", [id])
+    }
+}
+
+extension Database {
+    /// Removes a user or a device whose displays upkeep has removed, once no total of it is left. One that was seen
+    /// since keeps its row.
+    fileprivate func removeUnusedOwner(kind: Int64, id: String) throws {
+        let table = kind == 0 ? "inapp_users" : "inapp_devices"
+        try run(
+            """
+            DELETE FROM \(table) WHERE id = :id AND seen IS NULL
+                AND NOT EXISTS (SELECT 1 FROM inapp_totals WHERE kind = :kind AND owner = :id)
+            """, ["id": id, "kind": kind])
+    }
+}

@@ -1,0 +1,101 @@
+import SignalboxInApp
+
+/// A row of `inapp_offers`. The columns of its key, then those that a later state replaces.
+extension Offer {
+    /// In the order of ``init(_:)`` and ``bind(_:)``.
+    static let columns = [
+        "device", "id", "user", "message", "revision", "vendor", "kind", "state", "triggered_at", "due", "lapse",
+        "flags", "session", "place", "until", "lease_until", "unanswered", "shown_at", "ended_at", "reason", "clicks",
+        "slot", "product", "sku", "page", "lists",
+    ]
+
+    /// Inserts an offer, or replaces that of the same device and id.
+    static let upsert = """
+        INSERT INTO inapp_offers (\(columns.joined(separator: ", ")))
+        VALUES (\(columns.map { _ in "?" }.joined(separator: ", ")))
+        ON CONFLICT (device, id) DO UPDATE SET
+            \(columns.dropFirst(2).map { "\($0) = excluded.\($0)" }.joined(separator: ", "))
+        """
+
+    init(_ row: inout RowColumns) throws {
+        let (device, id, user, message) = (try row.text(), try row.text(), try row.text(), try row.text())
+        let (revision, vendor, kind) = (try row.count(), try row.text(), try row.word(as: Message.Kind.self))
+        let (state, triggeredAt) = (try row.word(as: State.self), try row.number())
+        let (due, lapse, flags) = (try row.number(), try row.optionalNumber(), Flags(rawValue: try row.count()))
+        self.init(
+            id: id, device: device, user: user, message: message, revision: revision, vendor: vendor, kind: kind,
+            state: state, triggeredAt: triggeredAt, due: due, lapse: lapse, flags: flags, namedLimits: [],
+            session: try row.count())
+        order = try row.count()
+        until = try row.optionalNumber()
+        leaseUntil = try row.optionalNumber()
+        unanswered = try row.count()
+        shownAt = try row.optionalNumber()
+        endedAt = try row.optionalNumber()
+        reason = try row.optionalText()
+        clicks = try row.count()
+        let (slot, product, sku) = (try row.optionalText(), try row.optionalText(), try row.optionalText())
+        self.slot = slot.map { SlotLabel($0, productID: product, sku: sku) }
+        page = try row.optionalText()
+        _ = try row.withBytes { try readLists($0) }
+    }
+
+    func bind(_ row: inout RowStatement.Arguments) {
+        row.bind(device)
+        row.bind(id)
+        row.bind(user)
+        row.bind(message)
+        row.bind(revision)
+        row.bind(vendor)
+        row.bind(kind.rawValue)
+        row.bind(state.rawValue)
+        row.bind(triggeredAt)
+        row.bind(due)
+        row.bind(lapse)
+        row.bind(flags.rawValue)
+        row.bind(session)
+        row.bind(order)
+        row.bind(until)
+        row.bind(leaseUntil)
+        row.bind(unanswered)
+        row.bind(shownAt)
+        row.bind(endedAt)
+        row.bind(reason)
+        row.bind(clicks)
+        row.bind(slot?.name)
+        row.bind(slot?.productID)
+        row.bind(slot?.sku)
+        row.bind(page)
+        row.bind(lists)
+    }
+
+    // MARK: Lists
+
+    /// The tags of the column `lists`. They are part of the file's form.
+    private enum Tag {
+        static let namedLimit: UInt8 = 1
+        static let report: UInt8 = 2
+        static let runnerUp: UInt8 = 3
+    }
+
+    /// Nil if all of them are empty.
+    private var lists: [UInt8]? {
+        if namedLimits.isEmpty && reports.isEmpty && runnersUp.isEmpty { return nil }
+        var writer = FieldWriter()
+        for name in namedLimits { writer.add(Tag.namedLimit, name) }
+        for key in reports { writer.add(Tag.report, key) }
+        for message in runnersUp { writer.add(Tag.runnerUp, message) }
+        return writer.bytes
+    }
+
+    private mutating func readLists(_ bytes: UnsafeRawBufferPointer) throws {
+        try FieldContent(bytes).forEach { tag, content in
+            switch tag {
+            case Tag.namedLimit: namedLimits.append(try content.text())
+            case Tag.report: reports.append(try content.text())
+            case Tag.runnerUp: runnersUp.append(try content.text())
+            default: break
+            }
+        }
+    }
+}
