@@ -77,7 +77,7 @@ import Testing
     }
 
     @Test func leavesOutAssetsWithLongNames() throws {
-        let url = "https://cdn.example.com/" + String(repeating: "a", count: 1000)
+        let url = "https://cdn.example.com/" + String(repeating: "a", count: 1001)
         let event = try event([Self.trigger("A", data: #","image_url":"\#(url)""#)])
         #expect(try form(event).message.requirements.assets.isEmpty)
     }

@@ -25,7 +25,7 @@ import Testing
         }
 
         /// The id of the message that is offered.
-        mutating func trigger(_ event: TriggerEvent, after span: Span = 0) -> MessageID? {
+        mutating func trigger(_ event: TriggerEvent, after span: Span = 0) -> SignalboxInApp.MessageID? {
             let request = TriggerRequest(device: "phone", user: "ann", event: event, client: client, ticket: "\(span)")
             let decision = InAppEngine(policy: Policy()).decide(request, state, messages: messages, now: now + span)
             state = decision.state

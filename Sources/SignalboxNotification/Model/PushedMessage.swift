@@ -32,7 +32,9 @@ package struct PushedMessage: Sendable, Equatable {
     /// The files that a client must have ready before the display. A file with a longer URL than the form of messages
     /// permits is left out: it does not hold the message up.
     static func assets(_ urls: some Sequence<String?>) -> Set<String> {
-        Set(urls.compactMap(\.self).filter { (1...Bounds.nameLength).contains($0.utf8.count) }.prefix(Bounds.listElements))
+        Set(
+            urls.compactMap(\.self).filter { (1...Bounds.textLength).contains($0.utf8.count) }.prefix(
+                Bounds.listElements))
     }
 }
 

@@ -10,7 +10,7 @@ extension PushNotification {
         var conditions = BrazeConditions()
         for trigger in triggers {
             var reader = BrazeTrigger(trigger, conditions)
-            let pushed = reader.message
+            let pushed = reader.message()
             conditions = reader.conditions
             for condition in conditions.takeUnknown() {
                 warn("braze.condition-unknown", "Unknown type of Braze condition.", at: condition, in: parser)
@@ -35,8 +35,8 @@ private struct BrazeTrigger {
     }
 
     /// Nil, with a fault, for a trigger that cannot be read.
-    var message: PushedMessage? {
-        mutating get { do throws(Unreadable) { return try read() } catch { return nil } }
+    mutating func message() -> PushedMessage? {
+        do throws(Unreadable) { return try read() } catch { return nil }
     }
 
     private mutating func read() throws(Unreadable) -> PushedMessage {
