@@ -222,8 +222,8 @@ let package = Package(
         .testTarget(
             name: "SignalboxSQLiteTests",
             dependencies: [
-                "SignalboxSQLite", "SignalboxStore", "SignalboxNotification", "SignalboxStoreTesting",
-                "SignalboxTesting",
+                "SignalboxInApp", "SignalboxSQLite", "SignalboxStore", "SignalboxNotification",
+                "SignalboxStoreTesting", "SignalboxTesting",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: strict),

@@ -23,8 +23,8 @@ extension WriteTransaction {
         return .appended(duplicates: duplicates)
     }
 
-    /// Writes the event, its in-app message, its category, its requests for files, its variants and its deliveries. Returns false, and
-    /// writes no row, for an event with a lasting id that is stored already.
+    /// Writes the event, its in-app message, its category, its requests for files, its variants and its deliveries.
+    /// Returns false, and writes no row, for an event with a lasting id that is stored already.
     @discardableResult
     mutating func insert(_ routed: RoutedEvent) throws -> Bool {
         let sequence = try rows.nextEvent(in: db)

@@ -20,7 +20,7 @@ package protocol InAppStore: StoreStatus {
         about subject: InAppSubject, tallies: [MessageID], _ step: @escaping @Sendable (InAppRows) -> InAppStep<Result>
     ) async throws(StoreError) -> Result
 
-    /// The rows of a device and its user, for explanations. Nothing is locked or written.
+    /// The rows of a device and its user, for explanations. Locks and writes nothing.
     func rows(of subject: InAppSubject, tallies: [MessageID]) async throws(StoreError) -> InAppRows
 
     /// Stores a message. A body and an address that equal the stored ones of a message that is not withdrawn change
@@ -51,7 +51,7 @@ package enum InAppSubject: Sendable, Hashable {
     case device(DeviceID, user: UserID?)
     /// A report about an offer: its device, and the user of the offer.
     case offer(OfferID)
-    /// What time has ended on a device, for its last user.
+    /// The ends of leases, delays and displays of a device by time, for its last user.
     case due(DeviceID)
 }
 

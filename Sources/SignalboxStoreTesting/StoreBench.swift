@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxInApp
 package import SignalboxNotification
 package import SignalboxStore
 import SignalboxTesting
@@ -24,7 +25,7 @@ struct StoreBench: Sendable {
         _ number: Int, to orders: [DeliveryOrder]? = nil, payload: [UInt8]? = nil, variants: [[UInt8]] = [],
         media: MediaWait? = nil, files: [MediaFile] = [], category: DefinedCategory? = nil,
         dedupe: RoutedEvent.Dedupe? = nil, hasLastingID: Bool = false, followers: [RoutedEvent] = [], size: Int = 0,
-        from source: SourceName = .default
+        from source: SourceName = .default, message: InAppRegistration? = nil
     ) -> RoutedEvent {
         var event = Event(
             id: EventID(at: clock.now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))),
@@ -34,7 +35,7 @@ struct StoreBench: Sendable {
         return RoutedEvent(
             event: event, routes: [], deliveries: orders ?? [DeliveryOrder(to: crm)], payload: payload,
             variants: variants, media: media, files: files, dedupe: dedupe, hasLastingID: hasLastingID,
-            followers: followers)
+            followers: followers, message: message)
     }
 
     /// Appends events to `crm` in batches. More than a window holds are in the store only.

@@ -16,7 +16,8 @@ package struct StoreConformance: Sendable, CustomTestStringConvertible {
 
     package static let all =
         appending + settling + attempts + schedules + orders + states + repeats + removal + categories + clock
-        + downloads + settledMedia + held + released + mediaRemoval + mediaInspection
+        + downloads + settledMedia + held + released + mediaRemoval + mediaInspection + inApp
+        + inAppMessages + inAppRemoval
 
     /// Checks the promise in a new, empty location.
     package func run<Location: StoreLocation>(in location: Location.Type) async throws {

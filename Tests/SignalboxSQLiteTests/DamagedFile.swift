@@ -45,6 +45,7 @@ struct DamagedFile {
             ]
             try await queue.settle(media: MediaSettlement(job.id, ends[number]))
         }
+        for number in 0..<events { try await queue.writeInAppRows(number, at: clock.now) }
         try await queue.checkpoint()
         try queue.file.pool.close()
     }
@@ -123,6 +124,8 @@ struct DamagedFile {
         _ = try? await queue.append([event(1000)])
         _ = try? await queue.append([event(1001)], of: request(1))
         _ = try? await queue.retry(DeliveryFilter(state: .dead))
+        for number in 0..<5 { try? await queue.writeInAppRows(number, at: clock.now) }
+        _ = try? await queue.withdraw(message: "m1")
         await readAll(of: queue)
         await clean(queue)
         let isRight = try? await queue.audit().isRight
@@ -171,6 +174,7 @@ struct DamagedFile {
         _ = try? await queue.nextMediaDue()
         _ = try? await queue.nextMediaUntil()
         _ = try? await queue.knownFiles(of: [file("a").sha256])
+        await queue.readInAppRows(at: clock.now)
     }
 
     private func clean(_ queue: SQLiteQueue) async {

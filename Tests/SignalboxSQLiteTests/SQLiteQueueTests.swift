@@ -164,6 +164,8 @@ import Testing
             for job in try await queue.dueMedia(upTo: 1, perHost: 1) {
                 try await queue.settle(media: MediaSettlement(job.id, .failed(MediaFailure(.dns, "no such host"))))
             }
+            for number in 0..<3 { try await queue.writeInAppRows(number, at: clock.now) }
+            try await queue.endInAppDue(at: clock.now)
             let filled = try await rows(of: queue)
             let empty = filled.filter { $0.value == 0 }.keys.sorted()
             #expect(empty == ["backoffs", "destinations", "withheld"], "every other table has rows")

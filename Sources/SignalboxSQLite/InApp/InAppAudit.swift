@@ -4,7 +4,7 @@ import SignalboxStore
 
 /// Reads every in-app row, as a decision would.
 enum InAppAudit {
-    /// One line for each table with rows that cannot be read or belong to nobody.
+    /// One line for each table with rows that cannot be read or have no owner.
     static func findings(in db: Database) throws -> [String] {
         try unreadable(in: db) + orphans(in: db)
     }

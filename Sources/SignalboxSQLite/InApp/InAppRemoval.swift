@@ -9,7 +9,7 @@ struct InAppRemoval: Sendable {
     /// The rows that a walk looks for.
     enum Subject: Sendable, CaseIterable { case messages, users, devices }
 
-    /// A place in an index. Nothing precedes ``start``.
+    /// A position in an index. ``start`` precedes every row.
     struct Position: Sendable {
         var number = Int64.min
         var id = ""
@@ -58,7 +58,7 @@ struct InAppRemoval: Sendable {
 }
 
 extension InAppRemoval.Position {
-    /// Moves on. Throws when that is no progress, as in a table whose pages are out of order.
+    /// Moves on. Throws ``DamagedValue`` for a position that is not later, as in a table whose pages are out of order.
     mutating func advance(to next: Self, in table: String) throws(DamagedValue) {
         guard number < next.number || (number == next.number && id.utf8.lexicographicallyPrecedes(next.id.utf8)) else {
             throw DamagedValue("the rows of \(table) are out of order")
@@ -77,9 +77,11 @@ extension SQLiteQueue {
             var removal = InAppRemoval(
                 subject: subject, before: (now - retention.history).milliseconds,
                 lifetimeTotals: retention.lifetimeTotals)
+            try checkDisk()
             while case .removed(let next?) = try await commits.write(.removeInApp(removal)) {
                 removal = next
                 await pause()
+                try checkDisk()
             }
         }
     }

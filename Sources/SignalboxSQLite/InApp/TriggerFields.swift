@@ -8,7 +8,7 @@ private enum TriggerTag {
     static let kind: UInt8 = 2
     static let name: UInt8 = 3
     static let button: UInt8 = 4
-    /// Of all properties, also of none.
+    /// The group of all properties; missing for an event without properties, empty for an empty set.
     static let properties: UInt8 = 5
 }
 

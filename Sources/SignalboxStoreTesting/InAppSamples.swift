@@ -1,0 +1,137 @@
+import Foundation
+import SignalboxInApp
+import SignalboxTesting
+
+/// Random rows whose every member takes every kind of value. Equal seeds give equal rows.
+struct InAppSamples {
+    static let users = ["ann", "ben", "zoë 🦊", AnonymousUser.id(on: "phone"), AnonymousUser.id(on: "web/1'")]
+    static let devices = ["phone", "web/1'", "日本"]
+    static let messages = ["m1", "spring-modal", "braze:ünïcode"]
+    private static let texts = ["", "x", "later", "a'b\"c", "é日🦊", "two\nlines", String(repeating: "n", count: 300)]
+    private static let zones = ["Europe/Berlin", "America/New_York", "Asia/Kolkata"].compactMap {
+        TimeZone(identifier: $0)
+    }
+    private static let now: Instant = 1_795_348_800_000
+
+    private var random: SeededGenerator
+
+    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+
+    /// A change of any kind. Names and ids come from small sets, so that changes meet.
+    mutating func change(after model: InAppModel) -> RowChange {
+        switch Int.random(in: 0..<8, using: &random) {
+        case 0: .user(pick(Self.users), lastNow: instant())
+        case 1: .device(device())
+        case 2: .offer(offer(after: model))
+        case 3: .removeOffer(model.offers.keys.sorted().randomElement(using: &random) ?? "none")
+        case 4: .display(subject(), display())
+        case 5: .removeDisplay(subject(), "of_\(number(20))")
+        case 6: .total(subject(), key(), Ledger.Total(count: number(1000), last: instant()))
+        default: .tally(pick(Self.messages), committed: number(3), reserved: number(5) - 2)
+        }
+    }
+
+    // MARK: Rows
+
+    private mutating func device() -> DeviceState {
+        var device = DeviceState(id: pick(Self.devices))
+        device.user = maybe { $0.pick(Self.users) }
+        device.lastNow = instant()
+        device.lastSeen = instant()
+        device.session = number(9)
+        device.client = client()
+        device.lastEnd = maybe { $0.instant() }
+        device.lastWalkthrough = maybe { $0.pick(Self.messages) }
+        device.lastOrder = number(99)
+        device.lastDecision = instant()
+        device.activity = flip() ? [] : (0..<24).map { _ in number(1_000_000) }
+        device.answers = (0..<number(4)).map { _ in .init(key: text(), offer: maybe { $0.text() }) }
+        device.recent = (0..<number(4)).map { _ in .init(event: event(), at: instant()) }
+        return device
+    }
+
+    private mutating func client() -> ClientState {
+        var client = ClientState(foreground: flip(), screen: maybe { $0.text() })
+        client.orientation = maybe { $0.pick([.portrait, .landscape]) }
+        client.platform = maybe { $0.pick([.ios, .android, .web, .roku]) }
+        client.templates = maybe { Set($0.list()) }
+        client.assets = maybe { samples in
+            let assets = samples.list().map {
+                ($0, samples.pick([ClientState.Asset.unknown, .loading, .ready, .failed]))
+            }
+            return Dictionary(assets, uniquingKeysWith: { $1 })
+        }
+        (client.isBusy, client.blocks, client.smartDelay) = (flip(), flip(), flip())
+        client.blockedVendors = Set(list())
+        client.visible = maybe { Set($0.list()) }
+        client.topics = maybe { Set($0.list()) }
+        client.zone = maybe { $0.pick(Self.zones) }
+        return client
+    }
+
+    private mutating func event() -> TriggerEvent {
+        let events: [TriggerEvent] = [
+            .sessionStart, .pushOpen(campaign: maybe { $0.text() }),
+            .event(name: text(), properties: maybe { $0.properties() }),
+            .purchase(product: maybe { $0.text() }, properties: maybe { $0.properties() }),
+            .messageClick(message: text(), button: maybe { $0.text() }), .screen(text()), .rule(text()), .test,
+            .show(text()), .poll,
+        ]
+        return pick(events)
+    }
+
+    private mutating func properties() -> [String: PropertyValue] {
+        let values: [PropertyValue] = [
+            .boolean(flip()), .number(pick([0, -0.1, 1e300, 42])), .text(text()), .date(-instant()), .list([]),
+            .list([.boolean(true), .number(7), .text(text()), .date(instant())]),
+        ]
+        return Dictionary((0..<number(5)).map { ("p\($0)", pick(values)) }, uniquingKeysWith: { $1 })
+    }
+
+    /// An offer of a later state keeps the device of its id, as the engine's do.
+    private mutating func offer(after model: InAppModel) -> Offer {
+        let id = "of_\(number(20))"
+        var offer = Offer(
+            id: id, device: model.offers[id]?.device ?? pick(Self.devices), user: pick(Self.users),
+            message: pick(Self.messages), revision: number(9), vendor: text(), kind: pick(Message.Kind.allCases),
+            state: pick(Offer.State.allCases), triggeredAt: instant(), due: instant(), lapse: maybe { $0.instant() },
+            flags: Offer.Flags(rawValue: number(1024)), namedLimits: list(), session: number(9))
+        offer.order = number(99)
+        offer.until = maybe { $0.instant() }
+        offer.leaseUntil = maybe { $0.instant() }
+        offer.unanswered = number(2)
+        offer.shownAt = maybe { $0.instant() }
+        offer.endedAt = maybe { $0.instant() }
+        offer.reason = maybe { $0.text() }
+        offer.clicks = number(3)
+        (offer.reports, offer.runnersUp) = (list(), list())
+        offer.slot = maybe { SlotLabel($0.text(), productID: $0.maybe { $0.text() }, sku: $0.maybe { $0.text() }) }
+        offer.page = maybe { $0.text() }
+        return offer
+    }
+
+    private mutating func display() -> Ledger.Display {
+        Ledger.Display(
+            offer: "of_\(number(20))", at: instant(), message: pick(Self.messages), vendor: text(),
+            device: pick(Self.devices), session: number(9), namedLimits: list(), isExempt: flip(),
+            count: 1 + number(3))
+    }
+
+    private mutating func subject() -> RowChange.Subject {
+        flip() ? .user(pick(Self.users)) : .device(pick(Self.devices))
+    }
+
+    private mutating func key() -> Ledger.Key { pick([.message(text()), .vendor(text()), .scope, .named(text())]) }
+
+    // MARK: Values
+
+    private mutating func flip() -> Bool { Bool.random(using: &random) }
+    private mutating func number(_ bound: Int) -> Int { Int.random(in: 0..<bound, using: &random) }
+    private mutating func instant() -> Instant { Self.now + Instant(number(100_000_000)) }
+    private mutating func text() -> String { pick(Self.texts) }
+    private mutating func list() -> [String] { (0..<number(3)).map { _ in text() } }
+
+    private mutating func pick<Value>(_ values: [Value]) -> Value { values[number(values.count)] }
+
+    private mutating func maybe<Value>(_ make: (inout InAppSamples) -> Value) -> Value? { flip() ? make(&self) : nil }
+}
