@@ -189,10 +189,10 @@ let package = Package(
         .testTarget(
             name: "SignalboxPipelineTests",
             dependencies: [
-                "SignalboxGateway", "SignalboxNotification", "SignalboxJSON",
+                "SignalboxGateway", "SignalboxInApp", "SignalboxNotification", "SignalboxJSON",
                 "SignalboxConfig", "SignalboxRouting", "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
             ],
-            resources: [.copy("Fixtures")], swiftSettings: strict),
+            resources: [.copy("Fixtures"), .copy("Messages")], swiftSettings: strict),
         .testTarget(
             name: "SignalboxInAppFlowTests",
             dependencies: [

@@ -23,13 +23,13 @@ extension WriteTransaction {
         return .appended(duplicates: duplicates)
     }
 
-    /// Writes the event, its in-app message, its category, its requests for files, its variants and its deliveries.
+    /// Writes the event, its in-app messages, its category, its requests for files, its variants and its deliveries.
     /// Returns false, and writes no row, for an event with a lasting id that is stored already.
     @discardableResult
     mutating func insert(_ routed: RoutedEvent) throws -> Bool {
         let sequence = try rows.nextEvent(in: db)
         guard try rows.add(NewEvent(sequence: sequence, routed: routed), in: db) else { return false }
-        if let message = routed.message { try register(message) }
+        for message in routed.messages { try register(message) }
         if let category = routed.event.category { try see(category) }
         if !routed.files.isEmpty { try use(routed.files, by: sequence) }
         var isReady: Bool?

@@ -35,7 +35,7 @@ struct StoreBench: Sendable {
         return RoutedEvent(
             event: event, routes: [], deliveries: orders ?? [DeliveryOrder(to: crm)], payload: payload,
             variants: variants, media: media, files: files, dedupe: dedupe, hasLastingID: hasLastingID,
-            followers: followers, message: message)
+            followers: followers, messages: message.map { [$0] } ?? [])
     }
 
     /// Appends events to `crm` in batches. More than a window holds are in the store only.

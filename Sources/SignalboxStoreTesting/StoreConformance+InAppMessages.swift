@@ -66,6 +66,15 @@ extension StoreConformance {
             #expect(changes.take() == ["s 1", "t 1"])
             #expect(try await bench.open().message("n")?.revision == 1)
         },
+        Self("anEventRegistersSeveralMessagesInTheirOrder") { bench in
+            let queue = try bench.open()
+            let changes = ChangedMessages(queue)
+            let event = RoutedEvent(
+                event: bench.event(1).event, routes: [], deliveries: [],
+                messages: [bench.message("b"), bench.message("a")])
+            try await queue.append([event.with(deliveries: [])])
+            #expect(changes.take() == ["b 1", "a 1"])
+        },
         Self("aRepeatedEventRegistersNothing") { bench in
             let queue = try bench.open()
             let changes = ChangedMessages(queue)
@@ -73,7 +82,7 @@ extension StoreConformance {
             try await queue.append([first])
             let event = RoutedEvent(
                 event: first.event, routes: [], deliveries: [], hasLastingID: true,
-                followers: [bench.event(2, message: bench.message("n"))], message: bench.message("m"))
+                followers: [bench.event(2, message: bench.message("n"))], messages: [bench.message("m")])
             try await queue.append([event])
             try await queue.append([], of: bench.request("k", body: 1))
             try await queue.append([bench.event(3, message: bench.message("o"))], of: bench.request("k", body: 1))

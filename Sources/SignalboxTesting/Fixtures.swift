@@ -15,30 +15,30 @@ package struct Fixture: Sendable, CustomStringConvertible {
 
     package var description: String { folder + "/" + name }
 
-    /// Every fixture below a test bundle's folder `Fixtures`, in alphabetical order. An input without its expected
-    /// output is an error.
-    package static func all(in bundle: Bundle) throws -> [Fixture] {
-        try folders(in: bundle).flatMap { try all(in: bundle, folder: $0) }
+    /// Every fixture below a test bundle's folder `Fixtures`, or another `root`, in alphabetical order. An input
+    /// without its expected output is an error.
+    package static func all(in bundle: Bundle, root: String = "Fixtures") throws -> [Fixture] {
+        try folders(in: bundle, root: root).flatMap { try all(in: bundle, folder: $0, root: root) }
     }
 
     /// The same, of one folder.
-    package static func all(in bundle: Bundle, folder: String) throws -> [Fixture] {
-        let directory = try root(of: bundle).appendingPathComponent(folder, isDirectory: true)
+    package static func all(in bundle: Bundle, folder: String, root: String = "Fixtures") throws -> [Fixture] {
+        let directory = try url(of: root, in: bundle).appendingPathComponent(folder, isDirectory: true)
         return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
             .filter { $0.hasSuffix(".json") && !$0.hasSuffix(".expected.json") }
             .map { try Fixture(folder: folder, name: String($0.dropLast(".json".count)), in: directory) }
     }
 
     /// The names of the folders, in alphabetical order.
-    package static func folders(in bundle: Bundle) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: root(of: bundle).path).sorted()
+    package static func folders(in bundle: Bundle, root: String = "Fixtures") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: url(of: root, in: bundle).path).sorted()
     }
 
-    private static func root(of bundle: Bundle) throws -> URL {
-        guard let root = bundle.url(forResource: "Fixtures", withExtension: nil) else {
+    private static func url(of root: String, in bundle: Bundle) throws -> URL {
+        guard let url = bundle.url(forResource: root, withExtension: nil) else {
             throw CocoaError(.fileNoSuchFile)
         }
-        return root
+        return url
     }
 
     private init(folder: String, name: String, in directory: URL) throws {

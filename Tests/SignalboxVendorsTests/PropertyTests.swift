@@ -115,6 +115,10 @@ private struct Unordered: Equatable {
         for position in plain.category?.actions.indices ?? 0..<0 {
             plain.category?.actions[position].action.arguments = nil
         }
+        for position in plain.messages.indices {
+            plain.messages[position].content = nil
+            plain.messages[position].action?.arguments = nil
+        }
         notification = plain
     }
 }

@@ -96,7 +96,7 @@ extension RoutedEvent {
             event: event, routes: decision.routes, deliveries: orders,
             payload: decision.wantsPayload ? event.payload : nil, variants: list.variants,
             media: hasMedia ? MediaWait(urls: decision.media) : nil, files: files, dedupe: dedupe,
-            hasLastingID: hasLastingID, followers: followers)
+            hasLastingID: hasLastingID, followers: followers, messages: event.messages)
     }
 }
 
@@ -128,7 +128,9 @@ struct UniformRouting: Sendable {
             let deliveries = hasSchedule ? decision.targets.map { DeliveryOrder(of: event, to: $0) } : orders
             let payload = decision.wantsPayload ? event.payload : nil
             return .success(
-                RoutedEvent(event: event, routes: decision.routes, deliveries: deliveries, payload: payload))
+                RoutedEvent(
+                    event: event, routes: decision.routes, deliveries: deliveries, payload: payload,
+                    messages: event.messages))
         }
     }
 }

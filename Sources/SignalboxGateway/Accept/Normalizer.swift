@@ -88,8 +88,10 @@ package struct Normalizer: Sendable {
         var notification = PushNotification(platform: .unknown)
         let reception = envelope.reception
         let recognised = try read(payload, of: reception, with: parser, into: &notification)
+        let time = payload.time?.date ?? reception.receivedAt
+        let messages = notification.registrations(arrivedAt: time, allowing: actions)
         let expiry = recognised.expiry(receivedAt: reception.receivedAt)
-        let id = id ?? ids.next(at: payload.time?.date ?? reception.receivedAt)
+        let id = id ?? ids.next(at: time)
         json.removeAll()
         json.reserve(2000)
         envelope.write(notification, id: id, into: &json)
@@ -103,6 +105,7 @@ package struct Normalizer: Sendable {
             event.shown = shown.map { mask?.masked($0) ?? $0 }
         }
         if notification.category != nil { event.category = categories.definition(in: notification) }
+        event.messages = messages
         event.notAfter = expiry
         if let schedule = notification.schedule {
             event.notBefore = Self.date(schedule.notBefore)
@@ -126,6 +129,8 @@ package struct Normalizer: Sendable {
     ) throws(Rejection) {
         _ = try read(payload, of: envelope.reception, with: parser, into: &notification)
         let time = payload.time?.date ?? envelope.reception.receivedAt
+        // For their warnings.
+        _ = notification.registrations(arrivedAt: time, allowing: actions)
         envelope.write(notification, id: id ?? ids.next(at: time), into: &json)
     }
 

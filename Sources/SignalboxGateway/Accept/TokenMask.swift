@@ -163,6 +163,12 @@ extension PushNotification {
             liveActivity = activity
         }
         if let pages = inApp?.pages { inApp?.pages = pages.map { mask.masked($0) } }
+        for position in messages.indices {
+            messages[position].content = messages[position].content.map { mask.masked($0) }
+            if let arguments = messages[position].action?.arguments {
+                messages[position].action?.arguments = mask.masked(arguments)
+            }
+        }
     }
 }
 

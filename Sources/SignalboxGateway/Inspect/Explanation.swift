@@ -1,4 +1,5 @@
 import Foundation
+import SignalboxInApp
 package import SignalboxNotification
 package import SignalboxRouting
 
@@ -21,7 +22,7 @@ package struct Explanation {
     }
 
     /// Explains a payload and passes each section to `print`, in order. Throws if the gateway would reject the
-    /// payload. The sections are the platform with the detectors, the event, and the routes. The first one is printed
+    /// payload. The sections are the platform with the detectors, the event, its in-app messages, and the routes. The first one is printed
     /// before a later step can fail.
     package func explain(_ body: [UInt8], print: (String) -> Void) throws(Rejection) {
         let parser = Normalizer.makeParser()
@@ -31,6 +32,7 @@ package struct Explanation {
             return try normalizer.event(bytes, as: reception, at: PayloadPosition(), with: parser)
         }
         print("\nEvent\n" + Self.indented(event.body))
+        for message in event.messages { print("\nIn-app message \(message.id)\n" + Self.indented(message.body)) }
         print("\nRoutes\n" + routing(of: event))
     }
 

@@ -30,6 +30,8 @@ package struct Event: Sendable {
     package var notBefore: Date?
     /// End of the delivery period, exclusive.
     package var notAfter: Date?
+    /// The in-app messages that the payload brings, each id once.
+    package var messages: [InAppRegistration] = []
 
     /// `subject`: nil for `vendor/kind`.
     package init(
@@ -76,15 +78,15 @@ package final class RoutedEvent: Sendable {
     package let hasLastingID: Bool
     /// Events that are appended in the same transaction, or dropped with this one if it is a repeat.
     package let followers: [RoutedEvent]
-    /// The in-app message that the payload brings. It is registered in the same transaction, unless the event is a
-    /// repeat.
-    package let message: InAppRegistration?
+    /// The in-app messages that the payload brings, each id once. They are registered in this order in the same
+    /// transaction, unless the event is a repeat.
+    package let messages: [InAppRegistration]
 
     /// `deliveries`: at most one for each destination. `followers`: appended or dropped together with this event.
     package init(
         event: Event, routes: [String], deliveries: [DeliveryOrder], payload: [UInt8]? = nil, variants: [[UInt8]] = [],
         media: MediaWait? = nil, files: [MediaFile] = [], dedupe: Dedupe? = nil, hasLastingID: Bool = false,
-        followers: [RoutedEvent] = [], message: InAppRegistration? = nil
+        followers: [RoutedEvent] = [], messages: [InAppRegistration] = []
     ) {
         self.event = event
         self.routes = routes
@@ -96,7 +98,7 @@ package final class RoutedEvent: Sendable {
         self.dedupe = dedupe
         self.hasLastingID = hasLastingID
         self.followers = followers
-        self.message = message
+        self.messages = messages
     }
 
     /// The same event with other deliveries.
@@ -104,7 +106,7 @@ package final class RoutedEvent: Sendable {
         RoutedEvent(
             event: event, routes: routes, deliveries: deliveries, payload: payload, variants: variants, media: media,
             files: files, dedupe: dedupe, hasLastingID: hasLastingID, followers: followers,
-            message: message)
+            messages: messages)
     }
 
     /// The destinations of the deliveries, in their order.

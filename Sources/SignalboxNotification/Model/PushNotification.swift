@@ -48,6 +48,8 @@ package struct PushNotification: Sendable, Equatable {
     /// A JSON object with the unread part of the push service's own keys. The reader that fills ``custom`` moves it
     /// there, so that no event is written while it is set.
     var platformRest: JSONText?
+    /// In-app messages that the payload brings. Events do not contain them.
+    package var messages: [PushedMessage] = []
     /// Device tokens inside the vendor's data, in clear text. The gateway hashes them before it writes an event.
     package var deviceTokens: [DeviceToken] = []
     /// Mistakes of the payload, at most ``mostWarnings``; see ``warn(_:at:_:)``.

@@ -41,7 +41,8 @@ extension PushNotification {
         let parser = payload.parser
         var pages: [JSONText] = []
         var first: (trigger: JSONValue, priority: Int64)?
-        for trigger in triggers(in: payload) {
+        let triggers = triggers(in: payload)
+        for trigger in triggers {
             pages.append(JSONText(trigger))
             let priority = trigger["priority"]?.number ?? 0
             if first.map({ $0.priority < priority }) ?? true { first = (trigger, priority) }
@@ -51,6 +52,10 @@ extension PushNotification {
         if let first { readTrigger(first.trigger, in: parser) }
         let extras = first.flatMap { ($0.trigger["data"] ?? $0.trigger)["extras"] }
         fillCustom(from: payload, except: Braze.inAppKeys(of: payload), adding: [.members(extras, of: "extras")])
+        // A message alone has no conditions: only the app itself shows it.
+        if payload["triggers"] != nil || payload["trigger_condition"] != nil {
+            bringBrazeMessages(of: triggers, in: parser)
+        }
     }
 
     /// The triggers of a list; otherwise the payload itself is the only one.
@@ -89,20 +94,13 @@ extension PushNotification {
         defineCategory(buttons)
     }
 
-    /// `NONE` closes the message; `NEWS_FEED` is a screen of older SDKs.
+    /// The effect of a click, with a warning if a link is missing.
     private mutating func readClick(_ object: JSONValue, in parser: JSONParser) -> Action {
-        let word = object["click_action"]?.text
-        switch word {
-        case "URI":
-            let isWeb = object["use_webview"]?.appleFlag == true
-            if let opening = object["uri"].flatMap({ Action.opening($0, inWebView: isWeb, vendorType: word) }) {
-                return opening
-            }
+        let action = Braze.click(object)
+        if object["click_action"]?.equals("URI") == true, object["uri"]?.hasText != true {
             warn("braze.action-uri-missing", "This click action needs a link.", key: "uri", of: object, in: parser)
-            return Action(.openApp, vendorType: word)
-        case "NONE", nil: return Action(.dismiss, vendorType: word)
-        default: return Action(.custom, value: object["uri"]?.text, vendorType: word)
         }
+        return action
     }
 
     /// Seconds since 1970; null and -1 leave the period open.
@@ -111,6 +109,22 @@ extension PushNotification {
         if let date = Timestamp(seconds: seconds) { return date.text }
         warn("braze.date-invalid", "A date is a number of seconds since 1970.", at: value, in: parser)
         return nil
+    }
+}
+
+extension Braze {
+    /// The effect of a click on a message or a button. `NONE` closes the message; `NEWS_FEED` is a screen of older
+    /// SDKs. Without its link, a click opens the app.
+    static func click(_ object: JSONValue) -> Action {
+        let word = object["click_action"]?.text
+        switch word {
+        case "URI":
+            let isWeb = object["use_webview"]?.appleFlag == true
+            let opening = object["uri"].flatMap { Action.opening($0, inWebView: isWeb, vendorType: word) }
+            return opening ?? Action(.openApp, vendorType: word)
+        case "NONE", nil: return Action(.dismiss, vendorType: word)
+        default: return Action(.custom, value: object["uri"]?.text, vendorType: word)
+        }
     }
 }
 

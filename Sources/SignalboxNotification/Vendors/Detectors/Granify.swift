@@ -1,3 +1,4 @@
+import SignalboxInApp
 import SignalboxJSON
 
 /// Granify's labels of inline views (Granify, "Inlines"):
@@ -32,8 +33,32 @@ struct Granify: VendorDetector {
                 at: sku, in: parser)
         }
         notification.fillCustom(from: payload, except: Self.label)
+        if let inline = notification.inline { notification.bringInline(inline, of: payload.root, in: parser) }
     }
 
     /// The documents print `product_id` without quotes.
     private static let label = KeySchema(["name": .text, "product_id": .scalar, "sku": .scalar])
+}
+
+extension PushNotification {
+    /// Adds an inline message for the labelled slot. A label without a name, or with a sku of no product, is wrong and
+    /// brings none: such inlines are not displayed properly (Granify, "Inlines"). The label is all that Granify sends;
+    /// the campaign's text comes from its SDK.
+    fileprivate mutating func bringInline(_ inline: Inline, of label: JSONValue, in parser: JSONParser) {
+        guard let name = inline.name, inline.sku == nil || inline.productId != nil else { return }
+        let isReadable = [label["product_id"], label["sku"]].allSatisfy { $0 == nil || $0?.scalarText != nil }
+        guard isReadable, [inline.productId, inline.sku].allSatisfy({ $0?.utf8.count ?? 0 <= Bounds.nameLength }) else {
+            return rejectMessage("Product and sku are short strings or numbers.", at: label, in: parser)
+        }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("name", name)
+        writer.member("productId", inline.productId)
+        writer.member("sku", inline.sku)
+        writer.endObject()
+        let slot = SlotLabel(name, productID: inline.productId, sku: inline.sku)
+        bring(
+            PushedMessage(vendor, id: nil, kind: .inline, triggers: [.slot(slot)], content: JSONText(writer)),
+            from: label, in: parser)
+    }
 }

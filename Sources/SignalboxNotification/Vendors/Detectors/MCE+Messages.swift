@@ -200,10 +200,17 @@ extension PushNotification {
                 "mce.expiration-date-misspelt", "The key is expirationDate; the misspelt key has no effect.",
                 at: misspelt, in: parser)
         }
-        let trigger = date(message["triggerDate"] ?? message["sendDate"], in: parser)
+        let start = message["triggerDate"] ?? message["sendDate"]
+        let trigger = date(start, in: parser)
         let expiration = date(message["expirationDate"], in: parser)
-        guard trigger != nil || expiration != nil else { return }
-        schedule = Schedule(notBefore: trigger?.text, notAfter: expiration?.text)
+        if trigger != nil || expiration != nil {
+            schedule = Schedule(notBefore: trigger?.text, notAfter: expiration?.text)
+        }
+        // A message whose period cannot be read is shown at no time.
+        let isReadable = [(start, trigger), (message["expirationDate"], expiration)].allSatisfy { value, date in
+            date != nil || value?.isNull ?? true
+        }
+        if isReadable { bringMCEMessage(message, from: trigger, to: expiration, in: parser) }
     }
 
     /// ISO 8601, or seconds since 1970 (ibm-mobile-push/cordova).

@@ -59,12 +59,15 @@ extension PushNotification {
             action = .opening(link) ?? action
         }
         if let image = string("imageURL", payload) { media = [Media(url: image, role: .attachment)] }
-        readSchedule(payload)
+        let (embargo, expiry) = readSchedule(payload)
         fillCustom(from: payload, except: Sourse.keys, stripping: "custom_")
+        bringSourseMessage(payload, embargo: embargo, expiry: expiry)
     }
 
-    /// Reads the period and the flag of the scheduler.
-    private mutating func readSchedule(_ payload: borrowing PlatformPayload) {
+    /// Reads the period, which it returns, and the flag of the scheduler.
+    private mutating func readSchedule(
+        _ payload: borrowing PlatformPayload
+    ) -> (embargo: Timestamp?, expiry: Timestamp?) {
         let embargo = date("embargoDate", payload)
         let expiry = date("expiryDate", payload)
         if let embargo, let expiry, embargo > expiry, let value = payload["embargoDate"] {
@@ -78,6 +81,7 @@ extension PushNotification {
         _ = string("isSmartNotification", payload)
         schedule = Schedule(
             mode: isImmediate ? .immediate : .optimal, notBefore: embargo?.text, notAfter: expiry?.text)
+        return (embargo, expiry)
     }
 
     /// An ISO 8601 date; nil, with a warning, for any other value.

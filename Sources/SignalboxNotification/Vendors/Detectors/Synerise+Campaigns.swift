@@ -193,8 +193,7 @@ extension PushNotification {
     /// The type of a page, with a warning if Synerise does not document it.
     private mutating func layout(of page: JSONValue, in parser: JSONParser) -> String? {
         guard let type = page["type"], let layout = type.text else { return nil }
-        let known = ["color_as_background", "image_as_background", "image_with_text_atop", "image_with_text_below"]
-        if !known.contains(layout) {
+        if !Synerise.layouts.contains(layout) {
             warn("synerise.layout-unknown", "Unknown Synerise layout.", at: type, in: parser)
         }
         return layout

@@ -106,6 +106,7 @@ extension PushNotification {
             campaign = named.ifSet ?? campaign
         }
         read(content, as: type, payload)
+        bringSyneriseMessage(content, in: payload.parser)
     }
 
     /// Reads the content by its type. Unknown types are read as a simple push or a walkthrough.

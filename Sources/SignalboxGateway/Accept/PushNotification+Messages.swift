@@ -1,0 +1,71 @@
+import Foundation
+import SignalboxEgress
+import SignalboxInApp
+import SignalboxJSON
+import SignalboxNotification
+
+extension PushNotification {
+    /// The registrations of the messages that the payload brings, in its order. Adds a warning for each message that
+    /// exceeds a bound of ``MessageForm``, and leaves it out. Equal payloads make equal registrations.
+    ///
+    /// `time`: when the payload arrived. `types`: an action that they refuse is left out.
+    mutating func registrations(arrivedAt time: Date, allowing types: ActionTypes) -> [InAppRegistration] {
+        if messages.isEmpty { return [] }
+        let arrival = Timestamp(time).milliseconds
+        var registrations: [InAppRegistration] = []
+        for position in messages.indices {
+            do throws(FormFault) {
+                let registration = try messages[position].registration(arrivedAt: arrival, allowing: types)
+                if !registrations.contains(where: { $0.id == registration.id }) { registrations.append(registration) }
+            } catch {
+                warn(
+                    vendor.name + ".message-not-registered", at: "", "\(error.pointer) of the message: \(error.detail)")
+            }
+        }
+        return registrations
+    }
+}
+
+extension PushedMessage {
+    /// Bytes of the digest that names a message without an identifier of its own.
+    private static let digest = 16
+
+    /// Throws the first value that a message's form does not permit.
+    fileprivate func registration(
+        arrivedAt arrival: Instant, allowing types: ActionTypes
+    ) throws(FormFault) -> InAppRegistration {
+        var message = message
+        message.registeredAt = arrival
+        let action = action.flatMap { types.problems(with: $0, options: nil).contains(where: \.isRefusal) ? nil : $0 }
+        func form() -> MessageForm { MessageForm(message, content: content?.bytes, action: action?.json.bytes) }
+        if message.id.isEmpty {
+            // Before the end that depends on the arrival: equal payloads are one message.
+            message.id = message.vendor + ":" + hexadecimal(sha256(form().write()).prefix(Self.digest))
+        }
+        if let lifetime {
+            // The end of a day, so that copies of a push for many devices change the message once a day at most.
+            message.schedule.end = Self.endOfDay(arrival + lifetime)
+        }
+        let body = form().write()
+        let form = try MessageForm.read(body, id: message.id, revision: 1, registeredAt: arrival)
+        return InAppRegistration(id: message.id, body: body, end: form.end)
+    }
+
+    /// The first midnight, UTC, that is not before the instant.
+    private static func endOfDay(_ instant: Instant) -> Instant {
+        let day: Instant = 86_400_000
+        let rest = instant % day
+        return rest > 0 ? instant - rest + day : instant - rest
+    }
+}
+
+extension Action {
+    /// The action as events write it.
+    fileprivate var json: JSONText {
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.actionMembers(self)
+        writer.endObject()
+        return JSONText(writer)
+    }
+}

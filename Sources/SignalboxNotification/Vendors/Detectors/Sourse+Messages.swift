@@ -1,0 +1,70 @@
+import SignalboxInApp
+import SignalboxJSON
+
+extension PushNotification {
+    /// Adds the smart notification as a message that the engine shows in its period. The SDK shows none without its
+    /// texts. A period with an unreadable date is unknown, so it brings no message. `embargo`, `expiry`: as read.
+    mutating func bringSourseMessage(
+        _ payload: borrowing PlatformPayload, embargo: Timestamp?, expiry: Timestamp?
+    ) {
+        guard payload["handler"]?.equals("com.sourse.notification") == true, content.title != nil,
+            content.body != nil, !payload.isUnreadable("embargoDate", embargo),
+            !payload.isUnreadable("expiryDate", expiry)
+        else { return }
+        if let embargo, let expiry, embargo > expiry { return }
+        // The tag groups notifications and identifies none of them (Sourse, "Smart notification payload
+        // specification"), so the message has no id of its own.
+        var pushed = PushedMessage(
+            vendor, id: nil, kind: .bar, triggers: [.immediate], content: sourseContent(payload))
+        pushed.message.campaign = tag
+        pushed.message.isSmart = schedule?.mode == .optimal
+        pushed.message.schedule = .init(start: embargo?.milliseconds, end: expiry?.milliseconds)
+        if expiry == nil { pushed.lifetime = PushedMessage.pushLifetime }
+        pushed.message.pair = pair(payload)
+        pushed.action = action
+        bring(pushed, from: payload.root, in: payload.parser)
+    }
+
+    /// The companion of a plain notification with the same news, by the topic condition. The companion itself has none
+    /// of Sourse's keys: the system shows it, so it is not a message.
+    private func pair(_ payload: borrowing PlatformPayload) -> Message.Pair? {
+        guard let condition = payload.target.condition?.text, let title = content.title, let body = content.body,
+            let (role, marker) = SoursePair.role(of: condition)
+        else { return nil }
+        let key = SoursePair.key(condition: condition, title: title, body: body, marker: marker)
+        return Message.Pair(key: key, role: role, marker: marker)
+    }
+
+    /// Texts, picture and the app's own keys, in a fixed order: equal news make equal messages.
+    private func sourseContent(_ payload: borrowing PlatformPayload) -> JSONText {
+        var custom: [(key: String, value: JSONText)] = []
+        payload.fields.forEach { key, value in
+            guard key.hasPrefix("custom_") else { return }
+            custom.append((String(decoding: key.dropFirst("custom_".utf8.count), as: UTF8.self), JSONText(value)))
+        }
+        custom.sort { $0.key < $1.key }
+        var writer = JSONWriter()
+        writer.beginObject()
+        writer.member("title", content.title)
+        writer.member("body", content.body)
+        writer.member("imageURL", media.first?.url)
+        if !custom.isEmpty {
+            writer.key("custom")
+            writer.beginObject()
+            for (key, value) in custom {
+                writer.key(key)
+                writer.text(value)
+            }
+            writer.endObject()
+        }
+        writer.endObject()
+        return JSONText(writer)
+    }
+}
+
+extension PlatformPayload {
+    /// True for a date that is present but could not be read.
+    fileprivate func isUnreadable(_ key: StaticString, _ date: Timestamp?) -> Bool {
+        date == nil && self[key].map { !$0.isNull } ?? false
+    }
+}

@@ -1,0 +1,141 @@
+import SignalboxConfig
+import SignalboxInApp
+import SignalboxJSON
+import SignalboxNotification
+import SignalboxRouting
+import SignalboxTesting
+import Testing
+
+@testable import SignalboxGateway
+
+/// Bounds of messages from payloads, and the parts of a payload that a message omits.
+@Suite struct PayloadMessageBoundTests {
+    private let pipeline = TestPipeline()
+
+    private static func trigger(_ id: String, _ conditions: String = #"{"type":"open"}"#, data: String = "") -> String {
+        #"{"id":"\#(id)","type":"inapp","trigger_condition":[\#(conditions)],"data":{"type":"HTML","message":"x"\#(data)}}"#
+    }
+
+    private func event(_ triggers: [String]) throws -> Event {
+        try pipeline.event(#"{"triggers":[\#(triggers.joined(separator: ","))]}"#).get()
+    }
+
+    private func repeated(_ text: String, _ count: Int) -> String {
+        Array(repeating: text, count: count).joined(separator: ",")
+    }
+
+    @Test func registersTwoHundredOfAThousandTriggers() throws {
+        let event = try event((0..<1000).map { Self.trigger("T\($0)") })
+        #expect(event.messages.count == 200 && event.messages[199].id == "braze:T199")
+        #expect(event.warnings == Array(repeating: "braze.message-not-registered", count: 100))
+    }
+
+    @Test func rejectsMoreConditionsThanTheEngineAccepts() throws {
+        let condition = #"{"property_key":"p","comparator":11}"#
+        func filtered(_ groups: String) -> String {
+            Self.trigger(
+                "F", #"{"type":"custom_event","data":{"event_name":"e","property_filters":[\#(groups)]}}"#)
+        }
+        let excessive = [
+            Self.trigger("T", repeated(#"{"type":"open"}"#, 51)), Self.trigger("U", repeated(#"{"type":"x"}"#, 9999)),
+            Self.trigger("V", #"{"type":"iam_click","data":{"id":"m","buttons":[\#(repeated("1", 51))]}}"#),
+            filtered(repeated("[\(condition)]", 51)), filtered("[\(repeated(condition, 51))]"),
+            Self.trigger(String(repeating: "i", count: 251)),
+            Self.trigger(
+                "W", #"{"type":"purchase","data":{"product_id":"\#(String(repeating: "p", count: 257))"}}"#),
+        ]
+        for trigger in excessive {
+            let event = try event([trigger])
+            #expect(event.messages.isEmpty)
+            #expect(event.warnings.last == "braze.message-not-registered")
+        }
+        #expect(try event([filtered("[\(repeated(condition, 50))]")]).messages.count == 1)
+    }
+
+    @Test func compilesTwoHundredPatternsOfAPayload() throws {
+        let pattern = #"{"property_key":"p","comparator":10,"property_value":"a{400}"}"#
+        let groups = repeated("[\(repeated(pattern, 50))]", 2)
+        let condition = #"{"type":"custom_event","data":{"event_name":"e","property_filters":[\#(groups)]}}"#
+        let event = try event(["A", "B", "C"].map { Self.trigger($0, condition) })
+        #expect(event.messages.map(\.id) == ["braze:A", "braze:B"])
+        #expect(event.warnings == ["braze.message-not-registered"])
+    }
+
+    /// The event does not depend on its messages.
+    @Test func rejectsContentBeyondTheForm() throws {
+        let event = try event([
+            Self.trigger("A", data: #","html":"\#(String(repeating: "x", count: FormBounds.content))""#),
+            Self.trigger("B"),
+        ])
+        #expect(event.messages.map(\.id) == ["braze:B"])
+        #expect(event.warnings == ["braze.message-not-registered"])
+        try withEvent(event) {
+            #expect($0["data"]?["kind"]?.string == "in-app-message")
+            let warning = try #require($0["data"]?["warnings"]?.elements.first { _ in true })
+            #expect(warning["message"]?.string?.hasPrefix("/content of the message: ") == true)
+        }
+    }
+
+    @Test func leavesOutAssetsWithLongNames() throws {
+        let url = "https://cdn.example.com/" + String(repeating: "a", count: 1001)
+        let event = try event([Self.trigger("A", data: #","image_url":"\#(url)""#)])
+        #expect(try form(event).message.requirements.assets.isEmpty)
+    }
+
+    @Test func leavesOutAnActionThatTheConfigRefuses() throws {
+        let config = try RoutedConfig(Array(#"{"actions":{"schemes":["https"]}}"#.utf8)).config
+        var strict = pipeline
+        strict.normalizer = Normalizer(
+            chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), actions: config.actions)
+        let trigger = Self.trigger("A", data: #","click_action":"URI","uri":"shopapp://offer""#)
+        let payload = #"{"triggers":[\#(trigger)]}"#
+        #expect(try form(pipeline.event(payload).get()).action != nil)
+        #expect(try form(strict.event(payload).get()).action == nil)
+    }
+
+    @Test func hashesTheTokenOfTheRequestInTheContent() throws {
+        let token = "fcm-Registration:APA91bExampleTokenOfADevice_0123456789"
+        let payload = #"""
+            {"message": {"token": "\#(token)", "data": {"handler": "com.sourse.notification", "title": "T",
+             "message": "M", "custom_owner": "\#(token)"}}}
+            """#
+        let form = try form(pipeline.event(payload).get())
+        let content = String(decoding: try #require(form.content), as: UTF8.self)
+        #expect(content.contains("sha256:") && !content.contains(token))
+    }
+
+    private func form(_ event: Event) throws -> MessageForm {
+        let message = try #require(event.messages.first)
+        return try MessageForm.read(message.body, id: message.id, revision: 1, registeredAt: 0)
+    }
+
+    /// Both ways of routing, of which one skips the parsing of events.
+    @Test func routedEventsCarryTheMessages() throws {
+        let event = try event([Self.trigger("A"), Self.trigger("B")])
+        for match in ["{}", #"{"data":{"vendor":["braze"]}}"#] {
+            let route = Route(
+                name: "r", match: try Pattern(text: Array(match.utf8)), destinations: [DestinationName("i")])
+            let table = RouteTable(routes: [route], fallback: [])
+            let variants = EventVariants(tokens: TokenHash(key: TestPipeline.key))
+            let parsed = table.route(.success(event), with: JSONParser(), variants: variants)
+            #expect(try parsed.get().messages == event.messages)
+            guard let uniform = table.uniformDecision else { continue }
+            #expect(try UniformRouting(uniform).route(.success(event)).get().messages == event.messages)
+        }
+    }
+
+    @Test func explanationsShowTheMessagesOfAPayload() throws {
+        func sections(_ payload: String) throws -> [String] {
+            let explanation = Explanation(
+                pipeline.normalizer, chain: VendorChain(), routes: RouteTable(routes: [], fallback: []),
+                as: pipeline.reception)
+            var sections: [String] = []
+            try explanation.explain(Array(payload.utf8)) { sections.append($0) }
+            return sections
+        }
+        let shown = try sections(#"{"triggers":[\#(Self.trigger("A"))]}"#)
+        #expect(shown.count == 4)
+        #expect(shown[2].hasPrefix("\nIn-app message braze:A\n{") && shown[2].contains("\"kind\" : \"fullscreen\""))
+        #expect(try sections(#"{"aps":{"alert":"x"}}"#).count == 3)
+    }
+}
