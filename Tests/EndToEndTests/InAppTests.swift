@@ -147,4 +147,27 @@ import Testing
             }
         }
     }
+
+    /// The reply to the payload means that its message is active; copies for other devices change nothing.
+    @Test func aPayloadBringsAMessage() async throws {
+        let payload = Data(
+            #"""
+            {"triggers":[{"id":"abc","type":"inapp","trigger_condition":[{"type":"custom_event",
+              "data":{"event_name":"buy"}}],"data":{"type":"MODAL","header":"Hello","message":"Text",
+              "image_url":"https://cdn.example.com/iam.png","click_action":"NONE"},"re_eligibility":0}]}
+            """#.utf8)
+        try await Gateway.run(config: Self.policy) { gateway, receiver, directory in
+            for _ in 0..<3 {
+                let receipt = try await gateway.post(payload)
+                #expect(receipt.status == 202 && receipt.json["vendor"] as? String == "braze")
+            }
+            let answer = try await gateway.buy()
+            #expect(answer.json.message == "braze:abc")
+            let shown = try await gateway.request("GET", "/v1/inapp/messages/braze:abc")
+            #expect(shown.json["revision"] as? Int == 1 && shown.json["active"] as? Bool == true)
+            let arrivals = try await receiver.next(4).map { try InAppArrival($0) }
+            #expect(arrivals.count { $0.kind == "offered" } == 1, "and three events of the payloads")
+            #expect(try await binary.run(["audit"], in: directory).status == 0)
+        }
+    }
 }

@@ -17,13 +17,13 @@ extension InAppFlow {
     /// the message, also if the policy or a bound does not permit it. An equal message keeps its revision.
     package func register(_ body: [UInt8], as id: MessageID) async throws(InAppFailure) -> Shown {
         try Self.check(id)
-        let registration = try Self.read { () throws(FormFault) in try registration(of: body, as: id) }
+        let registration = try Self.read { () throws(FormFault) in try canonical(body, as: id) }
         return shown(try await fromStore { () throws(StoreError) in try await store.register(registration) })
     }
 
     /// The canonical form of a message that the policy permits.
-    private func registration(
-        of body: [UInt8], as id: MessageID
+    private func canonical(
+        _ body: [UInt8], as id: MessageID
     ) throws(FormFault) -> InAppRegistration {
         let form = try MessageForm.read(body, id: id, revision: 1, registeredAt: now)
         let canonical = form.write()

@@ -51,7 +51,7 @@ package final class InAppMessages: Sendable {
 
     private let state: Mutex<State>
 
-    /// No messages yet; see ``load(_:)``.
+    /// No messages yet; see ``follow(_:)``.
     package init(_ policy: Policy) { state = Mutex(State(policy: policy)) }
 
     var snapshot: Snapshot {
@@ -99,8 +99,8 @@ package final class InAppMessages: Sendable {
         try state.check(definition, bytes)
     }
 
-    /// Throws the reason why decisions could not consider a message for one device or user. A
-    /// cap over all users is a mistake then.
+    /// Throws the reason why decisions could not consider a message for one device or user. A cap over all users is a
+    /// mistake then.
     func checkAddressed(_ definition: Definition) throws(FormFault) {
         if let limit = definition.message.limits.firstIndex(where: { $0.per == .everyone }) {
             throw FormFault(
@@ -117,14 +117,19 @@ package final class InAppMessages: Sendable {
     /// Follows the store: reads every stored message, in pages, then applies each change. Call it once, before the
     /// first decision.
     func follow(_ store: any InAppStore) async throws(StoreError) {
-        store.openInApp { [self] changes in for message in changes { apply(message) } }
+        store.openInApp { [self] changes in apply(changes) }
+        let ended = store.now.instant - Self.grace
         var last: MessageID?
         while true {
             let page = try await store.messages(after: last, upTo: Self.page, includingWithdrawn: false)
             guard let end = page.last else { break }
             last = end.registration.id
-            let read = page.compactMap { message in Self.entry(of: message).map { (message.registration.id, $0) } }
-            state.withLock { state in for (id, entry) in read { state.keep(entry, of: id) } }
+            let read = page.map { ($0.registration.id, Self.entry(of: $0)) }
+            state.withLock { state in
+                for (id, entry) in read {
+                    if let entry, entry.end ?? .max >= ended { state.keep(entry, of: id) }
+                }
+            }
         }
         state.withLock { $0.rebuild() }
     }
@@ -140,12 +145,18 @@ package final class InAppMessages: Sendable {
         }
     }
 
-    /// Applies a change. Changes arrive in the order of their commits.
-    private func apply(_ message: StoredInAppMessage) {
-        let (id, entry) = (message.registration.id, Self.entry(of: message))
+    /// Applies the changes of one commit. Commits arrive in their order.
+    private func apply(_ changes: [StoredInAppMessage]) {
+        let read = changes.map { ($0.registration.id, Self.entry(of: $0)) }
+        // Under one lock: decisions hold copies of the index, and the first change after a copy costs as much as one.
         state.withLock { state in
-            guard let entry else { return state.remove(id) }
-            if state.keep(entry, of: id), let definition = entry.definition { state.activate(definition, id) }
+            for (id, entry) in read {
+                guard let entry else {
+                    state.remove(id)
+                    continue
+                }
+                if state.keep(entry, of: id), let definition = entry.definition { state.activate(definition, id) }
+            }
         }
     }
 
