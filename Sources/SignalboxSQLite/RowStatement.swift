@@ -11,12 +11,14 @@ struct RowStatement {
     // Kept because it owns the handle.
     private let statement: Statement
     private let connection: OpaquePointer?
-    private let space = ArgumentSpace()
+    private let space: ArgumentSpace
 
-    /// Takes the statement from the connection's cache. Throws for SQL that does not compile.
-    init(_ db: Database, sql: String) throws {
+    /// Takes the statement from the connection's cache. Throws for SQL that does not compile. `sharing`: a statement
+    /// that never runs at the same time, whose memory for arguments serves both.
+    init(_ db: Database, sql: String, sharing other: RowStatement? = nil) throws {
         statement = try db.cachedStatement(sql: sql)
         connection = db.sqliteConnection
+        space = other?.space ?? ArgumentSpace()
     }
 
     /// Runs the statement once. `bind` binds every argument, in their order. Traps when `bind` leaves out an argument.

@@ -156,6 +156,32 @@ import Testing
         }
     }
 
+    /// A directory of the version before in-app messages keeps its events and deliveries.
+    @Test func opensAFileWithoutInAppTables() async throws {
+        try await withTemporaryDirectory { directory in
+            let earlier = DamagedFile(directory: directory)
+            try await earlier.fill(events: 8)
+            let counts = try await Self.removeInAppTables(earlier.path)
+            let queue = try SQLiteQueue(in: directory)
+            #expect(try await queue.eventCount() == 8)
+            #expect(try await queue.counts().values.flatMap(\.values).reduce(0, +) == counts)
+            try await queue.writeInAppRows(0, at: Date())
+            #expect(try await queue.audit().isRight)
+        }
+    }
+
+    /// Returns the number of deliveries.
+    private static func removeInAppTables(_ path: String) async throws -> Int {
+        let file = try DatabaseQueue(path: path)
+        defer { try? file.close() }
+        return try await file.write { db in
+            for table in try String.fetchAll(db, sql: "SELECT name FROM sqlite_master WHERE name GLOB 'inapp_*'")
+            where try db.tableExists(table) { try db.drop(table: table) }
+            try db.execute(sql: "DELETE FROM grdb_migrations WHERE identifier = 'inapp'")
+            return try Int.fetchOne(db, sql: "SELECT count(*) FROM deliveries") ?? 0
+        }
+    }
+
     /// Fields that a later version adds are passed over.
     @Test func passesOverUnknownFields() throws {
         var device = DeviceState(id: "d")

@@ -17,16 +17,17 @@ struct FieldWriter {
     }
 
     mutating func add(_ tag: UInt8, _ number: Int64) {
-        add(tag) { $0.append(varint: UInt64(bitPattern: (number << 1) ^ (number >> 63))) }
+        // A varint has at most ten bytes, so its length has one.
+        bytes += [tag, 0]
+        let start = bytes.count
+        append(varint: UInt64(bitPattern: (number << 1) ^ (number >> 63)))
+        bytes[start - 1] = UInt8(bytes.count - start)
     }
 
     /// The bits of a number, as eight bytes.
     mutating func add(_ tag: UInt8, bits: UInt64) {
-        add(tag) { writer in
-            for shift in stride(from: 0, to: 64, by: 8) {
-                writer.bytes.append(UInt8(truncatingIfNeeded: bits >> shift))
-            }
-        }
+        bytes += [tag, 8]
+        for shift in stride(from: 0, to: 64, by: 8) { bytes.append(UInt8(truncatingIfNeeded: bits >> shift)) }
     }
 
     /// A field whose content `write` appends: a group.

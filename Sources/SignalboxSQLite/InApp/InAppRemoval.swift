@@ -77,9 +77,11 @@ extension SQLiteQueue {
             var removal = InAppRemoval(
                 subject: subject, before: (now - retention.history).milliseconds,
                 lifetimeTotals: retention.lifetimeTotals)
+            try checkDisk()
             while case .removed(let next?) = try await commits.write(.removeInApp(removal)) {
                 removal = next
                 await pause()
+                try checkDisk()
             }
         }
     }

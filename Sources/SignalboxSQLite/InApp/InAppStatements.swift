@@ -97,15 +97,19 @@ enum InAppStatement: Int, CaseIterable {
     }
 }
 
-/// The prepared statements of one transaction or read.
+/// The prepared statements of one transaction or read. They share their memory, so none may run while another does.
 struct InAppStatements {
-    private var prepared = [RowStatement?](repeating: nil, count: InAppStatement.allCases.count)
+    private static let texts = InAppStatement.allCases.map(\.sql)
+
+    private var prepared = [RowStatement?](repeating: nil, count: texts.count)
+    private var first: RowStatement?
 
     /// Prepared at the first use.
     mutating func callAsFunction(_ statement: InAppStatement, in db: Database) throws -> RowStatement {
         if let found = prepared[statement.rawValue] { return found }
-        let made = try RowStatement(db, sql: statement.sql)
+        let made = try RowStatement(db, sql: Self.texts[statement.rawValue], sharing: first)
         prepared[statement.rawValue] = made
+        if first == nil { first = made }
         return made
     }
 }
