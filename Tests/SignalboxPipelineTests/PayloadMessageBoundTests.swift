@@ -3,6 +3,8 @@ import SignalboxInApp
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxSQLite
+import SignalboxStore
 import SignalboxTesting
 import Testing
 
@@ -119,8 +121,28 @@ import Testing
             let variants = EventVariants(tokens: TokenHash(key: TestPipeline.key))
             let parsed = table.route(.success(event), with: JSONParser(), variants: variants)
             #expect(try parsed.get().messages == event.messages)
+            // A replay into a queue routes this way.
+            let replayed = try table.route(
+                event, at: PayloadPosition(), matching: nil, hasLastingID: true, with: JSONParser(), variants: variants)
+            #expect(replayed?.messages == event.messages)
             guard let uniform = table.uniformDecision else { continue }
             #expect(try UniformRouting(uniform).route(.success(event)).get().messages == event.messages)
+        }
+    }
+
+    @Test func acceptedPayloadsRegisterTheirMessages() async throws {
+        try await withTemporaryDirectory { directory in
+            let queue = try SQLiteQueue(in: directory)
+            let intake = Intake(
+                normalizer: pipeline.normalizer, routes: RouteTable(routes: []), queue: queue,
+                now: { TestPipeline.time })
+            let batch = #"[{"triggers":[\#(Self.trigger("A")),\#(Self.trigger("B"))]},{"aps":{"alert":"x"}}]"#
+            for _ in 0..<2 {
+                _ = try await intake.accept(Array(batch.utf8), from: SourceName("mobile"))
+                let stored = try await queue.messages(after: nil, upTo: 9, includingWithdrawn: true)
+                #expect(stored.map(\.registration.id) == ["braze:A", "braze:B"])
+                #expect(stored.map(\.revision) == [1, 1])
+            }
         }
     }
 

@@ -50,6 +50,9 @@ extension PushNotification {
         guard messages.count < Self.mostMessages else {
             return rejectMessage("A payload brings at most \(Self.mostMessages) messages.", at: value, in: parser)
         }
+        guard !id.utf8.contains(where: { $0 < 0x20 }) else {
+            return rejectMessage("The id of a message has no control characters.", at: value, in: parser)
+        }
         guard id.isEmpty || !messages.contains(where: { $0.message.id == id }) else {
             return rejectMessage("An earlier message of the payload has the same id.", at: value, in: parser)
         }
