@@ -17,10 +17,12 @@ package final class WebhookDesk: Sendable {
     }
 
     private let counts = Mutex(Counts())
+    /// Nil: signatures are not verified.
     private let keys: WebhookKeys?
     private let status: Int
     private let form: Form
     private let color: Bool
+    /// Called outside of the lock, so lines of concurrent webhooks may change places.
     private let print: @Sendable (String) -> Void
     /// Maximum size of a decompressed body.
     private static let bodyLimit = 64 * 1024 * 1024

@@ -12,6 +12,7 @@ struct StandardOutput: ~Copyable {
     /// Bytes that are collected before a write.
     private static let capacity = 256 * 1024
 
+    /// Allocates the buffer once; writes do not grow it.
     init() { buffer.reserveCapacity(Self.capacity) }
 
     /// Appends whole lines.

@@ -43,6 +43,7 @@ struct Problem: Error, Equatable {
 }
 
 extension Reply {
+    /// The body is the problem's object.
     init(_ problem: Problem) {
         self.init(
             status: problem.status, headers: problem.headers, contentType: "application/problem+json",
@@ -241,6 +242,7 @@ extension Problem {
         }
     }
 
+    /// `limit`: a clause that names the limit, without a full stop.
     private static func batchTooLarge(_ limit: String) -> Problem {
         Problem(
             .contentTooLarge, "batch-too-large", title: "The batch was not accepted",
@@ -268,6 +270,7 @@ extension Problem {
     static let unsignedLink = Problem(
         .forbidden, "media-link-unsigned", title: "The link is not signed",
         "Files are served by signed links only: use the href of an event with its whole query.")
+    /// For another file, another time, or another key.
     static let wrongLink = Problem(
         .forbidden, "media-link-wrong", title: "The signature is not valid",
         "The signature does not match this file and this time: use the href of an event unchanged.")
@@ -284,14 +287,17 @@ extension Problem {
             headers: [.contentRange: "bytes */\(bytes)"])
     }
 
+    /// For a delivery that ended between the lookup and the write, too.
     static func notRetried(_ id: Int64) -> Problem {
         Problem(
             .conflict, "delivery-ended", title: "No change was made",
             "Delivery \(id) was delivered or has expired: only dead and waiting deliveries can be retried.")
     }
 
+    /// `id`: as in the path, which may not be a number.
     static func noDelivery(_ id: String) -> Problem { unknown("delivery-not-found", "delivery", id, in: "deliveries") }
 
+    /// `name`: as in the path. Destinations that only the queue knows cannot be changed.
     static func noDestination(_ name: String) -> Problem {
         unknown("destination-not-found", "destination", name, in: "destinations")
     }
@@ -301,6 +307,7 @@ extension Problem {
         unknown("category-not-found", "category", identifier, in: "categories")
     }
 
+    /// `in`: the collection that lists the known ones.
     private static func unknown(_ code: String, _ kind: String, _ name: String, in list: String) -> Problem {
         Problem(
             .notFound, code, title: "No such \(kind)", "No such \(kind): \(name). GET /v1/\(list) lists the \(list).")

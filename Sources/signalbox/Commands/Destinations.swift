@@ -28,6 +28,7 @@ struct Destinations: AsyncParsableCommand {
 
         @OptionGroup var options: GatewayOptions
 
+        /// Sorted by name. Counts are read from indexes, also in a large queue.
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
@@ -45,6 +46,7 @@ struct Destinations: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         @Argument(help: "Name of the destination.") var name: String
 
+        /// Pausing a paused destination has no effect. Throws when the queue cannot be written.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             try await options.existingQueue(config).set(.paused, of: destination.name)
@@ -61,6 +63,7 @@ struct Destinations: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         @Argument(help: "Name of the destination.") var name: String
 
+        /// One write. Resuming an active destination has no effect.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             try await options.existingQueue(config).set(nil, of: destination.name)
@@ -77,6 +80,7 @@ struct Destinations: AsyncParsableCommand {
         @OptionGroup var options: GatewayOptions
         @Argument(help: "Name of the destination.") var name: String
 
+        /// Requests a permission if the destination needs one, makes one attempt without retries, and records neither.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             let clients = ClientPool(allow: config.egressAllow)

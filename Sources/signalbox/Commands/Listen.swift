@@ -12,27 +12,34 @@ struct Listen: AsyncParsableCommand {
 
     @OptionGroup var options: GatewayOptions
 
+    /// A host and a port; port 0 lets the system choose one, which the greeting names.
     @Option(help: "Address to listen on.")
     var listen = "127.0.0.1:9000"
 
+    /// A reference, never the secret. Takes precedence over WEBHOOK_SECRET of the environment.
     @Option(
         help:
             "Reference to the secret or the public key, env:NAME or file:/path (default: env:WEBHOOK_SECRET if it is set). Without one, signatures are not verified."
     )
     var secret: String?
 
+    /// From 200 to 599. Webhooks with an invalid signature always get another status.
     @Option(help: "Status of replies to verified webhooks.")
     var status = 204
 
+    /// A duration as in the config. Nil: replies are sent at once.
     @Option(help: "Delay of each reply, such as 2s.")
     var delay: String?
 
+    /// Events as they were signed, for programs. Ignored with `--quiet`.
     @Flag(help: "Print each event as one line of JSON, unchanged.")
     var json = false
 
+    /// Wins over `--json`.
     @Flag(help: "Print only a count at the end.")
     var quiet = false
 
+    /// Rejects values before the address is opened.
     func validate() throws {
         guard (200...599).contains(status) else { throw ValidationError("Invalid --status \(status): use 200 to 599.") }
         if let delay, Duration(text: delay) == nil {
@@ -40,6 +47,8 @@ struct Listen: AsyncParsableCommand {
         }
     }
 
+    /// Exits with 130 after ^C, and with 1 if events could not be shown. The summary is on standard error in every
+    /// case.
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         guard let address = ListenAddress(listen) else {

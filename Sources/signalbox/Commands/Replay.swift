@@ -22,11 +22,13 @@ struct Replay: AsyncParsableCommand {
             missed, and an event that is sent twice has the same id.
             """)
 
+    /// Read in this order, one at a time. Empty: standard input, which cannot be resumed.
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
     var files: [String] = []
 
     @OptionGroup var options: GatewayOptions
 
+    /// Nil means the default source, or the source of the token with `--to`.
     @Option(
         help: "Name of the source in the events (default: default; with --to: the token's source).",
         transform: { try SourceName(argument: $0) })
@@ -36,6 +38,7 @@ struct Replay: AsyncParsableCommand {
     @OptionGroup(title: "Selection") var selection: SelectionOptions
     @OptionGroup(title: "Running gateway") var upload: UploadOptions
 
+    /// Needs neither a queue nor secrets.
     @Flag(help: "Print where each payload would be delivered; send and store no event.")
     var dryRun = false
 
@@ -47,6 +50,7 @@ struct Replay: AsyncParsableCommand {
             }
             return rate
         })
+    /// In events per second. Nil: as fast as the receiver accepts.
     var rate: Double?
 
     @Option(
@@ -57,21 +61,28 @@ struct Replay: AsyncParsableCommand {
             }
             return speed
         })
+    /// 1 is the recorded pace, so a recording of a day takes a day. Nil: without waits.
     var speed: Double?
 
+    /// Written after events are stored or accepted. A killed run repeats the events since the last write, with the
+    /// same ids.
     @Option(
         help: "Checkpoint file: records progress; an existing one is resumed.", completion: .file())
     var resume: String?
 
+    /// Concerns standard output only. Diagnostics stay text.
     @Flag(help: "Print decisions and the tables as JSON.")
     var json = false
 
+    /// Errors and the table at the end are still printed.
     @Flag(help: "Do not show progress.")
     var quiet = false
 
+    /// One JSON object for each rejected payload.
     @Option(help: "Write rejected payloads to this file, as NDJSON.", completion: .file())
     var rejects: String?
 
+    /// Rejects options that exclude each other, before any file is opened.
     func validate() throws {
         let conflict = request.conflict(config: options.configPath, hasDataDirectory: options.dataDir != nil)
         if let conflict { throw ValidationError(conflict) }
@@ -96,6 +107,7 @@ struct Replay: AsyncParsableCommand {
         return request
     }
 
+    /// Chooses the mode. The first ^C ends the run after payloads in flight; a second one ends the process at once.
     func run() async throws {
         // A receiver that closes its connection must not end the run.
         if !dryRun { signal(SIGPIPE, SIG_IGN) }

@@ -17,12 +17,16 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var options: GatewayOptions
 
+    /// Takes precedence over the environment and the config. Port 0 lets the system choose one.
     @Option(help: "Address to listen on (SIGNALBOX_LISTEN; default: 127.0.0.1:8080).")
     var listen: String?
 
+    /// Needed once, after a queue was restored from a backup or removed on purpose.
     @Flag(help: "Start although the queue of the data directory is missing or has lost accepted events.")
     var acceptQueueLoss = false
 
+    /// Starts the dispatcher first and the server last, so deliveries flow before requests do. Exits with 130 after ^C,
+    /// with 0 after SIGTERM, and with 2 if the gateway could not start.
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         // A write beyond the limit on file sizes must fail like any other write.

@@ -7,9 +7,11 @@ struct VendorList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vendors", abstract: "List recognised vendors and their evidence.")
 
+    /// For docs/reference/vendors.md.
     @Flag(help: "Print a Markdown table.")
     var markdown = false
 
+    /// Needs no config: vendors that a config adds are not listed.
     func run() {
         if markdown { return print(Vendors.markdown) }
         let width = Vendors.profiles.map(\.vendor.name.count).max() ?? 0
