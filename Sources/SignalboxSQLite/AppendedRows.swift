@@ -54,11 +54,13 @@ struct AppendedRows {
 struct NewEvent: NewRow {
     /// The primary key, assigned by ``AppendedRows``.
     let sequence: Int64
+    /// The event and its payload, if a destination wants it.
     let routed: RoutedEvent
 
     static let insertion = Insertion(
         into: "events", ["seq", "id", "source", "subject", "accepted_at", "body", "payload"])
 
+    /// In the order of ``insertion``.
     func bind(_ row: inout RowStatement.Arguments) {
         let event = routed.event
         row.bind(sequence)
@@ -80,8 +82,11 @@ struct NewEvent: NewRow {
 
 /// A row of `deliveries`, in its initial state `waiting`.
 struct NewDelivery: NewRow {
+    /// The primary key, assigned by ``AppendedRows``.
     let id: Int64
+    /// The primary key of its event, in the same transaction.
     let event: Int64
+    /// Its destination and its times.
     let order: DeliveryOrder
     /// The earliest time of the first attempt.
     let due: Date
@@ -94,6 +99,7 @@ struct NewDelivery: NewRow {
         into: "deliveries",
         ["id", "event", "destination", "due", "not_before", "not_after", "order_key", "begun", "variant"])
 
+    /// In the order of ``insertion``.
     func bind(_ row: inout RowStatement.Arguments) {
         row.bind(id)
         row.bind(event)

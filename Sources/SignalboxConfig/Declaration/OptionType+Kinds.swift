@@ -57,6 +57,7 @@ extension OptionType<String> {
         }
     }
 
+    /// The words as the reference page lists them.
     private static func kind(of known: [String]) -> String { known.map { "`\($0)`" }.joined(separator: ", ") }
 }
 
@@ -71,6 +72,7 @@ extension OptionType where Value: RawRepresentable & CaseIterable, Value.RawValu
         choice(OptionType<String>.word(among: Value.allCases.map(\.rawValue), expected: expected))
     }
 
+    /// Cases whose raw value the schema lists.
     private static func choice(_ word: OptionType<String>) -> OptionType {
         OptionType(word.info, write: { .string($0.rawValue) }) { value, reader in
             word.read(value, &reader).flatMap { Value(rawValue: $0) }
@@ -79,7 +81,8 @@ extension OptionType where Value: RawRepresentable & CaseIterable, Value.RawValu
 }
 
 extension OptionType where Value: OptionSet & Sendable, Value.Element == Value {
-    /// An array of words for parts of the set.
+    /// An array of words for parts of the set. `known`: the word for each part. The reference page shows the empty
+    /// array as default, and no other.
     static func parts(_ words: OptionType<[String]>, _ known: [(name: String, part: Value)]) -> OptionType {
         OptionType(words.info, write: { $0.isEmpty ? .array([]) : nil }) { value, reader in
             words.read(value, &reader).map { words in Value(known.filter { words.contains($0.name) }.map(\.part)) }
@@ -90,6 +93,7 @@ extension OptionType where Value: OptionSet & Sendable, Value.Element == Value {
 // MARK: Numbers
 
 extension OptionType<Bool> {
+    /// JSON's own words only, not 0 or 1.
     static var flag: OptionType {
         let info = TypeInfo("`true` or `false`", ["type": "boolean"])
         return value(info, expected: "this must be true or false", write: { .bool($0) }) { $0.bool }
@@ -97,7 +101,7 @@ extension OptionType<Bool> {
 }
 
 extension OptionType<Int> {
-    /// Rejects numbers with a fraction.
+    /// Rejects numbers with a fraction. `range` includes its bounds, and is part of the error.
     static func whole(_ range: ClosedRange<Int>) -> OptionType {
         let (low, high) = (range.lowerBound, range.upperBound)
         let schema: JSONNode = ["type": "integer", "minimum": .integer(low), "maximum": .integer(high)]
@@ -130,6 +134,7 @@ extension OptionType<Int> {
 }
 
 extension OptionType<Int64> {
+    /// The same values as `type`, for options that are stored or sent as 64 bits.
     static func int64(_ type: OptionType<Int>) -> OptionType { type.map(write: { Int($0) }) { Int64($0) } }
 }
 
@@ -155,7 +160,8 @@ extension OptionType<Double> {
 }
 
 extension OptionType<Duration> {
-    /// `low` and `high`: durations in the syntax of the config; traps for other text.
+    /// `low` and `high`: durations in the syntax of the config; traps for other text. Includes both bounds. `example`
+    /// is part of the error.
     static func duration(from low: String, to high: String, example: String) -> OptionType {
         let range = length(low)...length(high)
         return value(
@@ -168,6 +174,7 @@ extension OptionType<Duration> {
         }
     }
 
+    /// For declarations only: a mistake in one traps at the start of each process.
     private static func length(_ text: String) -> Duration {
         guard let duration = Duration(text: text) else { preconditionFailure("Not a duration: \(text)") }
         return duration
@@ -191,19 +198,20 @@ extension OptionType<Timestamp> {
 // MARK: Strings
 
 extension OptionType<String> {
+    /// The schema of a string that is not empty.
     fileprivate static var anyText: JSONNode { ["type": "string", "minLength": 1] }
 
-    /// Any string that is not empty.
+    /// Any string that is not empty. Line ends are permitted.
     static var text: OptionType {
         OptionType(TypeInfo("string", anyText), write: { .string($0) }) { value, reader in reader.text(value) }
     }
 
-    /// A string that logs and terminals show on one line.
+    /// A string that logs and terminals show on one line. Rejects control characters.
     static var line: OptionType {
         OptionType(TypeInfo("string", anyText), write: { .string($0) }) { value, reader in reader.line(value) }
     }
 
-    /// Relative paths count from the working directory. The file is not opened here.
+    /// Relative paths count from the working directory. The file is not opened here. Any text on one line.
     static var path: OptionType {
         var type = line
         type.info.kind = "path"

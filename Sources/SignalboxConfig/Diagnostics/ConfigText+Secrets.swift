@@ -42,7 +42,7 @@ extension ConfigText {
         }
     }
 
-    /// Bytes that separate values.
+    /// Bytes that separate values. They stay visible, so the excerpt keeps its shape.
     private static func isShown(_ byte: UInt8) -> Bool { "\"{}[]:, \t\r\n".utf8.contains(byte) }
 
     /// Whether a key may contain the byte: Base64 (RFC 4648) in either alphabet.

@@ -76,6 +76,7 @@ extension Destination {
 // MARK: Options
 
 extension Destination.Handshake {
+    /// `true` requests permission with all defaults, `false` and an omitted option request none.
     static var type: OptionType<Destination.Handshake?> {
         let object = OptionType.section(options)
         let schema: JSONNode = ["anyOf": [["type": "boolean"], object.info.schema]]
@@ -90,6 +91,7 @@ extension Destination.Handshake {
         }
     }
 
+    /// Defaults that depend on other options are filled in after all files were read.
     private static let options = Section(Destination.Handshake()) {
         Option(
             "origin", \.origin, hostName,
@@ -100,6 +102,7 @@ extension Destination.Handshake {
         Option("age", \.age, .duration(from: "1s", to: "365d", example: "24h"), "How long a permission is valid.")
     }
 
+    /// Names without dots are accepted, because `gateway.name` may have none.
     private static let hostName = OptionType<String>.string("host name", pattern: "^[A-Za-z0-9._-]{1,253}$") { _ in
         "an origin is 1 to 253 letters, digits, -, _ or ., such as \"gateway.example.com\""
     } _: {
@@ -111,6 +114,7 @@ extension Destination.Handshake {
 }
 
 extension Destination.Header {
+    /// At most 32 headers, in the order of the config, with names in lower case.
     static let type = OptionType<[Destination.Header]>(
         TypeInfo(
             "object", limits: "at most \(names.most) headers",
@@ -122,6 +126,7 @@ extension Destination.Header {
         reader.entries(of: value, by: names)?.compactMap { read($0, $1, &reader) }
     }
 
+    /// Names that differ in case only are repeats (RFC 9110, 5.1).
     private static let names = KeyRule(
         entries: "a value for each header", plural: "headers", most: 32, isCaseInsensitive: true
     ) { name in
@@ -131,6 +136,7 @@ extension Destination.Header {
         return isReserved(name) ? "the gateway sets the header \"\(name)\" itself, or HTTP does; remove it" : nil
     }
 
+    /// A value that looks like a reference is one. Errors about it never show the value.
     private static func read(_ name: String, _ value: JSONValue, _ reader: inout ConfigReader) -> Destination.Header? {
         guard let text = value.string else {
             reader.note(value, "this must be a string")
@@ -175,6 +181,7 @@ extension Destination.Header {
 }
 
 extension Destination.ClientCredentials {
+    /// The grant sends the client's identifier and secret to `tokenUrl` only.
     static let options = Section(
         Destination.ClientCredentials(tokenURL: "", clientID: "", clientSecret: .environment(""))
     ) {

@@ -36,6 +36,7 @@ package struct Destination: Sendable, Equatable {
     /// The request for permission; nil if messages are sent without.
     package var handshake: Handshake? { webhook?.handshake }
 
+    /// Nil for the inbox.
     private var webhook: Webhook? {
         if case .webhook(let webhook) = endpoint { webhook } else { nil }
     }
@@ -137,6 +138,7 @@ extension Destination {
         }
     }
 
+    /// Rejects every other option next to it.
     private static let builtin = Section(String?.none) {
         Option(
             "builtin", \.self,
@@ -147,6 +149,7 @@ extension Destination {
     /// A destination while its options are read. `format`, `template` and `batch` combine into one value once all of
     /// them are known.
     private struct Draft: Sendable {
+        /// All options that do not concern HTTP.
         var settings = Destination(name: DestinationName(""), endpoint: .inbox)
         var webhook = Webhook(url: "", secrets: [])
         var format = Format.Name.cloudEvents
@@ -166,6 +169,7 @@ extension Destination {
             return destination
         }
 
+        /// Only `url` and `secret` are required.
         static let options = Section(Draft()) {
             Option(
                 "url", \.webhook.url, .url,
@@ -271,6 +275,7 @@ extension Destination.Retry {
 }
 
 extension Destination.Breaker {
+    /// Every destination has a breaker; the options set its limits.
     fileprivate static let options = Section(Destination.Breaker()) {
         Option(
             "failures", \.failures, .whole(1...1_000_000),
@@ -282,6 +287,7 @@ extension Destination.Breaker {
 }
 
 extension Destination.Ordering {
+    /// `"fifo"` orders by subject, an object by a value of the event.
     fileprivate static var type: OptionType<Destination.Ordering> {
         let expected =
             "write \"fifo\", {\"fifo\": \"/data/campaign/id\"} for a key of your own, or leave it out for no order"

@@ -155,6 +155,7 @@ extension GatewayConfig {
                     "\"\(key)\" belongs in the config itself; this file may add sources, destinations and routes")
         })
 
+    /// Requires at least one token, so that `admin` never opens the API by mistake.
     private static let admin = OptionType<[SecretReference]>.section(
         Section([]) {
             Option(
@@ -162,9 +163,11 @@ extension GatewayConfig {
                 "Credentials of operators.")
         })
 
+    /// Concerns all destinations; `media.allow` concerns downloads.
     private static let egress = OptionType<[AddressRange]>.section(
         Section([]) { Option("allow", \.self, .ranges, "Special-purpose addresses that the gateway may connect to.") })
 
+    /// Rejects entries of the catalogue that the chain would never ask.
     private static let detectors = Section(GatewayConfig()) {
         Option(
             "chain", \.chain,
@@ -179,6 +182,7 @@ extension GatewayConfig {
         reader.note(custom, "the chain never asks these; add \"catalogue\" to it")
     }
 
+    /// Checked here, compiled when the vendor chain is made.
     private static let catalogueEntries = OptionType<JSONText>(
         TypeInfo("array of catalogue entries", ["type": "array", "items": ["type": "object"]])
     ) { value, reader in
@@ -198,6 +202,7 @@ extension GatewayConfig {
 }
 
 extension GatewayConfig.Gateway {
+    /// Changes of `listen` and `dataDir` require a restart.
     fileprivate static let options = Section(GatewayConfig.Gateway()) {
         Option("name", \.name, .name, "Part of every event's `source`: `/signalbox/NAME/SOURCE`.")
         Option(
@@ -215,6 +220,7 @@ extension GatewayConfig.Gateway {
 }
 
 extension GatewayConfig.Retention {
+    /// Waiting deliveries are never removed, however old they are.
     fileprivate static let options = Section(GatewayConfig.Retention()) {
         Option(
             "ended", \.ended, .duration(from: "1m", to: "3660d", example: "7d"),
@@ -229,10 +235,12 @@ extension GatewayConfig.Retention {
 }
 
 extension GatewayConfig.Source {
+    /// Names follow ``NameRule``, because paths and events contain them.
     fileprivate static var type: OptionType<[SourceName: GatewayConfig.Source]> {
         OptionType.section(options).dictionary(by: .names("sources", upTo: ConfigBounds.sources)) { SourceName($0) }
     }
 
+    /// Tokens are required: a source without one would accept every client.
     private static let options = Section(GatewayConfig.Source()) {
         Option(
             "auth", \.bearer, .auth("a source needs"), required: GatewayConfig.needsToken("a source needs"),
@@ -245,6 +253,7 @@ extension GatewayConfig.Source {
             "Accepts only the first of several events with an equal value within a time window.")
     }
 
+    /// Vendors whose payloads carry no evidence of their own.
     private static let namedVendor = OptionType<VendorID>(
         TypeInfo(Vendors.namedBySource.map { "`\($0)`" }.joined(separator: ", "), OptionType<String>.text.info.schema)
     ) { value, reader in
@@ -263,6 +272,7 @@ extension GatewayConfig.Dedupe {
     private static let missing =
         "this needs a \"key\", such as \"/data/campaign/messageId\", and a \"window\", such as \"10m\""
 
+    /// Both members are required.
     fileprivate static let options = Section(GatewayConfig.Dedupe(key: .whole, window: .zero)) {
         Option("key", \.key, .pointer, required: missing, "The value to compare, in the event.")
         Option(
