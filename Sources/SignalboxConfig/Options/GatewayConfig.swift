@@ -202,7 +202,6 @@ extension GatewayConfig {
 }
 
 extension GatewayConfig.Gateway {
-    /// Changes of `listen` and `dataDir` require a restart.
     fileprivate static let options = Section(GatewayConfig.Gateway()) {
         Option("name", \.name, .name, "Part of every event's `source`: `/signalbox/NAME/SOURCE`.")
         Option(
@@ -272,7 +271,6 @@ extension GatewayConfig.Dedupe {
     private static let missing =
         "this needs a \"key\", such as \"/data/campaign/messageId\", and a \"window\", such as \"10m\""
 
-    /// Both members are required.
     fileprivate static let options = Section(GatewayConfig.Dedupe(key: .whole, window: .zero)) {
         Option("key", \.key, .pointer, required: missing, "The value to compare, in the event.")
         Option(
