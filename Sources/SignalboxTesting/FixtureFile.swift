@@ -1,20 +1,19 @@
-import Foundation
+package import Foundation
 
-/// A found file below `Fixtures`.
-struct FixtureFile: Sendable, CustomStringConvertible {
-    let name: String
-    let bytes: [UInt8]
-    /// Contents of the expected output next to it; empty if there is none.
-    let expected: String
+/// A file below `Fixtures`, and its expected output if there is one.
+package struct FixtureFile: Sendable, CustomStringConvertible {
+    /// The file's name without its extension.
+    package let name: String
+    /// The content of the file.
+    package let bytes: [UInt8]
+    /// The text of `<name>.expected.txt` or `<name>.expected.json` next to it; empty without either.
+    package let expected: String
 
-    var description: String { name }
+    package var description: String { name }
 
-    /// Every `*.json` of a folder in alphabetical order, without expected outputs.
-    static func all(in folder: String) throws -> [FixtureFile] {
-        guard let root = Bundle.module.url(forResource: "Fixtures", withExtension: nil) else {
-            throw CocoaError(.fileNoSuchFile)
-        }
-        let directory = root.appendingPathComponent(folder, isDirectory: true)
+    /// Every `*.json` of a folder in alphabetical order, except expected outputs. Throws for a missing folder.
+    package static func all(in bundle: Bundle, folder: String) throws -> [FixtureFile] {
+        let directory = try Fixture.root(of: bundle).appendingPathComponent(folder, isDirectory: true)
         return try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
             .filter { $0.hasSuffix(".json") && !$0.hasSuffix(".expected.json") }
             .map { name in

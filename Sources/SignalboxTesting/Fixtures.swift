@@ -34,7 +34,8 @@ package struct Fixture: Sendable, CustomStringConvertible {
         try FileManager.default.contentsOfDirectory(atPath: root(of: bundle).path).sorted()
     }
 
-    private static func root(of bundle: Bundle) throws -> URL {
+    /// The folder `Fixtures` of a test bundle. Throws without one.
+    static func root(of bundle: Bundle) throws -> URL {
         guard let root = bundle.url(forResource: "Fixtures", withExtension: nil) else {
             throw CocoaError(.fileNoSuchFile)
         }
