@@ -40,11 +40,13 @@ extension Destination {
 
         /// Header names that suggest a secret require a reference.
         package enum Value: Sendable, Equatable {
+            /// Part of the config, so not a secret.
             case text(String)
+            /// Read when the config becomes active.
             case secret(SecretReference)
         }
 
-        /// True for visible ASCII with spaces between, and so without line ends. At most 8192 bytes.
+        /// True for 1 to 8192 bytes of visible ASCII, with spaces in between only, and without line ends.
         static func allows(_ value: String) -> Bool {
             let bytes = value.utf8
             return !bytes.isEmpty && bytes.count <= 8192 && bytes.first != 0x20 && bytes.last != 0x20
@@ -163,8 +165,8 @@ extension Destination.Header {
         }
     }
 
-    /// Headers that have a meaning for a webhook's receiver, or for HTTP, that a config must not change. `name`: in
-    /// lower case.
+    /// True for headers of HTTP, and of the gateway's own protocol, which a config must not set. `name`: in lower
+    /// case.
     private static func isReserved(_ name: String) -> Bool {
         let reserved = [
             "connection", "content-encoding", "content-length", "content-type", "date", "expect", "host", "keep-alive",

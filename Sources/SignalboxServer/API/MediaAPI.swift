@@ -7,7 +7,8 @@ import SignalboxNotification
 
 /// Serves the files that events link to.
 ///
-/// Unless links are signed, every client has access: a name has 256 bits, is part of events only, and is not listed.
+/// Without signed links, every client that knows a file's name may get it. The name is a digest of 256 bits. Only
+/// events contain it, and no endpoint lists it.
 struct MediaAPI: Sendable {
     /// Finds files by digest; never by a path of the client.
     let store: MediaStore
