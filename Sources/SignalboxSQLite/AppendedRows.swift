@@ -7,8 +7,10 @@ import SignalboxStore
 /// before they are in the tables: no other connection appends while the transaction lasts. Rows reach the tables with
 /// ``flush(in:)``. The events are written before the deliveries that refer to them.
 struct AppendedRows {
+    /// Rows that are not written yet, except events with a lasting id.
     private var events = BulkInsert<NewEvent>()
     private var deliveries = BulkInsert<NewDelivery>()
+    /// Prepared for the first event with a lasting id.
     private var lasting: RowStatement?
     /// The last numbers assigned; nil for none.
     private(set) var lastEvent: Int64?

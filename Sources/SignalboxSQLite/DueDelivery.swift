@@ -19,6 +19,7 @@ struct DueDelivery {
     /// Attempts that do not count against the budget.
     private let forgiven: Int
     private let event: String
+    /// The destination of the search.
     private let destination: DestinationName
     /// The variant of the destination, or the stored event.
     private let body: [UInt8]

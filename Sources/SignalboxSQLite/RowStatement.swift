@@ -10,7 +10,9 @@ import SignalboxNotification
 struct RowStatement {
     // Kept because it owns the handle.
     private let statement: Statement
+    /// Of the statement, for errors and counts.
     private let connection: OpaquePointer?
+    /// Used again by each run.
     private let space = ArgumentSpace()
 
     /// Takes the statement from the connection's cache. Throws for SQL that does not compile.

@@ -176,10 +176,12 @@ struct HeldSearch: Sendable {
     private(set) var last: (event: Int64, isOver: Bool, media: [String: MediaState])?
     /// Deliveries that cannot be read, and the reason of the first.
     private(set) var unreadable: [Int64] = []
+    /// Nil while every delivery could be read.
     private(set) var damage: StoreError?
 
     /// A wait without a delivery to release.
     struct Ended: Sendable, Equatable {
+        /// The primary key of its wait.
         let delivery: Int64
         let event: Int64
     }

@@ -12,7 +12,9 @@ import SignalboxNotification
 package struct LineLogHandler: LogHandler {
     package var metadata: Logger.Metadata = [:]
     package var metadataProvider: Logger.MetadataProvider?
+    /// The lowest level to write; the logger checks it.
     package var logLevel: Logger.Level = .notice
+    /// Receives whole lines.
     private let write: @Sendable (String) -> Void
 
     /// The most characters of a value or a message; `…` replaces the rest.

@@ -11,8 +11,11 @@ package final class WebhookDesk: Sendable {
     package enum Form: Sendable { case none, lines, json }
 
     private struct Counts {
+        /// All webhooks, repeats included.
         var received = 0
+        /// Values of `webhook-id`.
         var distinct: Set<String> = []
+        /// Webhooks with an invalid signature or a body that cannot be decompressed.
         var unverified = 0
     }
 

@@ -94,7 +94,7 @@ struct SelectionOptions: ParsableArguments {
 }
 
 /// The running gateway that receives the payloads. Without `--to`, `replay` delivers through the queue of the data
-/// directory.
+/// directory. Requests run concurrently, so the gateway may accept payloads in another order.
 struct UploadOptions: ParsableArguments {
     /// An http or https address. The egress policy does not apply to it.
     @Option(
@@ -140,7 +140,8 @@ struct UploadOptions: ParsableArguments {
         }
     }
 
-    /// Nil without `--token`. Writes the reason on standard error when the secret cannot be read.
+    /// Nil without `--token`. Writes the reason on standard error when the secret cannot be read. A file is read at
+    /// each call.
     func resolvedToken() throws(ExitCode) -> String? {
         do throws(UnresolvedSecret) {
             return try token?.resolve(environment: ProcessInfo.processInfo.environment)

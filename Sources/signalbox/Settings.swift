@@ -29,7 +29,7 @@ struct GatewayOptions: ParsableArguments {
     /// Nil: the environment, then notice. The config has no such setting.
     var logLevel: Logger.Level?
 
-    /// Variables with the prefix `SIGNALBOX_`.
+    /// Variables with the prefix `SIGNALBOX_`. Names are in capitals: `dataDir` is `SIGNALBOX_DATA_DIR`.
     private var environment: ConfigReader {
         ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox")
     }
@@ -69,7 +69,8 @@ struct GatewayOptions: ParsableArguments {
 }
 
 extension SourceName {
-    /// A name from the command line. Throws a `ValidationError` for a name that ``NameRule`` rejects.
+    /// A name from the command line. Throws a `ValidationError` for a name that ``NameRule`` rejects. ArgumentParser
+    /// prints the error with the usage.
     init(argument: String) throws {
         guard NameRule.allows(argument) else { throw ValidationError("Invalid name \(argument): \(NameRule.words).") }
         self.init(argument)

@@ -2,7 +2,7 @@ import Foundation
 import SignalboxGateway
 import Synchronization
 
-/// Diagnostics for people.
+/// Diagnostics for people. The log, errors and progress share it. Results of commands go to standard output.
 enum StandardError {
     private static let lock = Mutex(())
 

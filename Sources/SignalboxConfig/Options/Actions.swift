@@ -93,6 +93,7 @@ extension Category.Button {
     private struct Draft: Sendable {
         var identifier = ""
         var title = ""
+        /// Nil to derive the type from the other members.
         var type: Action.ActionType?
         var value: String?
         var options: Category.Options = []

@@ -8,6 +8,7 @@ indirect enum JSONNode: Sendable, Equatable {
     case double(Double)
     case string(String)
     case array([JSONNode])
+    /// In the order of the declaration.
     case object([Member])
 
     /// A key, unescaped, and its value.

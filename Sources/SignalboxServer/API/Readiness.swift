@@ -22,7 +22,9 @@ actor Readiness {
     private let now: @Sendable () -> ContinuousClock.Instant
     /// May hang as long as the disk does.
     private let probe: @Sendable () async -> Verdict
+    /// The last probe that ended.
     private var result: (time: ContinuousClock.Instant, verdict: Verdict)?
+    /// Nil while no probe runs.
     private var running: (task: Task<Verdict, Never>, begun: ContinuousClock.Instant)?
 
     /// `now`: monotonic. `probe` is never called twice at the same time.

@@ -22,6 +22,7 @@ final class InputGate: ChannelInboundHandler {
     private let heldLimit: Int
     /// In the order of arrival.
     private var held = CircularBuffer<ByteBuffer>(initialCapacity: 1)
+    /// Of ``held``.
     private var heldBytes = 0
     /// True during a call into the parser, which may reenter the gate.
     private var isPassing = false

@@ -154,7 +154,8 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
-    /// `isNamed`: whether another option selects deliveries.
+    /// `isNamed`: whether another option selects deliveries. `sentence`: the error if neither selects deliveries.
+    /// Throws a `ValidationError`, also for more than 500 numbers.
     private static func check(_ ids: [Int64], orElse isNamed: Bool, _ sentence: String) throws {
         if ids.isEmpty, !isNamed { throw ValidationError(sentence) }
         if ids.count > 500 { throw ValidationError("Name at most 500 deliveries at once.") }
@@ -164,7 +165,7 @@ struct Deliveries: AsyncParsableCommand {
 extension DeliveryRecord.State: ExpressibleByArgument {}
 
 extension DeliveryRecord {
-    /// The same object as in the operations API.
+    /// The same object as in the operations API. On one line, without a line end.
     fileprivate func json(_ wait: DeliveryWait?) -> String {
         var json = JSONWriter()
         json.delivery(self, wait: wait)

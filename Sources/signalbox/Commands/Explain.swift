@@ -5,7 +5,8 @@ import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 
-/// Needs neither queue nor network.
+/// Needs neither queue nor network. Prints how the vendor was found, the decision of each route, and the destinations.
+/// Without a config there are no routes to explain.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Explain how a payload is recognised and where its event would be delivered.")

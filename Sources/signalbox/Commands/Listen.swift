@@ -4,7 +4,8 @@ import SignalboxConfig
 import SignalboxGateway
 import SignalboxServer
 
-/// Runs until ^C or SIGTERM, and prints a summary. Meant for development: it stores no webhook.
+/// Runs until ^C or SIGTERM, and prints a summary. Meant for development: it stores no webhook. Verifies signatures of
+/// Standard Webhooks, answers requests for permission of CloudEvents, and unpacks gzip.
 struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Receive webhooks during development: verify, print, and fail on demand.",
@@ -76,7 +77,7 @@ struct Listen: AsyncParsableCommand {
         if !isShown { throw ExitCode.incomplete }
     }
 
-    /// Nil when no secret is given: then signatures are not verified.
+    /// Nil when no secret is given: then signatures are not verified. Reads the secret once, at the start.
     private func keys() throws(ExitCode) -> WebhookKeys? {
         let environment = ProcessInfo.processInfo.environment
         let implied = environment["WEBHOOK_SECRET"] == nil ? nil : "env:WEBHOOK_SECRET"

@@ -118,13 +118,14 @@ struct MediaFiles: AsyncParsableCommand {
             print("\(try await cleanup.run()) files removed.")
         }
 
-        /// The lock of a data directory; nil while another process holds it.
+        /// The lock of a data directory; nil while another process holds it. The caller keeps the directory alive while
+        /// it removes files.
         private func lock(_ path: String) throws(StoreError) -> DataDirectory? {
             do throws(StoreError) { return try DataDirectory(path: path) } catch .inUse { return nil }
         }
     }
 
-    /// The store does not lock the directory.
+    /// The store does not lock the directory. Throws when there is no queue.
     private static func open(_ options: GatewayOptions) throws -> (any Store, MediaStore) {
         let config = try options.optionalConfig().config
         let media = options.dataDirectory(file: config.gateway.dataDirectory) + "/media"

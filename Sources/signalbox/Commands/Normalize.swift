@@ -5,7 +5,8 @@ import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 
-/// Exits with 1 when any payload was rejected. Events of the others are still printed.
+/// Exits with 1 when any payload was rejected. Events of the others are still printed. Media have the status `pending`,
+/// as in the gateway before their download.
 struct Normalize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Turn payloads into events, one per line, without network or queue.",
@@ -19,6 +20,7 @@ struct Normalize: AsyncParsableCommand {
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
     var files: [String] = []
 
+    /// Positions within each recorded text.
     @OptionGroup var options: GatewayOptions
     @OptionGroup var envelope: EnvelopeOptions
 

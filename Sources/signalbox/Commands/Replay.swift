@@ -34,6 +34,8 @@ struct Replay: AsyncParsableCommand {
         transform: { try SourceName(argument: $0) })
     var source: SourceName?
 
+    /// Positions within each recorded text. Decides which payloads become events. Without `--to`, the queue of the data
+    /// directory is used.
     @OptionGroup(title: "Recordings of other tools") var envelope: EnvelopeOptions
     @OptionGroup(title: "Selection") var selection: SelectionOptions
     @OptionGroup(title: "Running gateway") var upload: UploadOptions
@@ -88,7 +90,8 @@ struct Replay: AsyncParsableCommand {
         if let conflict { throw ValidationError(conflict) }
     }
 
-    /// The options as SignalboxGateway expects them, without values of the config.
+    /// The options as SignalboxGateway expects them, without values of the config. Selections and times stay texts,
+    /// which the run checks.
     private var request: ReplayOptions {
         var request = ReplayOptions()
         request.files = files

@@ -7,7 +7,8 @@ import SignalboxNotification
 import SignalboxRouting
 
 extension Routes {
-    /// Exits with 1 when a case fails. Opens no queue.
+    /// Exits with 1 when a case fails. Opens no queue. Each case runs through the gateway's own pipeline up to the
+    /// decision. A failed case prints the expected and the actual routes.
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Test which routes match payloads.",

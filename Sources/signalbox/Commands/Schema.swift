@@ -12,6 +12,7 @@ struct Schema: ParsableCommand {
     /// In the order of the help.
     private static let names = EventSchema.names + ["config", "detector"]
 
+    /// Checked when the command runs.
     @Argument(help: "Name of the schema: \(names.joined(separator: ", ")).", completion: .list(names))
     var name: String
 

@@ -2,7 +2,8 @@ import ArgumentParser
 import Foundation
 import SignalboxNotification
 
-/// Prints the registry that the gateway uses; `--markdown` makes the table of the documentation.
+/// Prints the registry that the gateway uses; `--markdown` makes the table of the documentation. Includes the vendors
+/// of the built-in catalogue.
 struct VendorList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vendors", abstract: "List recognised vendors and their evidence.")
