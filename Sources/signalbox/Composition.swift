@@ -71,6 +71,6 @@ extension InboxSender {
 }
 
 extension Diagnostics {
-    /// Redraws its progress line on a terminal only. Lines of the log and of the diagnostics do not mix within a line.
+    /// Redraws its progress line on a terminal only. Each text is written as a whole.
     static let standardError = Diagnostics(canRedraw: StandardError.canRedraw) { StandardError.write($0) }
 }
