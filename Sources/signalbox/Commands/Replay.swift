@@ -137,7 +137,8 @@ struct Replay: AsyncParsableCommand {
         try selection.request.check(config.config.vendorChain, config.config)
     }
 
-    /// Opens neither queue nor connections. Returns whether the run is incomplete.
+    /// Opens neither queue nor connections. Returns whether the run is incomplete. Hashes tokens with the gateway's key
+    /// if the data directory has one. Reads no secrets.
     private func decide(_ interruption: Interruption) async throws -> Bool {
         let session = try session(interruption)
         let config = try options.loadConfig()
@@ -149,7 +150,8 @@ struct Replay: AsyncParsableCommand {
         return try await run.run { output.write($0) }
     }
 
-    /// The config is optional: it serves the selection only.
+    /// The config is optional: it serves the selection only. Secrets of destinations are not read. Returns whether the
+    /// run is incomplete.
     private func send(to address: GatewayAddress, _ interruption: Interruption) async throws -> Bool {
         let token = try upload.resolvedToken()
         let config = try options.optionalConfig()
@@ -160,7 +162,8 @@ struct Replay: AsyncParsableCommand {
         return try await run.run()
     }
 
-    /// Holds the lock of the data directory until the run has ended.
+    /// Holds the lock of the data directory until the run has ended. Reads the secrets of all destinations. Returns
+    /// whether payloads were rejected or deliveries failed.
     private func deliver(_ interruption: Interruption) async throws -> Bool {
         let config = try options.loadConfig()
         try check(config)
