@@ -7,32 +7,38 @@ import SignalboxNotification
 /// A class because C callbacks get its address.
 final class Transfer: @unchecked Sendable {
     // Sendable: after the initialiser only the client's thread uses it.
-    private let request: OutboundRequest
+    /// Kept alive for libcurl, which reads the body in place.
+    let request: OutboundRequest
     private let policy: AddressPolicy
     private let sockets: OpenSockets
-    private let completion: CheckedContinuation<OutboundResult, Never>
-    private let begun = ContinuousClock.now
+    let completion: CheckedContinuation<OutboundResult, Never>
+    /// Durations count from here.
+    let begun = ContinuousClock.now
     /// libcurl's handle, from ``prepare(_:)`` on.
     private var handle: UnsafeMutableRawPointer?
     private var headers: UnsafeMutablePointer<curl_slist>?
     private var body = Body.awaited
-    private var excerpt: [UInt8] = []
+    /// The beginning of the body, up to the request's bound.
+    var excerpt: [UInt8] = []
+    /// Bytes of a body without a sink.
     private var received = 0
-    private var headerBytes = 0
-    private var headerLines = 0
+    /// Counts all header lines, interim responses included.
+    var headerBytes = 0
+    var headerLines = 0
     /// The last address that a socket was opened for.
-    private var lastTried: String?
+    var lastTried: String?
     /// Why the policy denied an address.
-    private var denial: String?
+    var denial: String?
     /// True when the policy allowed one of the name's addresses: then a denial is not why the request failed.
-    private var wasAllowed = false
+    var wasAllowed = false
     /// Why the system has no socket.
-    private var exhaustion: String?
+    var exhaustion: String?
     /// Descriptors that were opened for the request.
     private var opened: [Int32] = []
     /// True when the idle connection that libcurl chose had unread bytes.
-    private var metLeftovers = false
-    private var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
+    var metLeftovers = false
+    /// libcurl writes its error here, ending in zero.
+    var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
 
     /// The receiver of the response's body. `awaited` until the first bytes come; then `excerpt` for ordinary
     /// responses.
@@ -44,8 +50,8 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// Bounds of all header lines together; libcurl's own bound is 100 KiB a line.
-    private static let maximumHeaderBytes = 64 * 1024
-    private static let maximumHeaderLines = 256
+    static let maximumHeaderBytes = 64 * 1024
+    static let maximumHeaderLines = 256
     /// Without a sink, a longer body is not read: the status is known by then.
     private static let maximumBytes = 256 * 1024
 
@@ -141,98 +147,6 @@ final class Transfer: @unchecked Sendable {
         policy.denial(of: address).map { "\(address) is \($0); egress.allow in the config can name it" }
     }
 
-    // MARK: The result
-
-    /// True when the request has to be sent again over a new connection: it was not sent.
-    func needsRepeat(_ code: CURLcode) -> Bool { code == CURLE_ABORTED_BY_CALLBACK && metLeftovers }
-
-    /// The result of a finished transfer. Call it before the handle is reset.
-    func result(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> OutboundResult {
-        let wasCut = code == CURLE_WRITE_ERROR && !takesMore
-        guard code == CURLE_OK || wasCut else {
-            return result(.failure(error(code, of: handle)), Self.remoteAddress(of: handle))
-        }
-        let reply = OutboundReply(
-            status: Self.number(CURLINFO_RESPONSE_CODE, of: handle), excerpt: excerpt,
-            retryAfter: header("retry-after", of: handle).flatMap { RetryAfter($0) },
-            headers: keptHeaders(of: handle))
-        return result(.success(reply), Self.remoteAddress(of: handle))
-    }
-
-    /// Adds the address and the duration. Without a connection the address is the last one tried.
-    private func result(_ answer: Result<OutboundReply, TransportError>, _ remoteAddress: String?) -> OutboundResult {
-        OutboundResult(answer, remoteAddress: remoteAddress ?? lastTried, duration: ContinuousClock.now - begun)
-    }
-
-    /// Resumes the caller. Must be called exactly once for each transfer.
-    func finish(_ result: OutboundResult) { completion.resume(returning: result) }
-
-    /// Resumes the caller with an error. For transfers without a connection.
-    func fail(_ error: TransportError) { finish(result(.failure(error), nil)) }
-
-    private static func number(_ info: CURLINFO, of handle: UnsafeMutableRawPointer) -> Int {
-        var number = 0
-        sb_curl_get_long(handle, info, &number)
-        return number
-    }
-
-    /// The value of one header of the final response, without spaces around it. `number`: position among equal names.
-    private func header(_ name: String, of handle: UnsafeMutableRawPointer, number: Int = 0) -> String? {
-        var found: UnsafeMutablePointer<curl_header>?
-        guard curl_easy_header(handle, name, number, UInt32(CURLH_HEADER), -1, &found) == CURLHE_OK, let found else {
-            return nil
-        }
-        // For a header without a value libcurl returns the line end.
-        return String(cString: found.pointee.value).trimmingCharacters(in: .whitespacesAndNewlines)
-    }
-
-    /// Cuts values at a byte, so an invalid end of a UTF-8 sequence becomes a replacement character.
-    private func keptHeaders(of handle: UnsafeMutableRawPointer) -> [String: String] {
-        var kept: [String: String] = [:]
-        for name in request.keptHeaders { kept[name] = header(name, of: handle) }
-        for name in request.keptLists {
-            var lines: [String] = []
-            while let line = header(name, of: handle, number: lines.count) { lines.append(line) }
-            if !lines.isEmpty { kept[name] = lines.joined(separator: ", ") }
-        }
-        return kept.mapValues { String(decoding: $0.utf8.prefix(request.keptHeaderBytes), as: UTF8.self) }
-    }
-
-    private static func remoteAddress(of handle: UnsafeMutableRawPointer) -> String? {
-        var text: UnsafePointer<CChar>?
-        guard sb_curl_get_string(handle, CURLINFO_PRIMARY_IP, &text) == CURLE_OK, let text, text.pointee != 0 else {
-            return nil
-        }
-        return spelled(String(cString: text), port: number(CURLINFO_PRIMARY_PORT, of: handle))
-    }
-
-    /// Address and port; IPv6 in brackets (RFC 3986, 3.2.2).
-    private static func spelled(_ address: String, port: Int) -> String {
-        address.utf8.contains(UInt8(ascii: ":")) ? "[\(address)]:\(port)" : "\(address):\(port)"
-    }
-
-    private var hasTooManyHeaders: Bool {
-        headerBytes > Self.maximumHeaderBytes || headerLines > Self.maximumHeaderLines
-    }
-
-    /// Why a transfer that libcurl ended with a code has no response. The reasons that the callbacks recorded win
-    /// over libcurl's code, which only says that a callback failed.
-    private func error(_ code: CURLcode, of handle: UnsafeMutableRawPointer) -> TransportError {
-        let detail = String(decoding: errorText.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
-        let words = detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail
-        if let denial, !wasAllowed { return .denied(denial) }
-        if let exhaustion { return .exhausted(exhaustion) }
-        let proxyStatus = Self.number(CURLINFO_HTTP_CONNECTCODE, of: handle)
-        guard proxyStatus == 0 || (200..<300).contains(proxyStatus) else {
-            return .refused("the proxy answered \(proxyStatus)")
-        }
-        if hasTooManyHeaders { return .interrupted("the reply has too many headers") }
-        // Time until libcurl began to send: then the server may have the request.
-        var microseconds: curl_off_t = 0
-        sb_curl_get_offset(handle, CURLINFO_PRETRANSFER_TIME_T, &microseconds)
-        return TransportError(code, words, wasBegun: microseconds > 0)
-    }
-
     // MARK: Callbacks
 
     private static func of(_ context: UnsafeMutableRawPointer?) -> Transfer? {
@@ -271,7 +185,7 @@ final class Transfer: @unchecked Sendable {
     }
 
     /// False when the sink ended the body, or the body is longer than ``maximumBytes``.
-    private var takesMore: Bool { if case .refused = body { false } else { received <= Self.maximumBytes } }
+    var takesMore: Bool { if case .refused = body { false } else { received <= Self.maximumBytes } }
 
     /// libcurl calls this with each header line. It counts lines of interim responses as well.
     private static let onHeader: curl_write_callback = { _, size, count, context in

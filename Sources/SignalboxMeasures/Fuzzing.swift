@@ -19,7 +19,7 @@ extension Stages {
 /// The parsers and buffers that are reused from input to input.
 private struct Fuzzing {
     private let payloads = Normalizer.makeParser()
-    private let events = ParserPool.forEvents()
+    private let events = ParserPool.events
     private let normalizer = Normalizer(
         chain: VendorChain(), gateway: "fuzz", tokens: TokenHash(key: [UInt8](repeating: 7, count: 32)))
     private let receivedAt = Date(timeIntervalSince1970: 1_795_210_140.123)

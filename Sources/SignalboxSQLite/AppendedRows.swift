@@ -7,8 +7,10 @@ import SignalboxStore
 /// before they are in the tables: no other connection appends while the transaction lasts. Rows reach the tables with
 /// ``flush(in:)``. The events are written before the deliveries that refer to them.
 struct AppendedRows {
+    /// Rows that are not written yet, except events with a lasting id.
     private var events = BulkInsert<NewEvent>()
     private var deliveries = BulkInsert<NewDelivery>()
+    /// Prepared for the first event with a lasting id.
     private var lasting: RowStatement?
     /// The last numbers assigned; nil for none.
     private(set) var lastEvent: Int64?
@@ -54,11 +56,13 @@ struct AppendedRows {
 struct NewEvent: NewRow {
     /// The primary key, assigned by ``AppendedRows``.
     let sequence: Int64
+    /// The event and its payload, if a destination wants it.
     let routed: RoutedEvent
 
     static let insertion = Insertion(
         into: "events", ["seq", "id", "source", "subject", "accepted_at", "body", "payload"])
 
+    /// In the order of ``insertion``.
     func bind(_ row: inout RowStatement.Arguments) {
         let event = routed.event
         row.bind(sequence)
@@ -80,8 +84,11 @@ struct NewEvent: NewRow {
 
 /// A row of `deliveries`, in its initial state `waiting`.
 struct NewDelivery: NewRow {
+    /// The primary key, assigned by ``AppendedRows``.
     let id: Int64
+    /// The primary key of its event, in the same transaction.
     let event: Int64
+    /// Its destination and its times.
     let order: DeliveryOrder
     /// The earliest time of the first attempt.
     let due: Date
@@ -94,6 +101,7 @@ struct NewDelivery: NewRow {
         into: "deliveries",
         ["id", "event", "destination", "due", "not_before", "not_after", "order_key", "begun", "variant"])
 
+    /// In the order of ``insertion``.
     func bind(_ row: inout RowStatement.Arguments) {
         row.bind(id)
         row.bind(event)

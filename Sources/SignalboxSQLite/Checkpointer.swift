@@ -63,6 +63,7 @@ final class Checkpointer: Sendable {
     private let state = Mutex(State())
     // A queue and not a task: SQLite's calls block, which Swift's pool of threads must not.
     private let queue = DispatchQueue(label: "signalbox.checkpoints")
+    /// Opened by the first checkpoint on the queue.
     private let connection: Mutex<DatabaseQueue?> = Mutex(nil)
     private let path: String
 

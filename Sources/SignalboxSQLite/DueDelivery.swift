@@ -6,22 +6,26 @@ import SignalboxStore
 /// A due delivery with its event: everything that a lease needs, read before anything is written. Reads before it
 /// writes, so damage is found before the attempt is recorded.
 struct DueDelivery {
+    /// The primary key in `deliveries`.
     let id: Int64
     /// Attempts that have ended.
     let attempts: Int
     /// Attempts that were begun, finished or not.
     let begun: Int
+    /// Nil for a delivery that never expires.
     let notAfter: Date?
     /// Whether a route is yet to transform its event.
     let awaitsItsShape: Bool
     /// Attempts that do not count against the budget.
     private let forgiven: Int
     private let event: String
+    /// The destination of the search.
     private let destination: DestinationName
     /// The variant of the destination, or the stored event.
     private let body: [UInt8]
     /// The payload as received; nil unless a destination wants it.
     private let payload: [UInt8]?
+    /// Nil for a delivery without an order.
     private let orderKey: String?
 
     /// Throws ``DamagedValue`` when the delivery contradicts the index or cannot be read.

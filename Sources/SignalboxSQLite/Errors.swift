@@ -1,8 +1,9 @@
 import GRDB
 import SignalboxStore
 
+/// The words reach operators, and senders unless they name a path.
 extension StoreError {
-    /// Converts an error of SQLite or GRDB.
+    /// Converts an error of SQLite or GRDB. `path`: the file of the queue, for the message. Never returns a bare code.
     init(_ error: any Error, path: String) {
         switch error {
         case let error as DatabaseError: self.init(sqlite: error, path: path)
@@ -32,7 +33,9 @@ extension StoreError {
     }
 }
 
+/// Decides whether the writes of a failed group are tried alone.
 extension CommitFailure {
+    /// Errors of the disk, of locks and of the file as a whole fail every write of the group alike.
     init(_ error: any Error, path: String) {
         let mayBeOfOneWrite: Bool
         switch (error as? DatabaseError)?.resultCode {

@@ -3,7 +3,7 @@ import Synchronization
 
 /// Remembers which categories were recorded within the hour, so that events with them cost no read and no write. A
 /// class because the writer fills it and the removal of categories empties it. Holds up to 4096 identifiers. A full
-/// set is emptied, which costs one more write per category and no correctness.
+/// set is emptied; each category is then written once more.
 final class KnownCategories: Sendable {
     private let hours = Mutex<[String: Int]>([:])
     private static let limit = 4096

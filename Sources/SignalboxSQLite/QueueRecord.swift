@@ -84,6 +84,7 @@ final class QueueRecordKeeper: Sendable {
 /// another row to a client that still holds it. The table `identity` keeps the largest removed number, because
 /// `max(seq)` alone would fall after a removal.
 enum StoredNumbers {
+    /// Each queue has exactly one identity.
     static let missing = DamagedValue("the table identity has no row")
 
     /// 0 for a queue that never held an event.
@@ -96,6 +97,7 @@ enum StoredNumbers {
         try last("SELECT max(coalesce((SELECT max(id) FROM deliveries), 0), last_delivery) FROM identity", in: db)
     }
 
+    /// Reads one row; the maxima come from the primary keys.
     private static func last(_ sql: String, in db: Database) throws -> Int64 {
         guard let last = try db.number(sql) else { throw missing }
         return last

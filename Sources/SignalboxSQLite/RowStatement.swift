@@ -10,7 +10,9 @@ import SignalboxNotification
 struct RowStatement {
     // Kept because it owns the handle.
     private let statement: Statement
+    /// Of the statement, for errors and counts.
     private let connection: OpaquePointer?
+    /// Used again by each run.
     private let space: ArgumentSpace
 
     /// Takes the statement from the connection's cache. Throws for SQL that does not compile. `sharing`: a statement
@@ -50,6 +52,7 @@ struct RowStatement {
     /// Rows that the last run inserted, changed or removed.
     var changes: Int { Int(sqlite3_changes(connection)) }
 
+    /// The last error of the connection, with SQLite's message.
     private func failure() -> DatabaseError {
         DatabaseError(
             resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
@@ -81,6 +84,7 @@ struct RowStatement {
 
         private mutating func null() { check(sqlite3_bind_null(handle, count + 1)) }
 
+        /// Binds an INTEGER.
         mutating func bind(_ value: Int64?) {
             guard let value else { return null() }
             check(sqlite3_bind_int64(handle, count + 1, value))
@@ -88,6 +92,7 @@ struct RowStatement {
 
         mutating func bind(_ value: Int?) { bind(value.map(Int64.init)) }
 
+        /// Binds a TEXT in UTF-8.
         mutating func bind(_ value: String?) {
             guard var value else { return null() }
             value.withUTF8 { text in
@@ -121,6 +126,7 @@ struct RowStatement {
                     UInt8(SQLITE_UTF8)))
         }
 
+        /// The address, and the lifetime to tell SQLite: the run's memory, or a copy of SQLite's own.
         private mutating func copy(_ bytes: UnsafeRawBufferPointer) -> (UnsafeRawPointer?, sqlite3_destructor_type?) {
             guard let room = room(for: bytes.count) else { return (bytes.baseAddress, Self.copied) }
             room.copyMemory(from: bytes)

@@ -3,7 +3,9 @@ import GRDB
 import SignalboxNotification
 package import SignalboxStore
 
+/// The audit reads the whole file in one snapshot. It writes nothing, so it may run next to a gateway.
 extension SQLiteQueue {
+    /// Damaged content becomes a line of the audit. Throws only when the file cannot be read at all.
     package func audit() async throws(StoreError) -> Audit {
         // Read before the file, because a running gateway keeps accepting events.
         let record = QueueRecord(in: file.directory)
@@ -35,7 +37,9 @@ extension SQLiteQueue {
     /// Collects content that cannot be read. Continues with the rest of the file, so that one audit names every
     /// damaged part.
     private struct DamageNotes {
+        /// The file of the queue, for errors.
         let path: String
+        /// One sentence for each damaged subject, in the order of the audit.
         private(set) var lines: [String] = []
 
         /// Returns `empty` for damaged content. Rethrows other errors.
@@ -65,6 +69,7 @@ extension SQLiteQueue {
     /// Rows that SQLite accepts, but with values that the gateway never writes. Reads all events and deliveries, and
     /// reports a count and the first reason for each table.
     private static func unreadable(in db: Database) throws -> [String] {
+        /// Continues after each unreadable row.
         func find(_ table: String, _ columns: String, _ read: (StoredRow) throws -> Void) throws -> [String] {
             var (count, first) = (0, String?.none)
             let rows = try StoredRow.fetchCursor(db, sql: "SELECT \(columns) FROM \(table)")

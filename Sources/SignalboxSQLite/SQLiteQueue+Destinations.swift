@@ -5,6 +5,7 @@ package import SignalboxStore
 
 /// Destinations that accept nothing for now.
 extension SQLiteQueue {
+    /// Only destinations that are not active. A paused one is reported as paused, also while it backs off.
     package func statuses() async throws(StoreError) -> [DestinationName: DestinationStatus] {
         let now = now
         return try await file.read { db in
@@ -13,6 +14,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// The lanes follow after the commit. A resumed destination loses its withheld permission too.
     package func set(_ state: DestinationState?, of destination: DestinationName) async throws(StoreError) {
         try await write { db, now in
             if let state { return try db.set(state, reason: nil, since: now, of: destination) }
@@ -24,12 +26,16 @@ extension SQLiteQueue {
         file.lanes.activate(destination)
     }
 
+    /// Answered from memory; never reads the file.
     package func isActive(_ destination: DestinationName) -> Bool { file.lanes.isActive(destination) }
 
     // MARK: Permissions
 
+    /// Answered from memory; never reads the file.
     package func isWithheld(by destination: DestinationName) -> Bool { file.lanes.isWithheld(by: destination) }
 
+    /// The lane stops before the write, so a failed write does not let deliveries pass. Keeps the time of the first
+    /// refusal.
     package func withhold(_ reason: String, by destination: DestinationName) async throws(StoreError) {
         file.lanes.withhold(by: destination)
         try await write { db, now in
@@ -41,6 +47,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// The lane continues after the write.
     package func permit(by destination: DestinationName) async throws(StoreError) {
         try await write { db, _ in try db.run("DELETE FROM withheld WHERE destination = ?", [destination.name]) }
         file.lanes.permit(by: destination)
@@ -48,6 +55,7 @@ extension SQLiteQueue {
 
     // MARK: Backoffs
 
+    /// Nil removes the backoff. A backoff of the same kind keeps the time at which it began.
     package func record(_ backoff: DestinationBackoff?, of destination: DestinationName) async throws(StoreError) {
         try await write { db, _ in
             guard let backoff else {
@@ -67,6 +75,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// Called at the start, when no lane is backing off. Writes only if there are some.
     package func forgetBackoffs() async throws(StoreError) {
         guard !(try await file.read { try $0.backoffs() }).isEmpty else { return }
         try await write { db, _ in try db.run("DELETE FROM backoffs") }

@@ -5,6 +5,7 @@ package import SignalboxStore
 
 /// The queue as operators see it.
 extension SQLiteQueue {
+    /// The newest first. A filter by state or destination may read more rows than it returns.
     package func deliveries(_ filter: DeliveryFilter, limit: Int) async throws(StoreError) -> [DeliveryRecord] {
         let (condition, arguments) = filter.sql
         return try await file.read { db in
@@ -23,6 +24,8 @@ extension SQLiteQueue {
         }
     }
 
+    /// The last attempt is stored with its delivery, the earlier ones in a table of their own. Empty for an unknown
+    /// delivery.
     package func attempts(of delivery: Int64) async throws(StoreError) -> [AttemptRecord] {
         try await file.read { db in
             try db.rows(
@@ -34,6 +37,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// Waiting deliveries whose scheduled time has not come. Reads all waiting deliveries.
     package func scheduledCount() async throws(StoreError) -> Int {
         let now = now.milliseconds
         return try await file.read { db in
@@ -41,7 +45,8 @@ extension SQLiteQueue {
         }
     }
 
-    /// Reads indexes and the ledger.
+    /// Reads indexes and the ledger. Dead and waiting deliveries are counted row by row in their indexes. `oldestDue`
+    /// is nil unless a delivery is overdue.
     package func gauges() async throws(StoreError) -> [DestinationName: DestinationGauges] {
         let now = now.milliseconds
         return try await file.read { db in
@@ -66,18 +71,22 @@ extension SQLiteQueue {
         }
     }
 
+    /// Reads every delivery.
     package func counts() async throws(StoreError) -> [DestinationName: [DeliveryRecord.State: Int]] {
         try await file.read { try $0.deliveryCounts() }
     }
 
+    /// Counts rows, so it reads a whole index.
     package func eventCount() async throws(StoreError) -> Int {
         try await file.read { try $0.count("SELECT count(*) FROM events") }
     }
 
+    /// The event as it is stored; nil for an unknown id, and after its removal.
     package func body(ofEvent id: String) async throws(StoreError) -> [UInt8]? {
         try await file.read { try $0.row("SELECT body FROM events WHERE id = ?", [id])?.bytes(0) }
     }
 
+    /// Variants that differ in more than their media are included. Nil for an unknown id.
     package func event(_ id: String) async throws(StoreError) -> StoredEvent? {
         try await file.read { db in
             guard let row = try db.row("SELECT seq, source, subject, body, payload FROM events WHERE id = ?", [id])
@@ -90,6 +99,8 @@ extension SQLiteQueue {
         }
     }
 
+    /// One statement, so all matching deliveries or none. Scheduled times still hold, and deliveries that wait for
+    /// files stay as they are.
     package func retry(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         let count = try await write { db, now in
@@ -105,6 +116,7 @@ extension SQLiteQueue {
         return count
     }
 
+    /// Copies as much of the write-ahead log as readers permit, and does not wait for them.
     package func checkpoint() async throws(StoreError) {
         do {
             _ = try await file.pool.writeWithoutTransaction { try $0.checkpoint(.passive) }
@@ -115,6 +127,7 @@ extension SQLiteQueue {
 
     // MARK: Categories
 
+    /// Only the `limit` most recently seen are listed, in the order of their identifiers.
     package func categories(
         limit: Int, after identifier: String?, upTo count: Int
     ) async throws(StoreError) -> [CategoryRecord] {
@@ -129,6 +142,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// Nil for an identifier that no payload defined.
     package func category(_ identifier: String) async throws(StoreError) -> CategoryRecord? {
         try await file.read { db in
             try db.row("SELECT definition FROM categories WHERE identifier = ?", [identifier])
@@ -176,7 +190,8 @@ extension DeliveryFilter {
 }
 
 extension DeliveryRecord {
-    /// Reads the columns that ``SQLiteQueue/deliveries(_:limit:)`` selects.
+    /// Reads the columns that ``SQLiteQueue/deliveries(_:limit:)`` selects. Throws ``DamagedValue`` for values that the
+    /// gateway never writes.
     fileprivate init(_ row: StoredRow) throws {
         self.init(
             id: try row.number(0), event: try row.eventID(1), subject: try row.text(2),

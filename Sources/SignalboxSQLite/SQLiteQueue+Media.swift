@@ -9,6 +9,8 @@ extension SQLiteQueue {
     /// Downloads that become due in one step after a failure.
     private static let step = 1000
 
+    /// Called once, at the start. Held deliveries whose wait ended while the gateway was stopped get time for their
+    /// release.
     package func openMedia(wake: @escaping @Sendable () -> Void) async throws(StoreError) {
         try await write { db, now in
             let grace = now.milliseconds + Waits.releaseGrace
@@ -23,6 +25,8 @@ extension SQLiteQueue {
         wake()
     }
 
+    /// Returns at most `limit` downloads, at most `perHost` of each host with those in `busy`. Makes no reservation:
+    /// the caller excludes what it has begun.
     package func dueMedia(
         upTo limit: Int, perHost: Int, busy: [String: Int], excluding: Set<Int64>
     ) async throws(StoreError) -> [MediaJob] {
@@ -51,19 +55,25 @@ extension SQLiteQueue {
         }
     }
 
+    /// When the next failed download is requested again; nil when none waits.
     package func nextMediaDue() async throws(StoreError) -> Date? {
         try await file.read { try $0.number("SELECT min(due) FROM media WHERE state = 'resting'") }
             .map { Date(milliseconds: $0) }
     }
 
+    /// Durable when it returns. Has no effect for a URL that was forgotten meanwhile.
     package func settle(media settlement: MediaSettlement) async throws(StoreError) {
         try await commit(.settleMedia(settlement))
     }
 
+    /// All releases in one transaction, durable when it returns. Released deliveries are due at once, unless they are
+    /// scheduled.
     package func release(_ releases: [MediaRelease]) async throws(StoreError) {
         if !releases.isEmpty { try await commit(.release(releases)) }
     }
 
+    /// Ready ones first, then those whose wait is over. Removes waits of ended deliveries on the way. Throws for damage
+    /// only if it blocks every other delivery.
     package func heldDeliveries(upTo limit: Int) async throws(StoreError) -> [HeldDelivery] {
         try await followClock()
         let now = now.milliseconds
@@ -94,6 +104,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// When the next wait ends; nil when no delivery is held.
     package func nextMediaUntil() async throws(StoreError) -> Date? {
         try await file.read { try $0.number("SELECT min(until) FROM media_waits") }.map { Date(milliseconds: $0) }
     }
@@ -102,6 +113,7 @@ extension SQLiteQueue {
 /// Finds due downloads host by host in an index, so that the waiting downloads of a busy host are not read. Hosts take
 /// turns: the search starts after the host that was served last and wraps around.
 struct MediaSearch {
+    /// The most downloads to find.
     let limit: Int
     /// The most concurrent downloads of one host.
     let perHost: Int
@@ -109,6 +121,7 @@ struct MediaSearch {
     let busy: [String: Int]
     /// Downloads in progress, by number.
     let excluding: Set<Int64>
+    /// Host by host, in the order of the search.
     private(set) var jobs: [MediaJob] = []
 
     /// Searches the hosts after one, in their order, up to another. Throws ``DamagedValue`` when the index of hosts
@@ -151,9 +164,11 @@ struct MediaSearch {
 /// Reads held deliveries, with the state of their files. Bounded by the number of deliveries and by the bytes of their
 /// bodies.
 struct HeldSearch: Sendable {
+    /// In milliseconds since 1970.
     let now: Int64
     /// Bytes that further bodies may have. The first body may have any size.
     private(set) var room = 16 * 1024 * 1024
+    /// In the order of the search.
     private(set) var held: [HeldDelivery] = []
     /// Deliveries that are no longer held.
     private(set) var ended: [Ended] = []
@@ -161,10 +176,12 @@ struct HeldSearch: Sendable {
     private(set) var last: (event: Int64, isOver: Bool, media: [String: MediaState])?
     /// Deliveries that cannot be read, and the reason of the first.
     private(set) var unreadable: [Int64] = []
+    /// Nil while every delivery could be read.
     private(set) var damage: StoreError?
 
     /// A wait without a delivery to release.
     struct Ended: Sendable, Equatable {
+        /// The primary key of its wait.
         let delivery: Int64
         let event: Int64
     }
@@ -241,7 +258,7 @@ struct HeldSearch: Sendable {
 
 extension MediaState {
     /// Reads a row of `HeldSearch.states`. A download that ended since the event waits for it counts, even if it was
-    /// requested again.
+    /// requested again. Pending unless the download has ended, or the wait is over and an older file is stored.
     fileprivate init(_ row: StoredRow, isOver: Bool) throws {
         let (state, isDone) = (try row.word(1, as: MediaURLRecord.State.self), try row.flag(2))
         let isWanted = state == .wanted || state == .resting

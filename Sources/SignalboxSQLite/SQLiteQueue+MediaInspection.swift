@@ -5,6 +5,7 @@ package import SignalboxStore
 
 /// Downloads and files as operators see them.
 extension SQLiteQueue {
+    /// Counts in one snapshot, from indexes. Failed downloads that wait for another attempt count as wanted.
     package func mediaGauges() async throws(StoreError) -> MediaGauges {
         try await file.read { db in
             func count(_ state: MediaURLRecord.State) throws -> Int {
@@ -21,6 +22,8 @@ extension SQLiteQueue {
         }
     }
 
+    /// The most recently used first, then by number; `after` is the last file of the page before. A file has at most
+    /// five of its URLs.
     package func mediaFiles(after: MediaFileRecord?, limit: Int) async throws(StoreError) -> [MediaFileRecord] {
         try await file.read { db in
             try db.rows(
@@ -38,6 +41,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// The newest first; `before` is the last number of the page before. An empty set of states matches no URL.
     package func mediaURLs(
         _ states: Set<MediaURLRecord.State>, before: Int64?, limit: Int
     ) async throws(StoreError) -> [MediaURLRecord] {

@@ -7,6 +7,8 @@ extension SQLiteQueue {
     /// Limits the files or URLs of one step, and the rows that refer to each of them.
     private static let step = 500
 
+    /// `gone` receives the digests of each step after its commit; the caller then removes the files. Returns the number
+    /// of forgotten files.
     package func removeMedia(
         beyond retention: MediaRetention, pause: () async -> Void, gone: ([String]) async -> Void
     ) async throws(StoreError) -> Int {
@@ -46,6 +48,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// One transaction. Events that still wait for a file request it again; other events keep a link without a file.
     package func forgetMedia(_ digests: [String]) async throws(StoreError) {
         try await write { db, _ in
             for digest in digests {
@@ -72,8 +75,10 @@ extension SQLiteQueue {
         }
     }
 
+    /// The size of all known files, also of those that are not on the disk.
     package func mediaBytes() async throws(StoreError) -> Int64 { try await file.read { try $0.mediaBytes() } }
 
+    /// One index lookup for each digest.
     package func knownFiles(of digests: [String]) async throws(StoreError) -> Set<String> {
         try await file.read { db in
             Set(try digests.filter { try db.flag("SELECT 1 FROM files WHERE sha256 = ?", [$0]) })
@@ -88,6 +93,7 @@ struct MediaRemoval: Sendable {
     let usedBefore: Int64
     /// Bytes beyond the limit.
     private(set) var surplus: Int64
+    /// The most files of the step, and the most references of each file.
     let step: Int
     /// SHA-256 digests of the files.
     private(set) var removed: [String] = []
@@ -96,13 +102,16 @@ struct MediaRemoval: Sendable {
 
     /// The last file that was read, by its use and its number.
     struct Position: Sendable {
+        /// In milliseconds since 1970.
         var usedAt = Int64.min
+        /// Decides between files of the same time.
         var id: Int64 = 0
     }
 
     private enum Finding {
         /// A waiting delivery links to the file, or may link to it after a download.
         case needed
+        /// The file is forgotten; the caller removes it from the disk.
         case removed
         /// The file has more references than one step removes.
         case named

@@ -8,6 +8,8 @@ extension SQLiteQueue {
     /// The most rows that one step removes. Small steps let other writes of the gateway run in between.
     private static let step = 500
 
+    /// Many small transactions, so a crash in between loses no consistency. Returns the number of removed events.
+    /// `pause` runs between the steps, without a lock.
     package func remove(beyond retention: Retention, pause: () async -> Void) async throws(StoreError) -> Int {
         let now = now
         var removed = 0
@@ -75,6 +77,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// Waiting deliveries without an attempt in progress, as ``purge(_:sparingWaiting:)`` would remove them.
     package func undeliveredCount(_ filter: DeliveryFilter) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         return try await file.read { db in
@@ -87,6 +90,7 @@ extension SQLiteQueue {
         }
     }
 
+    /// Deliveries with an attempt in progress or a lease in memory stay. Returns the number of removed deliveries.
     package func purge(_ filter: DeliveryFilter, sparingWaiting: Bool) async throws(StoreError) -> Int {
         let (condition, arguments) = filter.sql
         var purged = 0

@@ -55,7 +55,9 @@ package final class SQLiteQueue: Store {
     /// Monotonic time since the first use in this process, unaffected by changes of the wall clock.
     package static let sinceStart: @Sendable () -> Duration = { ContinuousClock.now - start }
 
+    /// The wall clock, which may be set back. Stored times are compared with it after the waits have followed it.
     package var now: Date { file.clock.now }
+    /// Shared with the API. Reading it never blocks on the disk.
     package var health: StoreHealth { file.health }
 
     /// Changes with each commit of another connection. Must run on the writer's connection, because the value is
@@ -64,6 +66,8 @@ package final class SQLiteQueue: Store {
 
     // MARK: Accepting events
 
+    /// Durable when it returns. Throws ``StoreError/undecided(after:)`` when the commit outlasts the deadline: the
+    /// events may still be stored.
     @discardableResult
     package func append(
         _ events: [RoutedEvent], of request: IdempotentRequest?
@@ -73,6 +77,7 @@ package final class SQLiteQueue: Store {
         return try await commits.write(.append(events, request), hasDeadline: true).appendResult
     }
 
+    /// Calls `done` once, from the writer's thread, after the commit. Callable from any thread; does not block.
     package func append(
         _ events: [RoutedEvent], whenDone done: @escaping @Sendable (Result<[Int: String], StoreError>) -> Void
     ) {
@@ -82,11 +87,13 @@ package final class SQLiteQueue: Store {
         }
     }
 
+    /// Returns after all writes that were submitted before. Called at the stop, after the last client.
     package func finish() async {
         // Writes end in their order, also when this one fails.
         _ = try? await commits.write(.giveBack([]))
     }
 
+    /// Makes one small durable write. Throws the fault of the queue if there is one.
     package func probe() async throws(StoreError) {
         if let fault = health.fault { throw fault }
         try checkDisk()
@@ -127,12 +134,14 @@ package final class SQLiteQueue: Store {
 
     // MARK: Lanes
 
+    /// Called once for each destination of a config. `wake` is called from any thread when there may be work.
     package func openLane(
         _ destination: DestinationName, isOrdered: Bool, wake: @escaping @Sendable () -> Void
     ) {
         file.lanes.open(destination, isOrdered: isOrdered, wake: wake)
     }
 
+    /// Returns leases that were not begun to the file. Attempts in progress may still be settled.
     package func closeLane(_ destination: DestinationName) async throws(StoreError) {
         var fresh = file.lanes.withHandOff { $0.withLane(destination) { $0.beginClosing() } ?? [] }
         // A commit in progress may still hand something over. None does after a later commit has ended.
@@ -143,6 +152,8 @@ package final class SQLiteQueue: Store {
         file.lanes.close(destination)
     }
 
+    /// Empty when no delivery is due or the destination is not active. The leases are durable: a crash counts them as
+    /// attempts.
     package func claim(from destination: DestinationName, upTo limit: Int) async throws(StoreError) -> [Lease] {
         guard limit > 0, file.lanes.isActive(destination) else { return [] }
         return try await file.lanes.claim(from: destination, upTo: limit) { () throws(StoreError) in
@@ -165,11 +176,13 @@ package final class SQLiteQueue: Store {
         }
     }
 
+    /// Durable when it returns. Returns `lost`, and records nothing, for a lease that is no longer held.
     @discardableResult
     package func settle(_ settlement: Settlement) async throws(StoreError) -> SettlementResult {
         try await commits.write(.settle(settlement)).settlementResult
     }
 
+    /// Called at the stop, so the next start does not count attempts that never began.
     package func giveBackFresh() async throws(StoreError) {
         let fresh = file.lanes.withHandOff { $0.takeFresh(of: $0.lanes.keys) }
         if !fresh.isEmpty { try await giveBack(fresh) }
@@ -190,6 +203,7 @@ package final class SQLiteQueue: Store {
         }
     }
 
+    /// Adopts changes of other processes, follows the clock, wakes due lanes and expires deliveries, in this order.
     package func tick() async throws(StoreError) {
         let version: Int64?
         do {
@@ -225,6 +239,7 @@ package final class SQLiteQueue: Store {
         if file.clock.read().jump != nil { try await commit(.giveBack([])) }
     }
 
+    /// Cheap: lanes without work go back to sleep.
     package func wakeAll() { file.lanes.wakeAll(at: now) }
 
     /// Ends waiting deliveries that have expired, also those that wait for a retry. Ends at most 1000 per tick, the
@@ -246,17 +261,20 @@ package final class SQLiteQueue: Store {
         if !free.isEmpty { try await commit(.expire(free)) }
     }
 
+    /// The number of the read in progress; nil when none is. A number that stays the same shows a read that hangs.
     package func readingNumber(of destination: DestinationName) -> Int? {
         file.lanes.readingNumber(of: destination)
     }
 }
 
 extension SQLiteWrite.Output {
+    /// Traps for another kind of write.
     fileprivate var appendResult: AppendResult {
         guard case .appended(let result) = self else { preconditionFailure("The write is not an append.") }
         return result
     }
 
+    /// Traps for another kind of write.
     fileprivate var settlementResult: SettlementResult {
         guard case .settled(let result) = self else { preconditionFailure("The write is not a settlement.") }
         return result

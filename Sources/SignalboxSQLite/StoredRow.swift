@@ -19,6 +19,7 @@ struct StoredRow: FetchableRecord {
     /// A number within ``numbers``.
     func number(_ column: Int) throws -> Int64 { try required(column, optionalNumber(column), "a number") }
 
+    /// Nil for NULL. Rejects REAL values, also whole ones.
     func optionalNumber(_ column: Int) throws -> Int64? {
         switch try storage(column) {
         case .null: return nil
@@ -30,6 +31,7 @@ struct StoredRow: FetchableRecord {
     /// A non-negative number.
     func count(_ column: Int) throws -> Int { try required(column, optionalCount(column), "a count") }
 
+    /// Nil for NULL.
     func optionalCount(_ column: Int) throws -> Int? {
         guard let number = try optionalNumber(column) else { return nil }
         guard number >= 0 else { throw damage(column, "a count") }
@@ -49,6 +51,7 @@ struct StoredRow: FetchableRecord {
     /// A time in milliseconds since 1970.
     func date(_ column: Int) throws -> Date { Date(milliseconds: try number(column)) }
 
+    /// Nil for NULL.
     func optionalDate(_ column: Int) throws -> Date? {
         try optionalNumber(column).map { Date(milliseconds: $0) }
     }
@@ -58,6 +61,7 @@ struct StoredRow: FetchableRecord {
     /// A string; the length is not limited here.
     func text(_ column: Int) throws -> String { try required(column, optionalText(column), "a text") }
 
+    /// Nil for NULL. Rejects BLOB values.
     func optionalText(_ column: Int) throws -> String? {
         switch try storage(column) {
         case .null: return nil
@@ -75,6 +79,7 @@ struct StoredRow: FetchableRecord {
     /// A BLOB, or the UTF-8 bytes of a TEXT value.
     func bytes(_ column: Int) throws -> [UInt8] { try required(column, optionalBytes(column), "bytes") }
 
+    /// Nil for NULL; empty for an empty value.
     func optionalBytes(_ column: Int) throws -> [UInt8]? {
         switch try storage(column) {
         case .null: return nil
@@ -102,6 +107,7 @@ struct StoredRow: FetchableRecord {
         try row.decode(DatabaseValue.self, atIndex: column).storage
     }
 
+    /// `expected`: the type in words, with its article.
     private func required<Value>(_ column: Int, _ value: Value?, _ expected: String) throws -> Value {
         guard let value else { throw damage(column, expected) }
         return value
@@ -116,6 +122,7 @@ struct StoredRow: FetchableRecord {
 /// A value in the file that the gateway never writes. The reason does not repeat the value.
 /// ``StoreError/init(_:path:)`` converts it to ``StoreError/damaged(path:reason:)``.
 struct DamagedValue: Error {
+    /// A clause without a full stop.
     let reason: String
 
     init(_ reason: String) { self.reason = reason }

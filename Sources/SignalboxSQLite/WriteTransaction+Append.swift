@@ -3,6 +3,7 @@ import GRDB
 import SignalboxNotification
 import SignalboxStore
 
+/// Appends. All rows of a request are in one transaction, so a request is stored as a whole or not at all.
 extension WriteTransaction {
     /// Stores the events of a request with their deliveries. Returns the positions of duplicates, with the id of the
     /// earlier event. A request that repeats an earlier one stores no event: it returns the stored answer, or
@@ -46,8 +47,9 @@ extension WriteTransaction {
     }
 
     /// `position`: the index of the delivery in the event. `isReady`: whether all files of the event are settled; nil
-    /// when it has none. Leases the delivery in memory when it is due, its destination is active and its lane has
-    /// room. Otherwise the delivery waits in the file, and its lane is woken to read it.
+    /// when it has none. Leases the delivery in memory when it is due, its destination is active and its lane has room.
+    /// Otherwise the delivery waits in the file, and its lane is woken to read it. Throws only errors of the database:
+    /// input was checked before.
     private mutating func insert(
         _ position: Int, of routed: RoutedEvent, _ sequence: Int64, variants: [Int64], isReady: Bool?
     ) throws {
@@ -88,7 +90,7 @@ extension WriteTransaction {
         }
     }
 
-    /// Returns the row of the variant.
+    /// Returns the row of the variant. Equal variants of one event are made once by the caller.
     private func insert(variant: [UInt8], of event: Int64) throws -> Int64 {
         try RowStatement(db, sql: "INSERT INTO variants (event, body) VALUES (?, ?)").run { row in
             row.bind(event)

@@ -94,7 +94,8 @@ extension WriteTransaction {
         return .recorded
     }
 
-    /// Records an attempt that was made; false when the lease is not current.
+    /// Records an attempt that was made; false when the lease is not current. Moves the former attempt to `attempts`
+    /// first. The prepared statement serves all settlements of the transaction.
     private mutating func record(
         _ settlement: Settlement, _ state: DeliveryRecord.State, due: Date? = nil, status: Int?, reason: String? = nil
     ) throws -> Bool {

@@ -5,6 +5,7 @@ import SignalboxStore
 
 /// A URL that was looked up. Valid within one transaction, until a download is settled.
 struct KnownURL {
+    /// The primary key in `media`.
     let id: Int64
     /// Whether its file, or its failure, counts without another download.
     let isSettled: Bool
@@ -167,6 +168,7 @@ extension WriteTransaction {
         return true
     }
 
+    /// `columns`: assignments with placeholders for `arguments`. Constant text, never input.
     private func set(_ columns: String, of job: Int64, _ arguments: StatementArguments) throws {
         try db.run("UPDATE media SET \(columns) WHERE id = ?", arguments + [job])
     }

@@ -31,6 +31,7 @@ enum SQLiteWrite: Sendable {
 
     /// A delivery that had expired when it was found.
     struct Overdue: Sendable {
+        /// The primary key in `deliveries`.
         let delivery: Int64
         let destination: DestinationName
     }
@@ -38,8 +39,11 @@ enum SQLiteWrite: Sendable {
     /// The result that matches the kind of the write; `done` for writes without a result.
     enum Output: Sendable {
         case done
+        /// Of ``SQLiteWrite/append(_:_:)``.
         case appended(AppendResult)
+        /// Of ``SQLiteWrite/settle(_:)``.
         case settled(SettlementResult)
+        /// Of ``SQLiteWrite/claim(_:upTo:of:)``; empty when no delivery was due.
         case claimed([Lease])
         /// The result of a decision, as its step made it.
         case decided(any Sendable)
@@ -82,11 +86,15 @@ extension SQLiteFile {
 /// One transaction of the writer. The leases that it sees do not change until it has ended, because only the writer
 /// begins and ends leases. Lives for one group on the writer's thread. ``finish()`` must be called before the commit.
 struct WriteTransaction {
+    /// Its lanes, categories and health outlive the transaction.
     let file: SQLiteFile
+    /// The writer's connection, within the transaction.
     let db: Database
     /// The time of all writes of the group.
     let now: Date
+    /// Appends that are not in the tables yet.
     var rows = AppendedRows()
+    /// Applied by the caller after the commit.
     var effects = Effects()
     /// The statement that records attempts, looked up once.
     var update: RowStatement?

@@ -14,11 +14,13 @@ package struct GatewayServer: Service {
     /// `gateway-busy`.
     private static let bodyBudget = 256 * 1024 * 1024
 
+    /// Outlives reloads, as the budget and the readiness do.
     private let alarm: QueueAlarm
     private let budget = BodyBudget(bytes: Self.bodyBudget)
     private let readiness: Readiness
     private let http: HTTPService
     private let address: ListenAddress
+    /// Read by each request, written by a reload.
     private let active: Replaceable<ActiveAPI>
 
     /// `probe`: why the queue cannot accept events; nil when it can. `onListening`: called once with the address
@@ -62,9 +64,12 @@ package struct GatewayServer: Service {
 /// The handlers of the active config. Replaced as a whole, so no request sees parts of two configs.
 private final class ActiveAPI: Sendable {
     // A class because every request asks for it, and a copy of all that it holds costs more than some responses.
+    /// Answers every request that the direct responder leaves.
     let router: RouterResponder<GatewayRequestContext>
+    /// Serves direct requests, and those of the router.
     let notifications: NotificationsAPI
 
+    /// Builds the whole router; the former one answers requests meanwhile.
     init(_ surface: GatewaySurface, alarm: QueueAlarm, budget: BodyBudget, readiness: Readiness) {
         notifications = NotificationsAPI(
             intake: surface.intake, sources: surface.sources, alarm: alarm, budget: budget)

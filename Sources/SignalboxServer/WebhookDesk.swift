@@ -11,16 +11,21 @@ package final class WebhookDesk: Sendable {
     package enum Form: Sendable { case none, lines, json }
 
     private struct Counts {
+        /// All webhooks, repeats included.
         var received = 0
+        /// Values of `webhook-id`.
         var distinct: Set<String> = []
+        /// Webhooks with an invalid signature or a body that cannot be decompressed.
         var unverified = 0
     }
 
     private let counts = Mutex(Counts())
+    /// Nil: signatures are not verified.
     private let keys: WebhookKeys?
     private let status: Int
     private let form: Form
     private let color: Bool
+    /// Called outside of the lock, so lines of concurrent webhooks may change places.
     private let print: @Sendable (String) -> Void
     /// Maximum size of a decompressed body.
     private static let bodyLimit = 64 * 1024 * 1024

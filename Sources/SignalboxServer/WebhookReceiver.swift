@@ -30,6 +30,7 @@ package struct WebhookReceiver: Service {
     private let receive: @Sendable (Message) async -> Int
     private let http: HTTPService
     private let budget = BodyBudget(bytes: 16 * Self.bodyLimit)
+    /// Bytes of one body, compressed or not. Sixteen such bodies may be in memory.
     private static let bodyLimit = 16 * 1024 * 1024
 
     /// `receive` returns the status to answer with. Accepts bodies of at most 16 MiB. `onListening` is called once.
@@ -62,6 +63,7 @@ package struct WebhookReceiver: Service {
         return Response(status: .ok, headers: headers)
     }
 
+    /// Throws problems of the body. Waits for `receive`, which may delay the reply.
     private func answer(_ request: Request, from peer: PeerAddress) async throws -> Response {
         var reservation = BodyReservation(in: budget, for: BodyHolder(source: nil, peer: peer))
         let body = try await request.wholeBody(upTo: Self.bodyLimit, reserving: &reservation, takesEncoded: true)

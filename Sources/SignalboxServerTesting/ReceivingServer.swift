@@ -2,7 +2,7 @@ import Logging
 import ServiceLifecycle
 package import SignalboxServer
 
-/// A real webhook endpoint on loopback for one test, which awaits requests and chooses the responses.
+/// A real webhook endpoint on loopback. The test awaits requests and chooses the responses.
 package final class ReceivingServer: Sendable {
     // A class because the server's connections and the test share it.
     private let messages: AsyncStream<WebhookReceiver.Message>

@@ -31,10 +31,13 @@ package final class CommitGroup<Write: Sendable, Output: Sendable>: Sendable {
     private let state = Mutex(State())
     // A queue and not a task: SQLite's calls block, which Swift's pool of threads must not.
     private let queue = DispatchQueue(label: "signalbox.commits")
+    /// The most writes of one group.
     private let limit: Int
+    /// How long a write with a deadline waits for its commit.
     private let patience: Duration
     private let delayed: DelayedCall
     private let now: @Sendable () -> ContinuousClock.Instant
+    /// Performs a group in one transaction; called on one thread at a time.
     private let commit: @Sendable ([Write]) throws(CommitFailure) -> [Output]
 
     /// `commit` performs all given writes in one transaction, or none of them, and returns the result of each.

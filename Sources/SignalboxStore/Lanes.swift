@@ -10,6 +10,7 @@ package final class Lanes: Sendable {
         /// Paused and disabled destinations.
         var inactive: Set<DestinationName> = []
         var withheld: Set<DestinationName> = []
+        /// One for each open lane; called outside of the lock.
         var wakers: [DestinationName: @Sendable () -> Void] = [:]
         var downloads: (@Sendable () -> Void)?
     }

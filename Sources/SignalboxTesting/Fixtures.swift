@@ -34,7 +34,8 @@ package struct Fixture: Sendable, CustomStringConvertible {
         try FileManager.default.contentsOfDirectory(atPath: url(of: root, in: bundle).path).sorted()
     }
 
-    private static func url(of root: String, in bundle: Bundle) throws -> URL {
+    /// A folder of a test bundle. Throws if there is none.
+    static func url(of root: String, in bundle: Bundle) throws -> URL {
         guard let url = bundle.url(forResource: root, withExtension: nil) else {
             throw CocoaError(.fileNoSuchFile)
         }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A directory of its own for one test, gone when the test is.
+/// Runs `body` with the path of a new directory, and removes the directory afterwards.
 package func withTemporaryDirectory<R>(_ body: (_ path: String) async throws -> R) async throws -> R {
     let path = NSTemporaryDirectory() + "signalbox-test-" + UUID().uuidString
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

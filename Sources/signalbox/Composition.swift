@@ -66,10 +66,11 @@ extension GatewayOptions {
 
 extension InboxSender {
     /// Shows events on standard output, and never waits for it. Used by the inbox of `serve` and `replay`.
+    /// `Terminal.finish()` writes the rest before the command ends.
     static var terminal: InboxSender { InboxSender(color: StandardOutput.hasColor) { Terminal.show($0) } }
 }
 
 extension Diagnostics {
-    /// Redraws its progress line on a terminal only.
+    /// Redraws its progress line on a terminal only. Each text is written as a whole.
     static let standardError = Diagnostics(canRedraw: StandardError.canRedraw) { StandardError.write($0) }
 }

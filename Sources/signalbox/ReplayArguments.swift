@@ -8,6 +8,7 @@ import SignalboxRouting
 
 /// Positions of payload, time and token in recordings of other tools. Shared by `normalize` and `replay`.
 struct EnvelopeOptions: ParsableArguments {
+    /// Nil: the recorded text is the payload.
     @Option(
         help: ArgumentHelp(
             "Position of the payload in each recorded text, such as /payload: an object, or a string that holds one.",
@@ -15,6 +16,7 @@ struct EnvelopeOptions: ParsableArguments {
         transform: { try JSONPointer(argument: $0) })
     var payloadAt: JSONPointer?
 
+    /// Selections by time and `--speed` need it.
     @Option(
         help: ArgumentHelp(
             "Position of the time it was sent: RFC 3339, or seconds or milliseconds since 1970. The event's own time is still when it is accepted.",
@@ -22,6 +24,7 @@ struct EnvelopeOptions: ParsableArguments {
         transform: { try JSONPointer(argument: $0) })
     var timeAt: JSONPointer?
 
+    /// Events contain a hash of the token only.
     @Option(
         help: ArgumentHelp("Position of the device token that it was sent to.", valueName: "pointer"),
         transform: { try JSONPointer(argument: $0) })
@@ -44,26 +47,32 @@ extension JSONPointer {
 /// Selects payloads of a recording. All given conditions must hold. ``validate()`` rejects invalid ones before any
 /// file is opened.
 struct SelectionOptions: ParsableArguments {
+    /// Any of them. Empty: all vendors.
     @Option(help: ArgumentHelp("Only payloads of this vendor; may be repeated.", valueName: "name"))
     var vendor: [String] = []
 
+    /// Tested on the event, after normalisation.
     @Option(
         help: ArgumentHelp(
             "Only events that match this pattern, written as in a route: '{\"data\": {\"kind\": [\"alert\"]}}'.",
             valueName: "pattern"))
     var filter: String?
 
+    /// Inclusive. An age is relative to the start of the run.
     @Option(
         help: ArgumentHelp(
             "Only payloads recorded since this time (RFC 3339) or age (24h).", valueName: "time"))
     var since: String?
 
+    /// Exclusive.
     @Option(help: ArgumentHelp("Only payloads recorded before this time or age.", valueName: "time"))
     var until: String?
 
+    /// Counts events that the other conditions select. Nil: no limit.
     @Option(help: ArgumentHelp("Maximum number of events.", valueName: "count"))
     var limit: Int?
 
+    /// Vendors are checked later, because the config may add some.
     func validate() throws {
         do throws(ReplayError) {
             _ = try request.selection(now: Date())
@@ -85,8 +94,9 @@ struct SelectionOptions: ParsableArguments {
 }
 
 /// The running gateway that receives the payloads. Without `--to`, `replay` delivers through the queue of the data
-/// directory.
+/// directory. Requests run concurrently, so the gateway may accept payloads in another order.
 struct UploadOptions: ParsableArguments {
+    /// An http or https address. The egress policy does not apply to it.
     @Option(
         help: ArgumentHelp(
             "Send the payloads to the running gateway at this address, such as https://push.example.com.",
@@ -103,12 +113,15 @@ struct UploadOptions: ParsableArguments {
             }
             return reference
         })
+    /// Sent as a bearer token, to `--to` only.
     var token: SecretReference?
 
+    /// From 1 to 256.
     @Option(
         help: ArgumentHelp("With --to: maximum number of concurrent requests (default: 8).", valueName: "count"))
     var connections: Int?
 
+    /// Rejects options that need `--to`, and addresses with credentials, without repeating them.
     func validate() throws {
         if let connections, !(1...256).contains(connections) {
             throw ValidationError("Invalid --connections \(connections): use 1 to 256.")
@@ -127,7 +140,8 @@ struct UploadOptions: ParsableArguments {
         }
     }
 
-    /// Nil without `--token`. Writes the reason on standard error when the secret cannot be read.
+    /// Nil without `--token`. Writes the reason on standard error when the secret cannot be read. A file is read at
+    /// each call.
     func resolvedToken() throws(ExitCode) -> String? {
         do throws(UnresolvedSecret) {
             return try token?.resolve(environment: ProcessInfo.processInfo.environment)

@@ -3,15 +3,18 @@ import Configuration
 import Foundation
 import Logging
 import SignalboxNotification
+import SignalboxServer
 
 /// Settings of several commands: flag, else environment, else config file, else default. The environment is read at
 /// each use. ``validate()`` rejects an invalid log level of the environment.
 struct GatewayOptions: ParsableArguments {
+    /// Nil: the environment, then the default. Relative to the working directory.
     @Option(
         name: .shortAndLong, help: "The config file (SIGNALBOX_CONFIG; default: routes.json).",
         completion: .file(extensions: ["json"]))
     var config: String?
 
+    /// Wins over the config, so one config can serve several queues.
     @Option(help: "Data directory with the queue (SIGNALBOX_DATA_DIR; default: data).", completion: .directory)
     var dataDir: String?
 
@@ -23,9 +26,10 @@ struct GatewayOptions: ParsableArguments {
             }
             return level
         })
+    /// Nil: the environment, then notice. The config has no such setting.
     var logLevel: Logger.Level?
 
-    /// Variables with the prefix `SIGNALBOX_`.
+    /// Variables with the prefix `SIGNALBOX_`. Names are in capitals: `dataDir` is `SIGNALBOX_DATA_DIR`.
     private var environment: ConfigReader {
         ConfigReader(provider: EnvironmentVariablesProvider()).scoped(to: "signalbox")
     }
@@ -49,6 +53,7 @@ struct GatewayOptions: ParsableArguments {
         flag ?? variable("listen") ?? file ?? "127.0.0.1:8080"
     }
 
+    /// ArgumentParser calls it before the command runs.
     func validate() throws {
         guard let text = variable("logLevel"), Logger.Level(rawValue: text) == nil else { return }
         throw ValidationError("SIGNALBOX_LOG_LEVEL is not a log level: \(text).")
@@ -56,7 +61,7 @@ struct GatewayOptions: ParsableArguments {
 
     /// Logs on standard error, so that standard output has results only. The default level is notice.
     func makeLogger() -> Logger {
-        var logger = Logger(label: "signalbox") { StreamLogHandler.standardError(label: $0) }
+        var logger = Logger(label: "signalbox") { _ in LineLogHandler(write: StandardError.write) }
         logger.logLevel =
             logLevel ?? variable("logLevel").flatMap { Logger.Level(rawValue: $0) } ?? .notice
         return logger
@@ -64,7 +69,8 @@ struct GatewayOptions: ParsableArguments {
 }
 
 extension SourceName {
-    /// A name from the command line. Throws a `ValidationError` for a name that ``NameRule`` rejects.
+    /// A name from the command line. Throws a `ValidationError` for a name that ``NameRule`` rejects. ArgumentParser
+    /// prints the error with the usage.
     init(argument: String) throws {
         guard NameRule.allows(argument) else { throw ValidationError("Invalid name \(argument): \(NameRule.words).") }
         self.init(argument)

@@ -3,7 +3,9 @@ import Foundation
 
 /// The command line. Without a subcommand it prints the help.
 @main
+/// Each subcommand has a file in the folder `Commands`; several share ``GatewayOptions``.
 struct Signalbox: AsyncParsableCommand {
+    /// The order of the subcommands is that of the help and of docs/reference/cli.md.
     static let configuration = CommandConfiguration(
         commandName: "signalbox",
         abstract: "A gateway for push notifications of many vendors.",
@@ -39,5 +41,6 @@ struct Signalbox: AsyncParsableCommand {
 
 /// The version in the help, the greeting and the `user-agent` of webhooks.
 enum Version {
+    /// Changed with each release, together with the changelog.
     static let current = "0.1.0"
 }

@@ -8,10 +8,12 @@ func print(_ text: String, terminator: String = "\n") { StandardOutput.print(tex
 /// Standard output, written in large pieces. Noncopyable, so lines are written once. The owner calls ``flush()`` at
 /// the end; a dropped value loses its buffer.
 struct StandardOutput: ~Copyable {
+    /// Empty after ``flush()``.
     private var buffer: [UInt8] = []
     /// Bytes that are collected before a write.
     private static let capacity = 256 * 1024
 
+    /// Allocates the buffer once; writes do not grow it.
     init() { buffer.reserveCapacity(Self.capacity) }
 
     /// Appends whole lines.

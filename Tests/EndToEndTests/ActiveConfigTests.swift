@@ -157,8 +157,8 @@ import Testing
     }
 
     private static func warning(of name: String) -> String {
-        "problem=routes.json:4:5: warning: /destinations/\(name): nothing ever goes to \"\(name)\"; "
-            + #"name it under "to" of a route, or remove it"#
+        #"problem="routes.json:4:5: warning: /destinations/\#(name): nothing ever goes to \"\#(name)\"; "#
+            + #"name it under \"to\" of a route, or remove it""#
     }
 
     @Test func logsWarningsAtTheStartAndAfterChanges() async throws {

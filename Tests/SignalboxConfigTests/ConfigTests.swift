@@ -8,7 +8,7 @@ import SignalboxTesting
 import Testing
 
 @Suite struct ConfigTests {
-    @Test(arguments: try FixtureFile.all(in: "configs/good"))
+    @Test(arguments: try FixtureFile.all(in: .module, folder: "configs/good"))
     func readsAGoodConfigAsExpected(_ file: FixtureFile) throws {
         let config = try RoutedConfig(file.bytes).config
         var writer = JSONWriter()
@@ -17,13 +17,13 @@ import Testing
         #expect(differences.isEmpty, "\(differences.joined(separator: "\n"))")
     }
 
-    @Test(arguments: try FixtureFile.all(in: "configs/bad"))
+    @Test(arguments: try FixtureFile.all(in: .module, folder: "configs/bad"))
     func reportsEveryMistakeOfABadConfig(_ file: FixtureFile) {
         let mistakes = Self.mistakes(file).map(\.description).joined(separator: "\n") + "\n"
         #expect(mistakes == file.expected)
     }
 
-    @Test(arguments: try FixtureFile.all(in: "configs/bad"))
+    @Test(arguments: try FixtureFile.all(in: .module, folder: "configs/bad"))
     func everyMistakeHasAPlaceAndPlainWords(_ file: FixtureFile) {
         let mistakes = Self.mistakes(file)
         #expect(!mistakes.isEmpty)
@@ -37,7 +37,7 @@ import Testing
     }
 
     /// No message repeats a secret that was pasted into the config.
-    @Test(arguments: try FixtureFile.all(in: "configs/bad"))
+    @Test(arguments: try FixtureFile.all(in: .module, folder: "configs/bad"))
     func noMistakeRepeatsASecret(_ file: FixtureFile) {
         for mistake in Self.mistakes(file) { #expect(!mistake.description.lowercased().contains("hunter2")) }
     }

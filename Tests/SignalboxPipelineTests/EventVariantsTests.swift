@@ -30,7 +30,7 @@ import Testing
         var pipeline = TestPipeline()
         pipeline.normalizer = normalizer()
         let table = try config(routes)
-        return try ParserPool.forEvents().withParser {
+        return try ParserPool.events.withParser {
             try table.route(pipeline.event(Self.payload), with: $0, variants: EventVariants(tokens: Self.tokens)).get()
         }
     }

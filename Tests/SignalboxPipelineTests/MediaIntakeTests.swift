@@ -26,7 +26,7 @@ import Testing
             chain: VendorChain(), gateway: "demo", tokens: TokenHash(key: TestPipeline.key), showsPayloads: true,
             mediaStatus: .skipped)
         let event = pipeline.event(payload)
-        return try ParserPool.forEvents().withParser {
+        return try ParserPool.events.withParser {
             try routes.route(event, with: $0, variants: EventVariants(tokens: TokenHash(key: TestPipeline.key))).get()
         }
     }

@@ -8,7 +8,7 @@ import Testing
 @Suite struct EventVariantTests {
     /// `{redact, transform, event}`, the first two as in a route. The expected file has the variant, or `null` for an
     /// event that is unchanged.
-    @Test(arguments: try FixtureFile.all(in: "variants"))
+    @Test(arguments: try FixtureFile.all(in: .module, folder: "variants"))
     func variantsAreAsExpected(_ file: FixtureFile) throws {
         let parser = JSONParser()
         let (event, options) = try withExtendedLifetime(parser) {

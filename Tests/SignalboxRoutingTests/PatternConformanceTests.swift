@@ -2,12 +2,13 @@ import SignalboxConfig
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxTesting
 import Testing
 
 /// Files of cases, one theme each: `{pattern, event, matches}`, or `{pattern, errors}` with the JSON Pointers of the
 /// mistakes, relative to the pattern. `why` explains a case that is not obvious.
 @Suite struct PatternConformanceTests {
-    @Test(arguments: try FixtureFile.all(in: "conformance"))
+    @Test(arguments: try FixtureFile.all(in: .module, folder: "conformance"))
     func decidesEveryCaseAsRulerDoes(_ file: FixtureFile) throws {
         let parser = JSONParser()
         try withExtendedLifetime(parser) {
@@ -54,7 +55,7 @@ import Testing
     /// A missing folder would not fail otherwise.
     @Test func thereAreHundredsOfCases() throws {
         let parser = JSONParser()
-        let cases = try FixtureFile.all(in: "conformance").map {
+        let cases = try FixtureFile.all(in: .module, folder: "conformance").map {
             try parser.parse($0.bytes).elements.count { _ in true }
         }
         #expect(cases.reduce(0, +) >= 700)
@@ -64,7 +65,7 @@ import Testing
         let parser = JSONParser()
         var patterns: [Pattern] = []
         var events: [[UInt8]] = []
-        for file in try FixtureFile.all(in: "conformance") {
+        for file in try FixtureFile.all(in: .module, folder: "conformance") {
             for entry in try parser.parse(file.bytes).elements {
                 guard let event = entry["event"], let pattern = entry["pattern"] else { continue }
                 patterns.append(try PatternTests.pattern(JSONText(pattern).string))

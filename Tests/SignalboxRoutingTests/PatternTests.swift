@@ -7,7 +7,7 @@ import Testing
 
 @Suite struct PatternTests {
     /// `{pattern, event, matches}`, and perhaps `mismatch: {pointer, found}` if it does not match.
-    @Test(arguments: try FixtureFile.all(in: "patterns"))
+    @Test(arguments: try FixtureFile.all(in: .module, folder: "patterns"))
     func matchesAsEventBridgeDoes(_ file: FixtureFile) throws {
         let parser = JSONParser()
         try withExtendedLifetime(parser) {

@@ -11,17 +11,8 @@ import Testing
     private static let page = 8192
 
     private func append(pages: Int, to queue: SQLiteQueue) async throws {
-        let now = Date()
         for _ in 0..<pages / 50 {
-            let events = (0..<50).map { _ in
-                let id = EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max)))
-                let body = [UInt8](repeating: 32, count: 8000)
-                return RoutedEvent(
-                    event: Event(
-                        id: id, source: .default, acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [],
-                        body: body),
-                    routes: [], deliveries: [])
-            }
+            let events = (0..<50).map { _ in RoutedEvent([UInt8](repeating: 32, count: 8000)) }
             try await queue.append(events)
         }
     }

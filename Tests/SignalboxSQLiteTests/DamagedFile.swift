@@ -58,9 +58,7 @@ struct DamagedFile {
         let ordered = DeliveryOrder(to: Self.line, orderKey: "key\(number % 3)")
         let isHeld = number.isMultiple(of: 4)
         var event = Event(
-            id: EventID(at: clock.now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
-            acceptedAt: clock.now, vendor: .unknown, kind: .alert, warnings: [],
-            body: Array(#"{"number":\#(number)}"#.utf8) + Array(repeating: 32, count: 300))
+            Array(#"{"number":\#(number)}"#.utf8) + Array(repeating: 32, count: 300), at: clock.now)
         event.category = DefinedCategory("c\(number)", isNamedByDefinition: true) {
             CategoryRecord(identifier: "c\(number)", definition: Array("{}".utf8))
         }

@@ -22,10 +22,7 @@ import Testing
             if position < variants.count { orders[position].variant = position }
         }
         return RoutedEvent(
-            event: Event(
-                id: EventID(at: until, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
-                acceptedAt: until, vendor: .unknown, kind: .alert, warnings: [], body: [number]),
-            routes: [], deliveries: orders, variants: variants,
+            event: Event([number], at: until), routes: [], deliveries: orders, variants: variants,
             media: urls.map { MediaWait(urls: $0) })
     }
 

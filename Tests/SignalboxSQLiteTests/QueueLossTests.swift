@@ -12,14 +12,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1))) struct QueueLossTests {
     private let crm = DestinationName("crm")
 
-    private func event(_ number: UInt8) -> RoutedEvent {
-        let now = Date()
-        return RoutedEvent(
-            event: Event(
-                id: EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
-                acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [], body: [number]),
-            routes: [], deliveries: [DeliveryOrder(to: crm)])
-    }
+    private func event(_ number: UInt8) -> RoutedEvent { RoutedEvent([number], to: crm) }
 
     /// Opens the queue as the gateway does, appends one event, and calls `body` while it is open.
     private func append(

@@ -122,7 +122,7 @@ import Testing
             try await queue.append([event(1, to: [crm])])
             try await limitPages(of: queue, to: 12)
             let large = RoutedEvent(
-                event: makeEvent(Array(repeating: 7, count: 200_000)), routes: [],
+                event: Event(Array(repeating: 7, count: 200_000)), routes: [],
                 deliveries: [DeliveryOrder(to: crm)])
             await #expect(throws: StoreError.unavailable(reason: "the disk is full")) {
                 try await queue.append([large])
@@ -145,7 +145,7 @@ import Testing
             }
             var order = DeliveryOrder(to: crm)
             order.variant = 0
-            var event = makeEvent([1], at: clock.now)
+            var event = Event([1], at: clock.now)
             event.category = DefinedCategory("c", isNamedByDefinition: true) {
                 CategoryRecord(identifier: "c", definition: Array("{}".utf8))
             }
@@ -184,7 +184,7 @@ import Testing
         var order = DeliveryOrder(to: crm, notAfter: until.addingTimeInterval(1))
         order.mediaUntil = until
         return RoutedEvent(
-            event: makeEvent([3], at: until), routes: [], deliveries: [order],
+            event: Event([3], at: until), routes: [], deliveries: [order],
             media: MediaWait(urls: ["https://a.example/x"]))
     }
 
@@ -210,7 +210,7 @@ import Testing
             let queue = try SQLiteQueue(in: directory, now: { clock.now }, elapsed: { clock.elapsed })
             let orders = [nil, clock.now.addingTimeInterval(1), clock.now].map { DeliveryOrder(to: crm, notAfter: $0) }
             try await queue.append(
-                orders.map { RoutedEvent(event: makeEvent([1], at: clock.now), routes: [], deliveries: [$0]) })
+                orders.map { RoutedEvent(event: Event([1], at: clock.now), routes: [], deliveries: [$0]) })
             try await queue.commit(.expire((1...4).map { SQLiteWrite.Overdue(delivery: $0, destination: crm) }))
             let expired = try await queue.deliveries(DeliveryFilter(state: .expired), limit: 10)
             #expect(expired.map(\.id) == [3])
@@ -256,14 +256,8 @@ import Testing
 
     private func event(_ number: Int, to destinations: [DestinationName], at date: Date = Date()) -> RoutedEvent {
         RoutedEvent(
-            event: makeEvent([UInt8(truncatingIfNeeded: number)], at: date), routes: [],
+            event: Event([UInt8(truncatingIfNeeded: number)], at: date), routes: [],
             deliveries: destinations.map { DeliveryOrder(to: $0) })
-    }
-
-    private func makeEvent(_ body: [UInt8], at date: Date = Date()) -> Event {
-        Event(
-            id: EventID(at: date, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
-            acceptedAt: date, vendor: .unknown, kind: .alert, warnings: [], body: body)
     }
 }
 

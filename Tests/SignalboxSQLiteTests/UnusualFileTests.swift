@@ -13,13 +13,7 @@ import Testing
     private let crm = DestinationName("crm")
 
     private func event(_ number: UInt8, size: Int = 1) -> RoutedEvent {
-        let now = Date()
-        return RoutedEvent(
-            event: Event(
-                id: EventID(at: now, random: (.random(in: 0 ... .max), .random(in: 0 ... .max))), source: .default,
-                acceptedAt: now, vendor: .unknown, kind: .alert, warnings: [],
-                body: Array(repeating: number, count: size)),
-            routes: [], deliveries: [DeliveryOrder(to: crm)])
+        RoutedEvent(Array(repeating: number, count: size), to: crm)
     }
 
     private func open(_ directory: String) throws -> SQLiteQueue {

@@ -5,6 +5,7 @@ import SignalboxJSON
 struct OptionInfo: Sendable {
     /// The name of the member.
     let key: String
+    /// Kind, limits and schema of its values.
     let type: TypeInfo
     /// True if its section is invalid without it.
     let isRequired: Bool
@@ -29,6 +30,7 @@ struct OptionInfo: Sendable {
 struct Option<Root: Sendable>: Sendable {
     typealias Reading = @Sendable (_ value: JSONValue, _ root: inout Root, _ reader: inout ConfigReader) -> Void
 
+    /// The description, without the property.
     private(set) var info: OptionInfo
     /// The error if the option is missing; nil if it may be.
     let missing: String?

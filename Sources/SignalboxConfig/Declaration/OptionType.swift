@@ -140,9 +140,11 @@ struct KeyRule: Sendable {
     let most: Int
     /// The placeholder of a key in the reference.
     var placeholder = "NAME"
+    /// Keywords for the keys in the schema, such as a pattern.
     var schema: JSONNode = [:]
     /// True if all files of a config declare entries of one object.
     var isShared = false
+    /// True if keys that differ in case only are repeats.
     var isCaseInsensitive = false
     /// True if keys must be fit for one line of a log.
     var isLine = false

@@ -38,14 +38,19 @@ package struct ConfigDiagnostics: Sendable {
     /// Another location that a finding is about, with its own message.
     package typealias Related = (location: ConfigLocation, message: String)
 
+    /// A mistake whose position in the text is not known yet.
     private struct Finding {
         let severity: ConfigMistake.Severity
+        /// A file and a pointer into it.
         let location: ConfigLocation
+        /// The problem and its remedy, as ``ConfigMistake`` has them.
         let message: String
         let related: [Related]
+        /// True if the text at the location must not be shown.
         let mayBeSecret: Bool
     }
 
+    /// At most ``most``, in the order of reading.
     private var findings: [Finding] = []
     /// All errors, including those that are not listed.
     package private(set) var errorCount = 0

@@ -48,6 +48,7 @@ extension ConfigMistake {
         }
     }
 
+    /// The problem and its remedy, for errors whose cause the second look did not find.
     private static func words(for reason: JSONError.Reason) -> String {
         switch reason {
         case .empty: "the file is empty; it should hold a JSON object"
@@ -63,6 +64,7 @@ extension ConfigMistake {
         }
     }
 
+    /// The problem and its remedy, with a semicolon between them, as ``ConfigReport`` expects.
     private static func words(for fault: JSONFault, in text: [UInt8]) -> String {
         switch fault.kind {
         case .comment: "JSON has no comments; remove it"
@@ -90,6 +92,7 @@ extension ConfigMistake {
         }
     }
 
+    /// Knows the words of JavaScript, Python and Swift for JSON's own.
     private static func words(for word: String) -> String {
         switch word.lowercased() {
         case "true", "false", "null": "JSON's words are in lower case; write \(word.lowercased())"
@@ -98,11 +101,13 @@ extension ConfigMistake {
         }
     }
 
+    /// `opening`: the innermost open bracket; nil when none is open.
     private static func words(forClosing closing: UInt8, of opening: UInt8?) -> String {
         let character = Character(UnicodeScalar(closing))
         guard let opening else { return "this \(character) closes nothing; remove it" }
         return "this \(character) does not close the bracket that is open; write \(Self.closing(opening))"
     }
 
+    /// The partner of a bracket.
     private static func closing(_ opening: UInt8?) -> String { opening == UInt8(ascii: "{") ? "}" : "]" }
 }

@@ -20,6 +20,7 @@ package struct ConfigReport {
         return mistakes.map { report.text(of: $0) }.joined()
     }
 
+    /// `name:line:column`, as editors understand it; the name alone for a mistake of the whole file.
     private static func place(of mistake: ConfigMistake, in name: String) -> String {
         mistake.position.map { "\(name):\($0.line):\($0.column)" } ?? name
     }
@@ -52,6 +53,7 @@ package struct ConfigReport {
         return "\(files.first?.name ?? ""): \(counts.joined(separator: ", "))\n"
     }
 
+    /// The mistake, its line with a mark, its hint and its notes.
     private func text(of mistake: ConfigMistake) -> String {
         let (problem, hint) = Self.parts(of: mistake.message)
         let pointer = mistake.pointer.isEmpty ? "" : Self.printable(Self.shortened(mistake.pointer)) + ": "
@@ -98,7 +100,7 @@ package struct ConfigReport {
         return (message, nil)
     }
 
-    /// A key can be as long as the whole config.
+    /// A key can be as long as the whole config. Keeps the beginning and the end, which identify the place.
     private static func shortened(_ pointer: String) -> String {
         pointer.utf8.count <= 1_000 ? pointer : pointer.prefix(300) + "…" + pointer.suffix(100)
     }
@@ -114,6 +116,7 @@ package struct ConfigReport {
         return String(printable)
     }
 
+    /// Parameters of ECMA-48's SGR.
     private enum Color: String {
         case bold = "1"
         case red = "1;31"
@@ -121,6 +124,7 @@ package struct ConfigReport {
         case cyan = "1;36"
     }
 
+    /// Unchanged without colors.
     private func colored(_ text: String, _ color: Color) -> String {
         hasColor ? "\u{1B}[\(color.rawValue)m\(text)\u{1B}[0m" : text
     }

@@ -30,8 +30,8 @@ extension ConfigText {
         return ConfigText(name: name, bytes: shown)
     }
 
-    /// Hides the userinfo of URLs (RFC 3986, 3.2.1), also in values that are not read, and with characters that a
-    /// password in a URL should not have.
+    /// Hides the userinfo of all URLs (RFC 3986, 3.2.1), also in values that no option reads, and also if a password
+    /// has invalid characters.
     private static func hideUserinfo(in shown: inout [UInt8]) {
         var start = 0
         while let slashes = shown[start...].firstRange(of: "://".utf8) {
@@ -42,7 +42,7 @@ extension ConfigText {
         }
     }
 
-    /// Bytes that separate values.
+    /// Bytes that separate values. They stay visible, so the excerpt keeps its shape.
     private static func isShown(_ byte: UInt8) -> Bool { "\"{}[]:, \t\r\n".utf8.contains(byte) }
 
     /// Whether a key may contain the byte: Base64 (RFC 4648) in either alphabet.

@@ -3,6 +3,7 @@ import SignalboxJSON
 /// One line of a text as a terminal shows it, and the columns to mark below it. Reads only the bytes near the place,
 /// so a very long line costs as little as a short one.
 struct SourceExcerpt {
+    /// From 1.
     let line: Int
     /// Without tabs, control characters and characters that change the writing direction.
     let text: String
@@ -44,6 +45,7 @@ struct SourceExcerpt {
         text[offset..<end].firstIndex { $0 & 0xC0 != 0x80 } ?? end
     }
 
+    /// The characters as a terminal shows them, without a carriage return.
     private static func shown(_ bytes: ArraySlice<UInt8>) -> [Character] {
         var shown: [Character] = []
         for character in String(decoding: bytes, as: UTF8.self) where character != "\r" {
@@ -56,6 +58,7 @@ struct SourceExcerpt {
         return shown
     }
 
+    /// False for characters that would move the cursor or reorder the line.
     private static func isHarmless(_ character: Character) -> Bool {
         character.unicodeScalars.allSatisfy { scalar in
             switch scalar.properties.generalCategory {
@@ -73,6 +76,7 @@ struct SourceExcerpt {
         var marked: [Character]
         var tail: [Character]
 
+        /// The line, with `…` where it was cut.
         var text: String { String(head + marked + tail) }
         var indent: Int { Self.columns(head) }
         var width: Int { max(1, Self.columns(marked)) }
@@ -99,8 +103,10 @@ struct SourceExcerpt {
             if isCutBehind { tail += " …" }
         }
 
+        /// The width of a text on the terminal.
         private static func columns(_ text: [Character]) -> Int { text.reduce(0) { $0 + DisplayWidth.columns($1) } }
 
+        /// The longest beginning that fits; a wide character that does not fit whole is left out.
         private static func prefix(_ text: [Character], _ columns: Int) -> [Character] {
             var left = columns
             return Array(
@@ -110,6 +116,7 @@ struct SourceExcerpt {
                 })
         }
 
+        /// The longest end that fits.
         private static func suffix(_ text: [Character], _ columns: Int) -> [Character] {
             prefix(text.reversed(), columns).reversed()
         }

@@ -18,11 +18,13 @@ extension GatewayConfig {
 // MARK: Options
 
 extension GatewayConfig.Categories {
+    /// Both members are optional; the defaults store categories for 90 days.
     static let options = Section(GatewayConfig.Categories()) {
         Option("static", \.statics, statics, "Categories that the app has compiled in, by identifier.")
         Option("retention", group: retention, "How long categories are stored that payloads define.")
     }
 
+    /// Concerns categories of payloads only. Declared ones are never removed.
     private static let retention = Section(GatewayConfig.Categories()) {
         Option(
             "age", \.age, .duration(from: "1h", to: "3660d", example: "90d"),
@@ -30,6 +32,7 @@ extension GatewayConfig.Categories {
         Option("count", \.count, .whole(1...10_000), "Most categories to store, the most recently seen first.")
     }
 
+    /// The buttons of each category keep the order of the config.
     private static let statics = OptionType.section(category).keyed(by: identifiers).map { categories in
         var statics = StaticCategories()
         for (identifier, buttons) in categories {
@@ -38,6 +41,7 @@ extension GatewayConfig.Categories {
         return statics
     }
 
+    /// Rejects two buttons with one identifier, because a tap names only the identifier.
     private static let category = Section([Category.Button]()) {
         let most = StaticCategories.mostActions
         Option(
@@ -59,6 +63,7 @@ extension GatewayConfig.Categories {
     /// Longest identifier, in bytes.
     private static let longestIdentifier = 256
 
+    /// Rejects identifiers with the prefix of those that the gateway makes.
     private static let identifiers = KeyRule(
         entries: "the identifier of each category", plural: "categories", most: ConfigBounds.categories,
         placeholder: "ID", schema: ["minLength": 1], isLine: true
@@ -74,6 +79,7 @@ extension GatewayConfig.Categories {
 }
 
 extension Category.Button {
+    /// The type follows from the other members when the config names none.
     fileprivate static let type = OptionType.section(options).map { draft in
         let isOpening = draft.options.contains(.foreground)
         let implied: Action.ActionType = draft.textInput != nil ? .reply : isOpening ? .openApp : .custom
@@ -83,17 +89,21 @@ extension Category.Button {
             textInput: draft.textInput)
     }
 
+    /// A button while its members are read; nil stands for an omitted member.
     private struct Draft: Sendable {
         var identifier = ""
         var title = ""
+        /// Nil to derive the type from the other members.
         var type: Action.ActionType?
         var value: String?
         var options: Category.Options = []
         var textInput: Category.TextInput?
     }
 
+    /// The error for either of them.
     private static let missing = "an action needs an \"identifier\" and a \"title\""
 
+    /// The members have the names that payloads use for buttons.
     private static let options = Section(Draft()) {
         Option("identifier", \.identifier, .line, required: missing, "Identifies the button to the app.")
         Option("title", \.title, .text, required: missing, "The label.")
@@ -105,6 +115,7 @@ extension Category.Button {
         Option("textInput", \.textInput, .section(textInput), "Lets the user enter a text.")
     }
 
+    /// An empty object is a text input with the labels of the system.
     private static let textInput = Section(Category.TextInput()) {
         Option("buttonTitle", \.buttonTitle, .text, "The label of the button that sends the text.")
         Option("placeholder", \.placeholder, .text, "Shown while the text is empty.")
@@ -112,6 +123,7 @@ extension Category.Button {
 }
 
 extension OptionType<Category.Options> {
+    /// An array of the words for the options, each at most once. An empty array is an empty set.
     fileprivate static var buttonOptions: OptionType {
         let known = Category.Options.named.map { (name: $0.name, part: $0.option) }
         let words = OptionType<String>.word("option", among: known.map(\.name))
@@ -123,6 +135,7 @@ extension OptionType<Category.Options> {
 }
 
 extension ActionTypes {
+    /// Without the section, every link except one that may run a script or reads local data is accepted.
     static let options = Section(ActionTypes()) {
         Option(
             "schemes", \.schemes, uriSchemes,
@@ -133,11 +146,13 @@ extension ActionTypes {
             "Types of actions that the app handles, by the vendor's word.")
     }
 
+    /// Words are compared exactly, as payloads spell them.
     private static let words = KeyRule(
         entries: "the vendor's word for each type", plural: "types of actions", most: ConfigBounds.actionTypes,
         placeholder: "WORD", schema: ["minLength": 1], isLine: true
     ) { $0.isEmpty ? "a type of actions has a name: the \"type\" in payloads" : nil }
 
+    /// Schemes in lower case, without their colon (RFC 3986, 3.1). Repeats count once.
     private static let uriSchemes = OptionType<String>.string("URI scheme", pattern: "^[A-Za-z][A-Za-z0-9+.-]*$") {
         "\"\($0.lowercased())\" is not a scheme; write it without a colon, like \"https\""
     } _: { text in
@@ -154,6 +169,7 @@ extension ActionTypes {
 }
 
 extension ActionTypes.CustomType {
+    /// Without `arguments`, an action of the type may have any arguments.
     fileprivate static let options = Section(ActionTypes.CustomType()) {
         Option(
             "arguments", \.arguments, ArgumentSchema.objectType, "The schema of its arguments: a subset of JSON Schema."

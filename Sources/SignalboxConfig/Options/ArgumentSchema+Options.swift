@@ -1,12 +1,14 @@
 import SignalboxJSON
 import SignalboxNotification
 
+/// The subset of JSON Schema that describes the arguments of an action.
 extension ArgumentSchema {
     /// The schema of any argument; recursive, and so a definition.
     static var definition: JSONNode {
         ["type": "object", "required": ["type"], "oneOf": .array(Kind.allCases.map { section($0).schema })]
     }
 
+    /// The schema of all arguments together: its outermost type is `object`.
     static let objectType = OptionType<ArgumentSchema>(
         TypeInfo("JSON Schema of an object", section(.object).schema)
     ) { value, reader in
@@ -18,6 +20,7 @@ extension ArgumentSchema {
         return schema
     }
 
+    /// Reads the keywords of the type that the schema names. Without a known type, no other keyword is read.
     private static let type = OptionType<ArgumentSchema>(TypeInfo("JSON Schema", ["$ref": "#/$defs/argument"])) {
         value, reader in
         guard value.isObject else {
@@ -32,9 +35,11 @@ extension ArgumentSchema {
         return OptionType<Kind>.choice("type").read(word, &reader).flatMap { sections[$0]?.read(value, &reader) }
     }
 
+    /// One for each type, made once.
     private static let sections = Dictionary(uniqueKeysWithValues: Kind.allCases.map { ($0, section($0)) })
 
-    /// The keywords of one type. Each type has its own keywords; others are errors.
+    /// The keywords of one type. Each type has its own keywords; others are errors. Rejects bounds that no value
+    /// satisfies.
     private static func section(_ kind: Kind) -> Section<ArgumentSchema> {
         let common = [
             Option<ArgumentSchema>(
@@ -52,6 +57,7 @@ extension ArgumentSchema {
         }
     }
 
+    /// The keywords in addition to `type` and `description`. The limits keep checks of payloads cheap.
     private static func keywords(_ kind: Kind) -> [Option<ArgumentSchema>] {
         let choices = Option<ArgumentSchema>(
             "enum", \.allowed,
@@ -79,6 +85,7 @@ extension ArgumentSchema {
         }
     }
 
+    /// The number of arguments is bounded by the size of the config only.
     private static let names = KeyRule(entries: "a schema for each argument", plural: "arguments", most: .max)
 
     /// A value of the type, as a string: an argument that is a string may spell a number.

@@ -40,11 +40,13 @@ extension Destination {
 
         /// Header names that suggest a secret require a reference.
         package enum Value: Sendable, Equatable {
+            /// Part of the config, so not a secret.
             case text(String)
+            /// Read when the config becomes active.
             case secret(SecretReference)
         }
 
-        /// True for visible ASCII with spaces between, and so without line ends. At most 8192 bytes.
+        /// True for 1 to 8192 bytes of visible ASCII, with spaces in between only, and without line ends.
         static func allows(_ value: String) -> Bool {
             let bytes = value.utf8
             return !bytes.isEmpty && bytes.count <= 8192 && bytes.first != 0x20 && bytes.last != 0x20
@@ -76,6 +78,7 @@ extension Destination {
 // MARK: Options
 
 extension Destination.Handshake {
+    /// `true` requests permission with all defaults, `false` and an omitted option request none.
     static var type: OptionType<Destination.Handshake?> {
         let object = OptionType.section(options)
         let schema: JSONNode = ["anyOf": [["type": "boolean"], object.info.schema]]
@@ -90,6 +93,7 @@ extension Destination.Handshake {
         }
     }
 
+    /// Defaults that depend on other options are filled in after all files were read.
     private static let options = Section(Destination.Handshake()) {
         Option(
             "origin", \.origin, hostName,
@@ -100,6 +104,7 @@ extension Destination.Handshake {
         Option("age", \.age, .duration(from: "1s", to: "365d", example: "24h"), "How long a permission is valid.")
     }
 
+    /// Names without dots are accepted, because `gateway.name` may have none.
     private static let hostName = OptionType<String>.string("host name", pattern: "^[A-Za-z0-9._-]{1,253}$") { _ in
         "an origin is 1 to 253 letters, digits, -, _ or ., such as \"gateway.example.com\""
     } _: {
@@ -111,6 +116,7 @@ extension Destination.Handshake {
 }
 
 extension Destination.Header {
+    /// At most 32 headers, in the order of the config, with names in lower case.
     static let type = OptionType<[Destination.Header]>(
         TypeInfo(
             "object", limits: "at most \(names.most) headers",
@@ -122,6 +128,7 @@ extension Destination.Header {
         reader.entries(of: value, by: names)?.compactMap { read($0, $1, &reader) }
     }
 
+    /// Names that differ in case only are repeats (RFC 9110, 5.1).
     private static let names = KeyRule(
         entries: "a value for each header", plural: "headers", most: 32, isCaseInsensitive: true
     ) { name in
@@ -131,6 +138,7 @@ extension Destination.Header {
         return isReserved(name) ? "the gateway sets the header \"\(name)\" itself, or HTTP does; remove it" : nil
     }
 
+    /// A value that looks like a reference is one. Errors about it never show the value.
     private static func read(_ name: String, _ value: JSONValue, _ reader: inout ConfigReader) -> Destination.Header? {
         guard let text = value.string else {
             reader.note(value, "this must be a string")
@@ -157,8 +165,8 @@ extension Destination.Header {
         }
     }
 
-    /// Headers that have a meaning for a webhook's receiver, or for HTTP, that a config must not change. `name`: in
-    /// lower case.
+    /// True for headers of HTTP, and of the gateway's own protocol, which a config must not set. `name`: in lower
+    /// case.
     private static func isReserved(_ name: String) -> Bool {
         let reserved = [
             "connection", "content-encoding", "content-length", "content-type", "date", "expect", "host", "keep-alive",
@@ -175,6 +183,7 @@ extension Destination.Header {
 }
 
 extension Destination.ClientCredentials {
+    /// The grant sends the client's identifier and secret to `tokenUrl` only.
     static let options = Section(
         Destination.ClientCredentials(tokenURL: "", clientID: "", clientSecret: .environment(""))
     ) {

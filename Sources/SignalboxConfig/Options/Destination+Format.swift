@@ -102,6 +102,7 @@ package struct TemplateSource: Sendable, Equatable {
 // MARK: Options
 
 extension Destination.Batch {
+    /// A default batch fits the common body limit of 1 MB.
     static let options = Section(Destination.Batch()) {
         Option("count", \.count, .whole(1...1000), "Most events in a request.")
         Option(
@@ -113,6 +114,7 @@ extension Destination.Batch {
 }
 
 extension TemplateSource {
+    /// The text comes from the config or from a file, which is read with the config. Nil after any error.
     static var type: OptionType<TemplateSource> {
         OptionType(TypeInfo("object", options.schema, members: options.infos)) { value, reader in
             let problem = "a template is either in \"body\" or in a \"file\"; write one of them"
@@ -124,6 +126,7 @@ extension TemplateSource {
         }
     }
 
+    /// The media type decides how values are escaped; JSON by default.
     private static let options = Section(
         TemplateSource(body: ""), rules: ["oneOf": [["required": ["body"]], ["required": ["file"]]]]
     ) {

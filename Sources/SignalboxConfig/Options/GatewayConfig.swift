@@ -159,6 +159,7 @@ extension GatewayConfig {
                     "\"\(key)\" belongs in the config itself; this file may add sources, destinations and routes")
         })
 
+    /// Requires at least one token, so that `admin` never opens the API by mistake.
     private static let admin = OptionType<[SecretReference]>.section(
         Section([]) {
             Option(
@@ -166,9 +167,11 @@ extension GatewayConfig {
                 "Credentials of operators.")
         })
 
+    /// Concerns all destinations; `media.allow` concerns downloads.
     private static let egress = OptionType<[AddressRange]>.section(
         Section([]) { Option("allow", \.self, .ranges, "Special-purpose addresses that the gateway may connect to.") })
 
+    /// Rejects entries of the catalogue that the chain would never ask.
     private static let detectors = Section(GatewayConfig()) {
         Option(
             "chain", \.chain,
@@ -183,6 +186,7 @@ extension GatewayConfig {
         reader.note(custom, "the chain never asks these; add \"catalogue\" to it")
     }
 
+    /// Checked here, compiled when the vendor chain is made.
     private static let catalogueEntries = OptionType<JSONText>(
         TypeInfo("array of catalogue entries", ["type": "array", "items": ["type": "object"]])
     ) { value, reader in
@@ -219,6 +223,7 @@ extension GatewayConfig.Gateway {
 }
 
 extension GatewayConfig.Retention {
+    /// Waiting deliveries are never removed, however old they are.
     fileprivate static let options = Section(GatewayConfig.Retention()) {
         Option(
             "ended", \.ended, .duration(from: "1m", to: "3660d", example: "7d"),
@@ -233,10 +238,12 @@ extension GatewayConfig.Retention {
 }
 
 extension GatewayConfig.Source {
+    /// Names follow ``NameRule``, because paths and events contain them.
     fileprivate static var type: OptionType<[SourceName: GatewayConfig.Source]> {
         OptionType.section(options).dictionary(by: .names("sources", upTo: ConfigBounds.sources)) { SourceName($0) }
     }
 
+    /// Tokens are required: a source without one would accept every client.
     private static let options = Section(GatewayConfig.Source()) {
         Option(
             "auth", \.bearer, .auth("a source needs"), required: GatewayConfig.needsToken("a source needs"),
@@ -249,6 +256,7 @@ extension GatewayConfig.Source {
             "Accepts only the first of several events with an equal value within a time window.")
     }
 
+    /// Vendors whose payloads carry no evidence of their own.
     private static let namedVendor = OptionType<VendorID>(
         TypeInfo(Vendors.namedBySource.map { "`\($0)`" }.joined(separator: ", "), OptionType<String>.text.info.schema)
     ) { value, reader in

@@ -54,6 +54,7 @@ extension GatewayConfig {
 // MARK: Options
 
 extension GatewayConfig.Media {
+    /// Takes effect for routes that store media. `perHost` is lowered to `concurrency`.
     static let options = Section(GatewayConfig.Media()) {
         Option("maxBytes", \.maxBytes, .section(MediaLimits.options), "Largest files.")
         Option(
@@ -86,6 +87,7 @@ extension GatewayConfig.Media {
         media.perHost = min(media.perHost, media.concurrency)
     }
 
+    /// Kinds of pictures, sounds and films; not calendars.
     private static let known = MediaKind.allCases.filter { $0.family != nil }
 
     /// The types by ``MediaKind/contentType``, from any of their names.
@@ -106,6 +108,7 @@ extension GatewayConfig.Media {
 }
 
 extension MediaLimits {
+    /// From 1 byte to 1 GiB each.
     fileprivate static let options = Section(MediaLimits()) {
         Option("image", \.image, .size(1...(1 << 30), example: "10MB"), "Largest picture.")
         Option("audio", \.audio, .size(1...(1 << 30), example: "5MB"), "Largest sound.")
@@ -114,6 +117,7 @@ extension MediaLimits {
 }
 
 extension GatewayConfig.Media.Retention {
+    /// A file that a waiting delivery needs stays beyond either limit.
     fileprivate static let options = Section(GatewayConfig.Media.Retention()) {
         Option(
             "age", \.age, .duration(from: "1h", to: "3660d", example: "30d"),
@@ -125,6 +129,7 @@ extension GatewayConfig.Media.Retention {
 }
 
 extension GatewayConfig.Media.SignedUrls {
+    /// Old secrets stay in the list until the last link that they signed has expired.
     fileprivate static let options = Section(GatewayConfig.Media.SignedUrls(secrets: [])) {
         Option(
             "secret", \.secrets, .references,

@@ -4,8 +4,10 @@ import SignalboxNotification
 // The options of a route that change the data of events.
 
 extension RouteOptions.Redaction {
+    /// Pointers of one route.
     private static let most = 100
 
+    /// An array drops each value that it names; an object names an action for each pointer.
     static var type: OptionType<[RouteOptions.Redaction]> {
         let pointer: JSONNode = ["type": "string", "pattern": "^/data/([^~]|~[01])*$"]
         let actions = RedactionAction.allCases.map(\.rawValue)
@@ -23,6 +25,7 @@ extension RouteOptions.Redaction {
         return OptionType<[RouteOptions.Redaction]>(info, read: read)
     }
 
+    /// The error for an unknown word suggests the nearest one.
     private static let action = OptionType<RedactionAction>.string("action") { word in
         let known = RedactionAction.allCases.map(\.rawValue)
         return "there is no way \"\(word)\" to redact" + ConfigReader.suggestion(for: word, among: known)
@@ -30,6 +33,7 @@ extension RouteOptions.Redaction {
         RedactionAction(rawValue: $0)
     }
 
+    /// The redactions without errors; nil for a value of another type or with too many pointers.
     @Sendable private static func read(_ value: JSONValue, _ reader: inout ConfigReader) -> [RouteOptions.Redaction]? {
         guard value.isObject || value.isArray else {
             reader.note(
@@ -85,6 +89,7 @@ extension JSONPointer {
 }
 
 extension RouteOptions.Transform {
+    /// A template or a map, never both. Templates are compiled later, by SignalboxRouting.
     static let type = OptionType<RouteOptions.Transform>(
         TypeInfo("object", options.schema, members: options.infos)
     ) { value, reader in
@@ -95,11 +100,13 @@ extension RouteOptions.Transform {
         }
     }
 
+    /// Both members while they are read; one of them is nil afterwards.
     private struct Draft: Sendable {
         var template: String?
         var fields: [DataField]?
     }
 
+    /// For the schema and the reference page as well.
     private static let options = Section(Draft(), rules: ["minProperties": 1, "maxProperties": 1]) {
         Option("template", \.template, .text, "A Mustache template that writes JSON.")
         Option(
@@ -108,6 +115,7 @@ extension RouteOptions.Transform {
 }
 
 extension DataField {
+    /// Names of a whole map, and levels of its objects.
     private static let (most, deepest) = (200, 16)
 
     /// The schema of a map; recursive, and so a definition.
@@ -116,6 +124,7 @@ extension DataField {
         "additionalProperties": ["anyOf": [OptionType<JSONPointer>.pointer.info.schema, ["$ref": "#/$defs/map"]]],
     ]
 
+    /// Fields keep the order of the config.
     fileprivate static let type = OptionType<[DataField]>(
         TypeInfo("object", limits: "at most \(most) names", ["$ref": "#/$defs/map"])
     ) { value, reader in

@@ -123,6 +123,7 @@ package struct EventParts: OptionSet, Sendable {
 // MARK: Options
 
 extension RouteOptions {
+    /// The routes of one file, with their locations. Routes with errors are left out.
     static let type = OptionType<[RouteOptions]>(
         TypeInfo("array of routes", ["type": "array", "items": options.schema], members: options.infos),
         write: { _ in .array([]) }
@@ -141,6 +142,7 @@ extension RouteOptions {
         }
     }
 
+    /// A default value is a route without name, pattern and destinations; `required` rejects it.
     static let options = Section(
         RouteOptions(),
         rules: [
@@ -184,32 +186,38 @@ extension RouteOptions {
         }
     }
 
+    /// The error for a route that lacks one of the three required options.
     private static func missing(_ key: String) -> String {
         "\"\(key)\" is missing; a route needs a \"name\", a \"match\" and a \"to\""
     }
 
+    /// Keeps the text; SignalboxRouting reads and compiles it. Only repeated fields are rejected here.
     private static let pattern = OptionType<JSONText>(TypeInfo("event pattern", ["$ref": "#/$defs/pattern"])) {
         value, reader in
         reader.checkRepeats(in: value, repeatedField)
         return JSONText(value)
     }
 
+    /// A part may be listed more than once.
     private static let scheduleParts = OptionType<String>.word(
         among: ["notBefore", "notAfter"],
         expected: "of an event's schedule \"notBefore\" and \"notAfter\" can be ignored"
     ).list(of: "`notBefore`, `notAfter`")
 
+    /// A list, because later versions may add parts.
     private static let eventParts = OptionType<String>.word(
         among: ["apns"], expected: "an event can include \"apns\", the APNs payload as it should be shown"
     ).list(of: "`apns`")
 }
 
 extension ScheduleParts {
+    /// The words of the config.
     fileprivate static let named: [(name: String, part: ScheduleParts)] = [
         ("notBefore", .notBefore), ("notAfter", .notAfter),
     ]
 }
 
 extension EventParts {
+    /// The words of the config.
     fileprivate static let named: [(name: String, part: EventParts)] = [("apns", .apns)]
 }

@@ -92,6 +92,7 @@ extension BinaryInteger {
 // MARK: Options
 
 extension RouteWindow {
+    /// Rejects an empty window, one that ends before it begins, and a time zone without days or hours.
     static let options = Section(RouteWindow(), rules: ["minProperties": 1]) {
         Option("from", \.from, .instant, "The beginning.")
         Option("until", \.until, .instant, "The end, which is not part of the window.")
@@ -114,6 +115,7 @@ extension RouteWindow {
         }
     }
 
+    /// Lower-case words of three letters, each at most once.
     private static let weekdays = OptionType<Weekday>.string("day") { text in
         "there is no day \"\(text)\"; write one of \(Weekday.allCases.map(\.rawValue).joined(separator: ", "))"
     } _: {
@@ -123,6 +125,7 @@ extension RouteWindow {
             "\"\($0.rawValue)\" stands here twice; remove one"
         }.map { Set($0) }
 
+    /// In local time. The pattern of the schema accepts a few texts that the reader rejects, such as 29:00.
     private static let part = OptionType<Hours>.value(
         TypeInfo(
             "part of the day", ["type": "string", "pattern": "^[0-2][0-9]:[0-5][0-9]-[0-2][0-9]:[0-5][0-9]$"]),
@@ -131,6 +134,7 @@ extension RouteWindow {
         value.string.flatMap { Hours($0) }
     }
 
+    /// Names without a slash, such as EST, are rejected, because they are ambiguous.
     private static let timeZone = OptionType<TimeZone>.string(
         "time zone", write: { .string($0 == .gmt ? "UTC" : $0.identifier) }
     ) {

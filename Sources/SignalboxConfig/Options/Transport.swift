@@ -2,7 +2,9 @@ import Foundation
 import SignalboxJSON
 import SignalboxNotification
 
+/// TLS of one client: a destination, or the downloads. Files are opened when the config becomes active, not here.
 extension TransportOptions.TLS {
+    /// Rejects a key without a certificate. The system's authorities stay trusted.
     static let options = Section(TransportOptions.TLS(), rules: ["dependentRequired": ["key": ["certificate"]]]) {
         Option("ca", \.authorities, .path, "A PEM file of authorities to trust in addition to the system's.")
         Option("certificate", \.certificate, .path, "A PEM file with the client certificate and its chain (mTLS).")
@@ -26,6 +28,7 @@ extension TransportOptions.TLS {
         }
     }
 
+    /// The form of curl's `--pinnedpubkey`: Base64 of exactly 32 bytes.
     private static let pin = OptionType<String>.value(
         TypeInfo("pin", ["type": "string", "pattern": "^sha256//[A-Za-z0-9+/]{43}=$"]),
         expected: "this must be \"sha256//\" and the base64 of the SHA-256 of the server's public key"
@@ -35,7 +38,9 @@ extension TransportOptions.TLS {
     }
 }
 
+/// The proxy of one client. Without the option, connections are direct; variables of the environment have no effect.
 extension TransportOptions.Proxy {
+    /// `environment` reads the usual variables, such as `https_proxy`. Errors hide a URL that may contain a password.
     static let type = OptionType<TransportOptions.Proxy>(
         TypeInfo("URL, or `environment`", ["anyOf": [["const": "environment"], OptionType<String>.url.info.schema]])
     ) { value, reader in

@@ -8,9 +8,13 @@ package enum ConfigBounds {
     package static let bytes = 16 << 20
     /// Routes of all files together.
     package static let routes = 100_000
+    /// Destinations of all files together.
     static let destinations = 10_000
+    /// Sources of all files together.
     static let sources = 10_000
+    /// Declared categories.
     static let categories = 10_000
+    /// Declared types of actions.
     static let actionTypes = 1_000
     /// Entries of an array, unless another bound applies.
     package static let entries = 1_000
@@ -23,6 +27,7 @@ package enum ConfigBounds {
 /// Reads values by their declarations and records what is wrong, so that one run shows every mistake. A reader never
 /// throws: a value with an error leads to nil or to a default, and ``diagnostics`` has the error.
 package struct ConfigReader {
+    /// Owns the memory of all values that the reader sees.
     let parser: JSONParser
     /// The value of each file, the config's own first.
     let roots: [JSONValue]

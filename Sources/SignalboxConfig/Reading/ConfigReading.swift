@@ -12,6 +12,7 @@ package struct ConfigReading: Sendable {
     package var config: GatewayConfig
     /// SignalboxRouting appends its findings here.
     package var diagnostics: ConfigDiagnostics
+    /// Names that routes may use, with their locations.
     private let destinations: KnownDestinations
 
     /// Reads the config's own file, and after it those that only add sources, destinations and routes. Throws at once
@@ -58,7 +59,8 @@ package struct ConfigReading: Sendable {
 }
 
 extension ConfigReader {
-    /// The values of all files. Values of several files are combined in the order of the files.
+    /// The values of all files. Values of several files are combined in the order of the files. Options that depend on
+    /// each other are checked after all files were read.
     fileprivate mutating func config() -> GatewayConfig {
         var config = GatewayConfig()
         for (file, root) in roots.enumerated() {

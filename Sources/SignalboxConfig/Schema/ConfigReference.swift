@@ -17,6 +17,7 @@ package enum ConfigReference {
         }
     }
 
+    /// Path, type with its limits, default, and meaning. Required options have no default.
     private static func row(_ info: OptionInfo, _ prefix: String) -> [String] {
         let kind = info.type.kind + (info.type.limits.isEmpty ? "" : ", \(info.type.limits)")
         let value = info.isRequired ? "required" : info.defaultValue.map { "`\($0.compact)`" } ?? ""

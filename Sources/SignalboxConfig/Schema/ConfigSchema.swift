@@ -6,6 +6,7 @@ package enum ConfigSchema {
     /// With a line end. Deterministic, so a test compares it with docs/reference/routes.schema.json.
     package static var text: String { root.pretty() + "\n" }
 
+    /// The identifier changes with an incompatible version of the config only.
     private static var root: JSONNode {
         let head: JSONNode = [
             "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -8,14 +8,16 @@ indirect enum JSONNode: Sendable, Equatable {
     case double(Double)
     case string(String)
     case array([JSONNode])
+    /// In the order of the declaration.
     case object([Member])
 
+    /// A key, unescaped, and its value.
     struct Member: Sendable, Equatable {
         let key: String
         let value: JSONNode
     }
 
-    /// Null becomes `false`: the schemas have none.
+    /// Null becomes `false`: the schemas have none. Numbers above `Int.max` become it.
     init(_ value: JSONValue) {
         switch value.kind {
         case .object:
@@ -37,7 +39,7 @@ indirect enum JSONNode: Sendable, Equatable {
     /// An object with the members of both. Repeated keys stay repeated; the caller avoids them.
     func adding(_ other: JSONNode) -> JSONNode { .object(members + other.members) }
 
-    /// On one line.
+    /// On one line. Deterministic: members keep their order, and numbers have one form.
     var compact: String {
         switch self {
         case .array(let elements) where !elements.isEmpty: "[" + elements.map(\.compact).joined(separator: ", ") + "]"
@@ -68,6 +70,7 @@ indirect enum JSONNode: Sendable, Equatable {
         }
     }
 
+    /// A value without elements.
     private var scalar: String {
         switch self {
         case .bool(let flag): "\(flag)"
@@ -90,6 +93,7 @@ indirect enum JSONNode: Sendable, Equatable {
 extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// Literals make declarations of schemas read like JSON.
     init(stringLiteral text: String) { self = .string(text) }
     init(integerLiteral number: Int) { self = .integer(number) }
     init(floatLiteral number: Double) { self = .double(number) }
@@ -99,5 +103,6 @@ extension JSONNode: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Exp
         self = .object(members.map { Member(key: $0.0, value: $0.1) })
     }
 
+    /// An array of strings, for `enum`.
     static func strings(_ texts: [String]) -> JSONNode { .array(texts.map { .string($0) }) }
 }

@@ -8,7 +8,7 @@ import SignalboxStore
 
 extension RouteTable {
     /// Assigns an event its deliveries. Routes match its bytes as they will be delivered. A rejection is returned
-    /// unchanged. `parser`: from ``ParserPool/forEvents()``. Rejects an event that is too large or whose routing
+    /// unchanged. `parser`: from ``ParserPool/events``. Rejects an event that is too large or whose routing
     /// takes too much work. `dedupe`: the source's setting; nil for none.
     package func route(
         _ result: Result<Event, Rejection>, with parser: JSONParser, variants: EventVariants,
@@ -39,7 +39,7 @@ extension RouteTable {
     }
 
     /// The routing decision on the bytes of an event; nil if `filter` does not match. `place`: of its payload, for a
-    /// rejection. `parser`: from ``ParserPool/forEvents()``. Used by runs that need the decision only, so it makes no
+    /// rejection. `parser`: from ``ParserPool/events``. Used by runs that need the decision only, so it makes no
     /// variants.
     func decision(
         on event: UnsafeBufferPointer<UInt8>, at place: PayloadPosition, matching filter: Pattern?,

@@ -8,8 +8,7 @@ package import SignalboxRouting
 package struct EventVariants: Sendable {
     /// Its counts are those of the routes; dead-letter events count in them too.
     package let writer: EventVariantWriter
-    // Parsers of its own, because the caller's parser still holds the event.
-    private let parsers = ParserPool.forEvents()
+    private let parsers = ParserPool.events
 
     /// `tokens`: hashes values that a route redacts, as it hashes device tokens. `counts`: the counters to use; a new
     /// set unless the caller shares one.

@@ -30,7 +30,7 @@ package struct Intake: Sendable {
     private let sources: [SourceName: GatewayConfig.Source]
     private let variants: EventVariants
     private let payloadParsers = ParserPool.forPayloads()
-    private let eventParsers = ParserPool.forEvents()
+    private let eventParsers = ParserPool.events
     private let spareWriter = SpareWriter()
     private let now: @Sendable () -> Date
 

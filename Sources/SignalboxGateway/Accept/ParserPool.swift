@@ -21,8 +21,8 @@ package final class ParserPool: Sendable {
     /// Parsers with the limits of payloads.
     package static func forPayloads() -> ParserPool { ParserPool(limits: Normalizer.payloadLimits) }
 
-    /// Parsers with the limits of events.
-    package static func forEvents() -> ParserPool { ParserPool(limits: EventDocument.limits) }
+    /// Parsers with the limits of events, shared by every flow of the process.
+    package static let events = ParserPool(limits: EventDocument.limits)
 
     /// Throws if an event of so many bytes exceeds the limits of events, for callers that do not parse it. Throws the
     /// rejection that ``JSONParser/read(event:at:)`` throws for such an event.
@@ -43,10 +43,6 @@ package final class ParserPool: Sendable {
 }
 
 extension JSONParser {
-    /// A parser with the limits of events, for every event that the gateway stores. Not pooled: for rare events, such
-    /// as those about dead letters.
-    static func forEvents() -> JSONParser { JSONParser(limits: EventDocument.limits) }
-
     /// Parses an event as it will be delivered and invalidates values parsed before. Throws if the event is too
     /// large. Values are valid until the parser's next text and while `event` stays in memory.
     package func read(event: UnsafeBufferPointer<UInt8>, at place: PayloadPosition) throws(Rejection) -> JSONValue {

@@ -9,10 +9,14 @@ package import SignalboxNotification
 /// single request and its result, a token or a failure.
 package actor AccessTokens {
     private let credentials: Destination.ClientCredentials
+    /// Sent to the token endpoint only.
     private let secret: String
+    /// Of the webhook, without its pins.
     private var transport: TransportOptions
+    /// Of one request to the token endpoint.
     private let timeout: Duration
     private let http: OutboundHTTP
+    /// Monotonic, so a change of the wall clock does not prolong a token.
     private let now: @Sendable () -> ContinuousClock.Instant
     /// The cached token; it may have expired.
     private var current: Token?
@@ -22,6 +26,7 @@ package actor AccessTokens {
     /// `end` is the time on the clock of ``now`` from which the token is not used any longer, a margin before its
     /// expiry.
     private struct Token: Sendable {
+        /// As the server sent it.
         let text: String
         let end: ContinuousClock.Instant
     }
@@ -111,7 +116,9 @@ package actor AccessTokens {
 
     /// Bounds of the reply in bytes, and of a token's use in seconds: a day, however long the server allows it.
     private static let longestReply = 64 * 1024
+    /// In bytes.
     private static let longestToken = 16 * 1024
+    /// In seconds.
     private static let longestUse = 24 * 3600.0
     /// Used if the server does not name an expiry.
     private static let usualUse = 300.0

@@ -8,12 +8,15 @@ package import SignalboxStore
 package struct BatchCutter: Sendable {
     /// A batch that still accepts deliveries. `due` is the time at which its age completes it.
     private struct Open {
+        /// In the order in which they were added.
         var leases: [Lease]
+        /// The sum of all bodies.
         var bytes: Int
         let due: Duration
     }
 
     private let limits: Destination.Batch
+    /// Waiting batches by the number of attempts of their deliveries.
     private var open: [Int: Open] = [:]
 
     /// `limits`: deliveries, bytes and age at which a batch is complete. No batch waits at first. A batch begins with

@@ -5,12 +5,17 @@
 struct Breaker: Sendable, Equatable {
     /// `failures` counts those in a row since the last success. `until` is the end of the probe time.
     private enum State: Equatable {
+        /// Every attempt may start.
         case closed(failures: Int)
+        /// No attempt may start before the time, and one after it.
         case open(until: Duration)
+        /// The probe is in flight.
         case halfOpen
     }
 
+    /// In a row; at least 1.
     private let failures: Int
+    /// From the failure to the probe.
     private let probe: Duration
     private var state = State.closed(failures: 0)
 
@@ -24,9 +29,11 @@ struct Breaker: Sendable, Equatable {
     /// The attempts that may start now. Several may be in flight while the breaker is closed, one while it is half
     /// open.
     enum Permission: Equatable {
+        /// Any number of attempts.
         case any
         /// One attempt. The caller calls ``beginProbe()`` when it starts.
         case probe
+        /// No attempt before this time.
         case none(until: Duration)
         /// None until the probe has ended.
         case noneYet

@@ -36,7 +36,7 @@ package struct DeadLetterEvents: Sendable {
             json.member("status", status)
             json.member("reason", reason)
         }
-        let decision = routes.decideOperational(event.body, with: .forEvents())
+        let decision = ParserPool.events.withParser { routes.decideOperational(event.body, with: $0) }
         guard !decision.targets.isEmpty else { return nil }
         return EventDocument(event.body)?.withRoot { root, _ in
             variants.writer.counts.countMatch(of: decision.routes)

@@ -8,14 +8,22 @@ import SignalboxStore
 /// hangs does not delay the others. A value whose copies share the gate and the wake-up. The dispatcher runs it on
 /// one task, and each attempt on a child task.
 struct DestinationLane: Sendable {
+    /// Its options under the config that started the lane.
     let destination: Destination
+    /// Sends batches; shared with the plan.
     let sender: any Sender
+    /// Shared by all lanes.
     let queue: any LaneStore
+    /// Nil without routes for such events.
     private let deadLetters: Replaceable<DeadLetterEvents?>
     let logger: Logger
+    /// Sleeps; a manual one in tests.
     private let clock: any Clock<Duration>
+    /// The time of the gate, the breaker and the batches.
     let elapsed: @Sendable () -> Duration
+    /// Shared by all copies of the lane.
     let gate: LaneGate
+    /// Ends the sleep of ``run()``.
     private let wakeUp = WakeUp()
     /// Whether settlements fail at present, so that an outage is logged once.
     private let settling = Outage()

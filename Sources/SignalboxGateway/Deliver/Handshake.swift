@@ -8,6 +8,7 @@ import SignalboxConfig
 struct Handshake: Sendable {
     /// The times are the end of the permission and the time of the next request.
     private enum State: Equatable {
+        /// The next attempt requests permission.
         case unasked
         case asking
         case given(until: Duration)
@@ -17,9 +18,12 @@ struct Handshake: Sendable {
     /// The longest wait after a refusal.
     static let longestWait: Duration = .seconds(3600)
 
+    /// How long a permission is valid.
     private let age: Duration
+    /// The wait after each refusal in a row.
     private let retry: RetryPolicy
     private var state = State.unasked
+    /// In a row, since the last permission.
     private var refusals = 0
 
     /// `age`: validity of a permission. `retry`: wait after a refusal, up to ``longestWait``. No permission was

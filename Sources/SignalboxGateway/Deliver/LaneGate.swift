@@ -7,24 +7,35 @@ import Synchronization
 /// A class because every attempt of the lane reports to it.
 final class LaneGate: Sendable {
     /// All of it is under one lock, which is never held during a wait or a call of other code.
-    private struct State {
+    struct State {
+        /// Attempts in flight; at most ``limit``.
         var sending = 0
+        /// Attempts in flight, and outcomes that are not on disk yet.
         var unsettled = 0
+        /// The lane ends once no delivery is due.
         var isDraining = false
+        /// A drain for a stop: deliveries that must wait count as not due.
         var isStopping = false
+        /// The gateway stops.
         var isClosed = false
+        /// A reload replaced or removed the lane.
         var isRetired = false
         /// Attempts that are about to disable the destination.
         var shutters = 0
+        /// Whether a failure was reported since the last delivery.
         var isFailing = false
         /// After a failed claim: the number of successful claims that may still be served from memory. Nil without a
         /// failure.
         var uncertainClaims: Int?
+        /// Counts failures in a row.
         var breaker: Breaker
+        /// Nil without a rate.
         var bucket: TokenBucket?
+        /// Nil if the destination needs no permission.
         var handshake: Handshake?
         /// End of a pause that the destination asked for.
         var quietUntil: Duration?
+        /// The backoff as operators see it in the queue.
         var record = BackoffRecord()
 
         /// The present backoff; nil for none. An open breaker takes precedence over a pause that the destination
@@ -36,10 +47,11 @@ final class LaneGate: Sendable {
     }
 
     /// Serialises the lane's pass and its attempts, which run on different threads.
-    private let state: Mutex<State>
+    let state: Mutex<State>
     /// The destination's concurrency.
     private let limit: Int
-    private let perSecond: Double?
+    /// The rate of the config, in attempts per second; nil for no limit.
+    let perSecond: Double?
     /// Outcomes that may wait for the disk; beyond it the lane starts no attempt.
     private let unsettledLimit = 1024
 
@@ -139,6 +151,7 @@ final class LaneGate: Sendable {
 
     /// The lane logs each change once, as a transition of the destination.
     enum Change: Equatable {
+        /// Not a transition; nothing to log.
         case none
         /// The destination started to fail.
         case fails
@@ -244,41 +257,6 @@ final class LaneGate: Sendable {
         state.withLock { $0.record.fail(before: former) }
     }
 
-    // MARK: Permission
-
-    /// Records a permission. `perMinute`: permitted requests per minute, nil for no limit. The lower of this and the
-    /// lane's own rate applies. A rate that did not change keeps its bucket, so that a repeated permission grants no
-    /// extra burst.
-    func recordGiven(perMinute: Int?, at now: Duration) {
-        state.withLock { state in
-            state.handshake?.given(at: now)
-            guard let rate = [perSecond, perMinute.map { Double($0) / 60 }].compactMap(\.self).min() else {
-                state.bucket = nil
-                return
-            }
-            guard state.bucket?.perSecond != rate else { return }
-            state.bucket = TokenBucket(perSecond: rate, at: now)
-            // For the attempt that requested permission.
-            _ = state.bucket?.take(upTo: 1, at: now)
-        }
-    }
-
-    /// Records that permission was withheld. `asked`: minimum time until the next request for it. The longer one of
-    /// `asked` and the handshake's own backoff applies.
-    func recordWithheld(at now: Duration, asked: Duration) {
-        state.withLock { $0.handshake?.withheld(at: now, asked: asked) }
-    }
-
-    /// Records that permission was not requested after all. The next attempt requests permission instead.
-    func abandonQuestion() { state.withLock { $0.handshake?.abandon() } }
-
-    /// Invalidates a permission: the next attempt requests it again.
-    func takeBackPermission() { state.withLock { $0.handshake?.takeBack() } }
-
-    /// Requests a withheld permission at once. An operator resumed the destination, so the backoff of refusals does
-    /// not apply.
-    func askAgain() { state.withLock { $0.handshake?.askAgain() } }
-
     // MARK: End
 
     /// Ends the lane once no delivery is due. `isStop`: or no due delivery may be attempted yet. A stop ignores the
@@ -297,7 +275,10 @@ final class LaneGate: Sendable {
     /// retrying them.
     func close() { state.withLock { $0.isClosed = true } }
 
+    /// True after ``drain(isStop:)``.
     var isDraining: Bool { state.withLock { $0.isDraining } }
+    /// True after ``close()``.
     var isClosed: Bool { state.withLock { $0.isClosed } }
+    /// True after ``retire()``.
     var isRetired: Bool { state.withLock { $0.isRetired } }
 }

@@ -6,6 +6,7 @@ import Synchronization
 ///
 /// A class because a reload changes it while lanes start and end.
 final class LaneRoster: Sendable {
+    /// Never locked during a call of a lane.
     private let places: Mutex<Places>
     /// Lanes to run. Ends with ``close()``.
     let starts: AsyncStream<DestinationLane>
@@ -14,8 +15,11 @@ final class LaneRoster: Sendable {
     /// `successors` are lanes of the next config that wait for the end of the running one; a later reload replaces
     /// them.
     private struct Places {
+        /// Lanes whose attempts may still be in flight.
         var running: [DestinationName: DestinationLane]
+        /// At most one for each destination.
         var successors: [DestinationName: DestinationLane] = [:]
+        /// After the close, no successor starts.
         var isClosed = false
     }
 

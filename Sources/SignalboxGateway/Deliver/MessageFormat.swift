@@ -58,8 +58,8 @@ package struct MessageWriter: Sendable {
             }
             body.append(UInt8(ascii: "]"))
             return WebhookMessage(contentType: "application/cloudevents-batch+json", body: body)
-        case .cloudEventsBinary: return .cloudEventsBinary(try lease.event())
-        case .standardWebhooks: return .standardWebhooks(try lease.event())
+        case .cloudEventsBinary: return try lease.withEvent { .cloudEventsBinary($0) }
+        case .standardWebhooks: return try lease.withEvent { .standardWebhooks($0) }
         case .raw:
             guard let payload = lease.payload else {
                 throw UnwritableMessage(
@@ -69,7 +69,9 @@ package struct MessageWriter: Sendable {
         case .template(let source):
             let template = template ?? EventTemplate(source)
             do throws(RenderingFailure) {
-                let body = try template.render(lease.body, with: .forEvents())
+                let body = try ParserPool.events.withParser { (parser) throws(RenderingFailure) in
+                    try template.render(lease.body, with: parser)
+                }
                 return WebhookMessage(contentType: template.contentType, body: body)
             } catch {
                 throw UnwritableMessage(description: "\(error)")
@@ -79,12 +81,13 @@ package struct MessageWriter: Sendable {
 }
 
 extension Lease {
-    /// The stored event, parsed for the formats that take it apart.
-    fileprivate func event() throws(UnwritableMessage) -> EventDocument {
-        guard let event = EventDocument(body) else {
-            throw UnwritableMessage(description: "the stored event cannot be read")
-        }
-        return event
+    /// The message that `write` makes of the stored event. The event is valid during the call only.
+    fileprivate func withEvent(
+        _ write: (EventDocument) -> WebhookMessage
+    ) throws(UnwritableMessage) -> WebhookMessage {
+        let message = ParserPool.events.withParser { EventDocument(body, with: $0).map(write) }
+        guard let message else { throw UnwritableMessage(description: "the stored event cannot be read") }
+        return message
     }
 }
 

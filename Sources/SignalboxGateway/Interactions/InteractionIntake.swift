@@ -27,7 +27,7 @@ package struct InteractionIntake: Sendable {
     private let queue: any IntakeStore
     private let variants: EventVariants
     private let ids = EventIDSource()
-    private let parsers = ParserPool.forEvents()
+    private let parsers = ParserPool.events
     private let now: @Sendable () -> Date
 
     /// `gateway`: the name in every event's `source`. `decider`: acts on snoozes and calendars. `variants`: makes the

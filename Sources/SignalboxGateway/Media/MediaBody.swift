@@ -6,15 +6,22 @@ import SignalboxNotification
 /// A class because the HTTP client fills it piece by piece.
 final class MediaBody: @unchecked Sendable {
     // Sendable: the client's thread uses it until the request has its result, then only the caller does.
+    /// Sizes and kinds that the config accepts.
     private let rules: MediaRules
     private let store: MediaStore
+    /// The server, for texts of failures; never the URL.
     private let host: String
+    /// The `Content-Length`; 0 without one.
     private var announced = 0
     /// The first bytes, until they decide the kind.
     private var beginning: [UInt8] = []
+    /// Bytes received so far.
     private var count = 0
+    /// Nil until the first bytes decide it.
     private var kind: MediaKind?
+    /// Nil until the kind is accepted.
     private var writer: MediaWriter?
+    /// The first broken rule; later bytes are not received.
     private(set) var failure: MediaOutcome?
 
     /// `host`: for the texts of failures. Creates no file before the first bytes are accepted.
@@ -30,6 +37,7 @@ final class MediaBody: @unchecked Sendable {
     /// A file is not yet stored: the caller passes its writer to ``MediaStore/keep(_:as:)``, or drops it to remove
     /// the file.
     enum Ending {
+        /// Complete and within the rules.
         case file(MediaKind, MediaWriter)
         case failure(MediaOutcome)
     }

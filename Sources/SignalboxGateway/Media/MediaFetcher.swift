@@ -22,8 +22,10 @@ package struct MediaFetcher: Sendable {
     }
 
     private let settings: Settings
+    /// The wall clock, for lifetimes.
     private let now: @Sendable () -> Date
     private let http: OutboundHTTP
+    /// Receives the bytes while they arrive.
     private let store: MediaStore
 
     /// `now`: the clock for lifetimes. `http`: a client whose address policy permits media servers only as the config
@@ -59,13 +61,16 @@ package struct MediaFetcher: Sendable {
 
     /// One request of a download. `left`: time that the whole download has left.
     private struct Hop {
+        /// The URL of this request.
         var url: OutboundURL
+        /// The URL of the event, for texts of failures.
         let start: OutboundURL
         /// They belong to the first URL; redirects have none.
         var validators: MediaValidators?
         var left: Duration
         /// The earliest end of the lifetimes of the redirects before this one.
         var notAfter: Date?
+        /// True from the second request on.
         var isRedirected = false
 
         /// Only then can the server answer 304.

@@ -24,7 +24,7 @@ final class MediaGate: Sendable {
     /// All values of one moment, for decisions that need several of them.
     var state: State { current.withLock { $0 } }
     /// Read before each step of the service.
-    var isStopping: Bool { state.isStopping }
+    var isStopping: Bool { current.withLock { $0.isStopping } }
 
     /// The job counts until ``end(_:)``, also while its result is being recorded.
     func begin(_ job: MediaJob) { current.withLock { $0.hosts[job.id] = job.host } }

@@ -38,7 +38,8 @@ package struct MediaService: Service {
     /// Whether the last pass failed, so that an outage is logged once.
     private let outage = Outage()
 
-    /// Limits of a sleep before a known time, so that small corrections of the wall clock delay no delivery by much.
+    /// The shortest and the longest sleep before a known time. Corrections of the wall clock delay deliveries by no
+    /// more than the longest one.
     private static let sleep: ClosedRange<Duration> = .milliseconds(10)...(.seconds(30))
     /// Pause after a failure of the queue.
     private static let pause: Duration = .seconds(1)
@@ -190,8 +191,8 @@ package struct MediaService: Service {
         let media = EventMedia(states: states, href: setup.href)
         // The gateway wrote the event. One that cannot be parsed was accepted under larger limits; it is released
         // unchanged.
-        guard let event = EventDocument(held.body) else { return MediaRelease(held, body: nil, files: []) }
-        let filled = media.filled(event)
+        let filled = ParserPool.events.withParser { EventDocument(held.body, with: $0).map { media.filled($0) } }
+        guard let filled else { return MediaRelease(held, body: nil, files: []) }
         let body = held.transformRoute.map { setup.transform(filled, $0) } ?? filled
         return MediaRelease(held, body: body, files: media.files)
     }

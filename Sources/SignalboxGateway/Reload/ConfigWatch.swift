@@ -66,7 +66,9 @@ package struct ConfigWatch: Service, CustomStringConvertible {
 /// Decides when changed files are complete: after they stay the same between two polls, because an editor may write a
 /// file in pieces. Pure. A change back to the loaded files causes no reload.
 package struct ConfigChanges<Stamps: Equatable> {
+    /// Of the files that were loaded last.
     private var loaded: Stamps
+    /// Of the last poll.
     private var last: Stamps
 
     /// `loaded`: the files as the active config was read from them. No change is pending.
@@ -88,6 +90,7 @@ package struct ConfigChanges<Stamps: Equatable> {
 /// Inodes, sizes and times of a config's files, to detect changes without reading them. Two stamps are equal if no
 /// file was added, removed, replaced or written.
 package struct FileStamps: Equatable, Sendable {
+    /// By path.
     private let stamps: [String: [Int]]
 
     /// A file that is missing has no stamp. Reads the status of each file of the config and of its folder, not the

@@ -126,7 +126,7 @@ package struct GatewayPlan: Sendable {
         } exists: { file in
             store.find(file.sha256) != nil
         } transform: { event, route in
-            variantWriter.transformed(event, by: route, of: routes, with: .forEvents())
+            ParserPool.events.withParser { variantWriter.transformed(event, by: route, of: routes, with: $0) }
         } download: { job in
             await fetcher.fetch(job.url, validators: job.validators)
         }

@@ -32,16 +32,21 @@ package final class GatewayClient: Sendable {
         var quietUntil: Duration = .zero
         /// When a request was last settled.
         var silentSince: Duration
+        /// Whether any request got a response.
         var hasAnswered = false
         var isClosed = false
     }
 
     private let address: GatewayAddress
+    /// Sent as a bearer token; nil for a gateway without sources.
     private let token: String?
     private let http: OutboundHTTP
+    /// Sleeps between attempts.
     private let clock: any Clock<Duration>
+    /// The time that waits are compared with.
     private let elapsed: @Sendable () -> Duration
     private let now: @Sendable () -> Date
+    /// Shared by all requests.
     private let state: Mutex<State>
 
     /// The run ends when the gateway has settled no request for this long.

@@ -59,9 +59,13 @@ package struct InputFile: ~Copyable {
     /// Used in messages.
     package let name: String
     private let descriptor: Int32
+    /// Bytes as read from the file.
     private let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 16)
+    /// Decompressed bytes.
     private let decoded = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.piece, alignment: 16)
+    /// Bytes in ``memory`` that were not passed on yet.
     private var rest = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// Nil until the first bytes tell the format.
     private var decompression: Decompression?
     private var hasEnded = false
     /// Bytes read from the file, before decompression.

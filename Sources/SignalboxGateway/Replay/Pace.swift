@@ -4,9 +4,13 @@ package import SignalboxNotification
 /// Decides when events may be sent: at a rate, at the recorded pace, or both. Pure: the caller passes the time,
 /// measured from any start. With both limits, the later time of the two applies.
 package struct Pace: Sendable {
+    /// Events per second; nil for any rate.
     private let perSecond: Double?
+    /// Multiple of the recorded pace; nil for any.
     private let speed: Double?
+    /// When the rate permits the next event; nil before the first.
     private var free: Duration?
+    /// The recorded and the real time of the first event with a time.
     private var first: (recorded: Timestamp, at: Duration)?
 
     /// Events this close in time are sent together.

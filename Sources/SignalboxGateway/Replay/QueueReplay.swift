@@ -132,14 +132,19 @@ package struct QueueReplay {
 
 /// Events that are committed together, and the rejections between them.
 private struct QueueChunk {
+    /// In the order of the inputs.
     private(set) var events: [RoutedEvent] = []
+    /// With the index of the input.
     private(set) var rejections: [(rejection: Rejection, input: Int)] = []
     /// The recorded time of the first event.
     private(set) var recorded: Timestamp?
     /// Everything before it is in this chunk or an earlier one.
     var end: InputPosition?
+    /// Of events and their payloads.
     private var bytes = 0
+    /// Events that the pace permits together.
     private let most: Int
+    /// Milliseconds of recorded time that the pace permits together.
     private let span: Int64
 
     /// At this size a commit costs little more than its rows. Each limit bounds the memory.
@@ -150,6 +155,7 @@ private struct QueueChunk {
         span = pace.spanTogether
     }
 
+    /// True when the chunk must be committed.
     var isLarge: Bool { max(events.count, rejections.count) >= Self.large.events || bytes >= Self.large.bytes }
 
     /// False if the event belongs into the next chunk. Rejections always fit. Sets ``end`` behind the entry.

@@ -17,7 +17,7 @@ struct Recording: Sendable {
     private let envelope: RecordedEnvelope
     private let selection: Selection
     private let identity: RunIdentity?
-    private let eventParsers = ParserPool.forEvents()
+    private let eventParsers = ParserPool.events
 
     /// `session`: the run, whose start ages count from. `hasLastingIDs`: derives event ids from the run, so that a
     /// resumed run repeats them. Throws ``ReplayError/refused(_:)`` for an invalid selection.

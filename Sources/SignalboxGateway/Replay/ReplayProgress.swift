@@ -27,11 +27,14 @@ package struct ProgressMeter: Sendable {
         case lines
     }
 
+    /// Redrawn on a terminal, plain lines otherwise.
     private let style: Style
     private let totalBytes: Int?
     private let skippedBytes: Int
     private let start: Duration
+    /// When the progress was written last.
     private var lastShown: Duration
+    /// Read so far, skipped ones included.
     private var bytes: Int
     private var events = 0
     private var rejected = 0

@@ -6,19 +6,28 @@ import SignalboxNotification
 ///
 /// A class because the parts of a run update it in turn. Only the task that replays uses it.
 package final class ReplaySession {
+    /// Read once, from the checkpoint on.
     let inputs: InputFiles
+    /// Checked between payloads.
     let interruption: Interruption
+    /// Makes ids that a repeated run makes again; nil without a resume file.
     let identity: RunIdentity?
+    /// Counts of the whole run, earlier processes included.
     private(set) var tally = ReplayTally()
     /// Payloads that were selected and settled.
     private(set) var settled = 0
+    /// Time since any start.
     let elapsed: @Sendable () -> Duration
     private var rejections: RejectList
     private let options: ReplayOptions
     private let diagnostics: Diagnostics
+    /// Nil without `--resume`.
     private let file: ResumeFile?
+    /// The content of the file at its next write.
     private var state: ResumeState?
+    /// Nil if no progress is shown.
     private var meter: ProgressMeter?
+    /// Bytes of each input as stored; nil unless all of them are regular files.
     private let sizes: [Int]?
     /// Payloads that earlier processes of the run settled.
     private let settledBefore: Int
@@ -26,6 +35,7 @@ package final class ReplaySession {
     private var density = 1.0
     /// Position in all files, compressed as stored, for the progress.
     private var bytesSettled: Int
+    /// When the file was written last.
     private var lastSaved: Duration = .zero
 
     /// How often the resume file is written.

@@ -21,7 +21,12 @@ package struct EventDocument {
 
     /// Nil unless the bytes are JSON within ``limits``. Every event that the gateway stored is.
     package init?(_ bytes: [UInt8]) {
-        parser = JSONParser(limits: Self.limits)
+        self.init(bytes, with: JSONParser(limits: Self.limits))
+    }
+
+    /// The same, in the memory of a parser that was reset. Valid until the parser reads another text or is reset.
+    package init?(_ bytes: [UInt8], with parser: JSONParser) {
+        self.parser = parser
         guard let root = try? parser.parse(bytes) else { return nil }
         self.root = root
     }

@@ -129,7 +129,8 @@ extension Arrival {
     }
 
     /// The extras of an Android intent: a flat map in which the service's keys are mixed with the vendor's. The
-    /// display block is flattened to keys `gcm.n.…` (firebase-android-sdk, Constants.java, `MessageNotificationKeys`).
+    /// display block is flattened to keys `gcm.n.…` (`MessageNotificationKeys` of firebase-android-sdk's
+    /// Constants.java).
     var isFCMExtras: Bool {
         root.value.members.contains { key, _ in VendorFields.Reserved.fcm.contains(key) }
             && root.value.members.allSatisfy { _, value in !value.isObject && !value.isArray }

@@ -22,8 +22,8 @@ struct DeviceBlock {
         }
     }
 
-    /// The extras of an Android intent. A key `gcm.n.…` falls back to `gcm.notification.…`, its name before 2017. A
-    /// tap opens the link only without a `click_action` (firebase-android-sdk, NotificationParams.java and
+    /// The extras of an Android intent. A key `gcm.n.…` falls back to `gcm.notification.…`, its name before 2017.
+    /// A tap opens the link only without a `click_action` (firebase-android-sdk, NotificationParams.java and
     /// CommonNotificationBuilder.java).
     private init(extras: JSONObject) {
         title = extras["gcm.n.title"] ?? extras["gcm.notification.title"]
@@ -48,8 +48,8 @@ struct DeviceBlock {
         isShown = !consumed.isEmpty
     }
 
-    /// `userInfo` of an iOS app. `gcm.notification.…` contains the values that `aps` cannot express. For a push at the
-    /// user's local time it also contains the texts, which the SDK shows itself (firebase-ios-sdk,
+    /// `userInfo` of an iOS app. `gcm.notification.…` contains the values that `aps` cannot express. For a push at
+    /// the user's local time it also contains the texts, which the SDK shows itself (firebase-ios-sdk,
     /// FIRMessagingContextManagerService.m). A tap opens `gcm.app_link` (FIRMessaging.m). `aps` has precedence.
     private init(userInfo: JSONObject, aps: JSONValue?) {
         if !PlainReading.isPresented(aps?["alert"]) {

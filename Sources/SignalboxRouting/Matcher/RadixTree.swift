@@ -1,7 +1,7 @@
 import SignalboxJSON
 
 /// A radix tree (compressed trie). One walk along a text finds every string of the tree that the text starts with; in
-/// a reversed tree, that it ends with. It takes time linear in the text, times the logarithm of a node's children.
+/// a reversed tree, that it ends with. Each step is a binary search among the children of a node.
 struct RadixTree: BitwiseCopyable {
     /// The children of a node are neighbours, ordered by the byte that leads to them.
     private struct Node: BitwiseCopyable {
@@ -15,7 +15,7 @@ struct RadixTree: BitwiseCopyable {
     private let nodes: UnsafeBufferPointer<Node>
     /// For each node the byte that leads to it: the first of its label, or the last in a reversed tree.
     private let bytes: UnsafeBufferPointer<UInt8>
-    /// The labels of all nodes, in the order of the text also in a reversed tree.
+    /// The labels of all nodes. Each keeps the order of its text, also in a reversed tree.
     private let labels: UnsafeBufferPointer<UInt8>
     /// Whether it finds suffixes instead of prefixes.
     let isReversed: Bool

@@ -96,9 +96,9 @@ struct RuleCompiler {
     }
 }
 
-/// Estimates how many rules are evaluated in vain for an event if a rule is filed under one field or another. A
-/// condition that many rules share leads to all of them; a condition that many values meet does so for many events.
-/// The estimate only affects speed, never the result of a search.
+/// Chooses the field under which a rule is filed, so that few rules are evaluated in vain. A condition that many rules
+/// share leads to all of them. A condition that many values meet does so for many events. The estimate only affects
+/// speed, never the result of a search.
 private struct Selectivity {
     /// A condition at a path, which several rules may share.
     private struct Use: Hashable {
@@ -130,8 +130,8 @@ private struct Selectivity {
 
     /// The number of rules that an average event evaluates because of this condition.
     private func cost(of condition: Pattern.Condition, at path: [[UInt8]]) -> Double {
-        // The share of events that meet the condition. A guess: the more conditions rules have on a path, the fewer
-        // events meet each of them.
+        // An estimate of the share of events that meet the condition: the more conditions the rules have on a path, the
+        // fewer events meet each of them.
         let share =
             switch condition {
             case .anythingBut, .exists: 1.0

@@ -12,9 +12,9 @@ struct ValueIndex: BitwiseCopyable {
     /// The number of all candidates: posting lists start below it.
     var candidateCount: Int { candidates.count }
 
-    /// Calls `body` with every candidate for a value that is neither an object nor an array, with some more than
-    /// once. Skips the posting lists for which `isNew` returns false. A search passes its set of visited lists, so
-    /// each list is read once for each event.
+    /// Calls `body` with every candidate for a value that is neither an object nor an array. May pass a candidate more
+    /// than once. Skips the posting lists for which `isNew` returns false. A search passes its set of visited lists, so
+    /// each list is read at most once per event.
     @inline(__always)
     func forEachCandidate(of value: JSONValue, _ run: Run, isNew: (Run) -> Bool, body: (Candidate) -> Void) {
         let text = value.utf8
@@ -30,8 +30,8 @@ struct ValueIndex: BitwiseCopyable {
         }
     }
 
+    /// Looks up a string with one probe. Probes for other types of values find no candidate.
     @inline(__always)
-    /// Looks up a string with one probe. Kinds that are not about strings have no match here.
     private func find(
         _ text: UnsafeBufferPointer<UInt8>, with probe: Probe, _ isNew: (Run) -> Bool, _ body: (Candidate) -> Void
     ) {
@@ -43,7 +43,7 @@ struct ValueIndex: BitwiseCopyable {
             guard text.count <= longest else { return }
             CaseVariants.withFolded(text) { visit(table.postings(of: $0), isNew, body) }
         case .foldedAffix(let tree, let longest):
-            // May cut a character in two, but none of a text that matches.
+            // The cut may split a character, but never in a text that matches.
             let part = tree.isReversed ? text.suffix(longest) : text.prefix(longest)
             CaseVariants.withFolded(UnsafeBufferPointer(rebasing: part)) {
                 tree.forEachPostings(of: $0) { visit($0, isNew, body) }
@@ -55,16 +55,16 @@ struct ValueIndex: BitwiseCopyable {
         }
     }
 
+    /// Calls `body` with each candidate of a list, unless the list was visited before: its candidates were evaluated
+    /// then.
     @inline(__always)
-    /// Calls `body` with each candidate of a list that was not visited before. A list is skipped as a whole, because
-    /// its candidates were evaluated before.
     private func visit(_ postings: Run, _ isNew: (Run) -> Bool, _ body: (Candidate) -> Void) {
         guard !postings.isEmpty, isNew(postings) else { return }
         for position in postings.range { body(candidates[position]) }
     }
 }
 
-/// Leads from the values of a field that meet one kind of condition to posting lists.
+/// Finds the posting lists for the values of a field that meet one kind of condition.
 enum Probe: BitwiseCopyable {
     /// Lists for any value, for one boolean, for null.
     case any(Run)
@@ -78,8 +78,7 @@ enum Probe: BitwiseCopyable {
     case affix(RadixTree)
     /// The longest pieces of wildcards, between two asterisks.
     case substring(SubstringIndex)
-    /// Of strings as ``CaseVariants/folded`` has them. `longest`: bytes of the longest text that one of them
-    /// matches.
+    /// Strings in the form of ``CaseVariants/folded``. `longest`: bytes of the longest text that one of them matches.
     case foldedText(StringTable, longest: Int)
     case foldedAffix(RadixTree, longest: Int)
 }
@@ -97,7 +96,7 @@ struct FieldDraft {
     private var bools: [Bool: [Candidate]] = [:]
     private var null: [Candidate] = []
     private var any: [Candidate] = []
-    /// Bytes of the longest text that a condition that ignores case can match.
+    /// Bytes of the longest text that any case-insensitive condition matches.
     private var longest = 0
 
     /// Files a rule under a condition of this field. A candidate with `needsCheck` is evaluated again, because its

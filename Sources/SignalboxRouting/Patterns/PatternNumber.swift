@@ -2,9 +2,9 @@ import SignalboxJSON
 
 /// A number as patterns compare it: by its value as a double, so that `3`, `3.0` and `3e0` are equal.
 ///
-/// EventBridge's documentation limits numbers to ±5·10⁹ with six decimals; Ruler has accepted every double since its
-/// issue 179. An integer of 64 bits that no double holds equals only itself: `ComparableNumber.generate` rejects it,
-/// and Ruler then compares strings.
+/// The documentation of EventBridge limits numbers to ±5·10⁹ with six decimals; Ruler has accepted every double
+/// since its issue 179. An integer of 64 bits that no double holds equals only itself: `ComparableNumber.generate`
+/// rejects it, and Ruler then compares strings.
 enum PatternNumber: Equatable {
     /// A value that a double holds exactly, with `-0` as `0`.
     case double(Double)

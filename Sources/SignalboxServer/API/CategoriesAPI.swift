@@ -7,18 +7,20 @@ import SignalboxStore
 
 /// The button sets that an app registers when it starts: those of the config, and those that payloads defined.
 struct CategoriesAPI: Sendable {
+    /// Has the categories that payloads defined.
     let queue: any IntakeStore
     /// The categories of the config, in the order of their identifiers. They take precedence over those of payloads.
     let statics: [CategoryRecord]
     /// The most categories of payloads that are listed.
     let limit: Int
 
+    /// Also the default size of a page.
     private static let longestPage = 500
     /// Bytes of the definitions on one page.
     private static let pageBytes = 1024 * 1024
 
     /// Answers 304 when the client has the page. Throws ``Problem`` for an invalid cursor or limit, and when the queue
-    /// does not answer.
+    /// does not answer. Lists by identifier. A page ends early when its definitions exceed ``pageBytes``.
     func list(_ call: Call) async throws -> Response {
         let size = try call.number("limit", in: 1...Self.longestPage) ?? Self.longestPage
         let previous = try call.query("cursor").map { cursor throws(Problem) in
@@ -40,7 +42,8 @@ struct CategoriesAPI: Sendable {
         return Response(cacheable: body, to: call.request)
     }
 
-    /// Throws ``Problem/noCategory(_:)`` for an unknown identifier.
+    /// Throws ``Problem/noCategory(_:)`` for an unknown identifier. The body is the definition as an app registers it.
+    /// Answers 304 when the client has it.
     func show(_ call: Call) async throws -> Response {
         // Identifiers are arbitrary text, and the router does not decode the path.
         let text = call.path("identifier")
@@ -53,6 +56,7 @@ struct CategoriesAPI: Sendable {
         return Response(cacheable: found.definition, to: call.request)
     }
 
+    /// Throws 503 when the queue does not answer.
     private func reply<T: Sendable>(_ read: () async throws(StoreError) -> T) async throws(Problem) -> T {
         do throws(StoreError) { return try await read() } catch { throw .store(error) }
     }

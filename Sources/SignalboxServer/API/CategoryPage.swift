@@ -1,15 +1,15 @@
 import Foundation
 import SignalboxNotification
 
-/// One page of the declared and the learnt categories, in the byte order of their identifiers.
+/// One page of the declared categories and those that payloads defined, in the byte order of their identifiers.
 struct CategoryPage {
-    /// At most the requested number; a declared one in place of a learnt one with the same identifier.
+    /// At most the requested number.
     let records: [CategoryRecord]
     /// The cursor of the next page; nil on the last one.
     let next: String?
 
-    /// `dynamic`: the learnt categories after `identifier`, at most `limit` + 1. A declared category replaces a learnt
-    /// one with the same name. The page ends before it exceeds `bytes`, but has at least one category.
+    /// `dynamic`: the categories of payloads after `identifier`, at most `limit` + 1. A declared category replaces one
+    /// of payloads with the same identifier. The page ends before it exceeds `bytes`, but has at least one category.
     init(
         statics: [CategoryRecord], dynamic: [CategoryRecord], after identifier: String?, limit: Int, bytes: Int
     ) {

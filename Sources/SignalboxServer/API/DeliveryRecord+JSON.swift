@@ -2,6 +2,7 @@ package import SignalboxJSON
 import SignalboxNotification
 package import SignalboxStore
 
+/// Deliveries as the operations API and the command line show them. Times are RFC 3339 in UTC.
 extension JSONWriter {
     /// Writes one delivery as an object. `wait`: why it has not been sent. `attempts`: to list with it; nil for none.
     /// Absent values have no member. `due` is written for waiting deliveries only.
@@ -41,6 +42,7 @@ extension JSONWriter {
         }
     }
 
+    /// Writes into the open object. An attempt without a response has no status.
     private mutating func members(of attempt: AttemptRecord) {
         member("startedAt", attempt.startedAt)
         if let duration = attempt.duration { member("durationMs", duration) }

@@ -31,6 +31,7 @@ package struct Endpoint: Sendable {
     /// `body` is empty unless the endpoint takes a body.
     let handler: Handler
 
+    /// An endpoint that takes a body.
     private init(
         _ method: String, _ path: String, _ access: Access, _ purpose: String, parameters: [String] = [],
         bodyLimit: Int? = GatewayServer.bodyLimit, body handler: @escaping Handler
@@ -39,6 +40,7 @@ package struct Endpoint: Sendable {
         (self.parameters, self.bodyLimit, self.handler) = (parameters, bodyLimit, handler)
     }
 
+    /// An endpoint without a body.
     private init(
         _ method: String, _ path: String, _ access: Access, _ purpose: String, parameters: [String] = [],
         _ handler: @escaping @Sendable (GatewayAPI, Call) async throws -> Response
@@ -68,7 +70,9 @@ package struct Endpoint: Sendable {
 
 /// A request to an endpoint. Its access was checked.
 struct Call: Sendable {
+    /// Its body is read at most once, before the handler runs.
     let request: Request
+    /// Parameters of the path and the peer.
     let context: GatewayRequestContext
     /// The source of a request to an endpoint for sources; otherwise the default source.
     var source = SourceName.default

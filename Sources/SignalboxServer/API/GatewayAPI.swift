@@ -8,15 +8,21 @@ import SignalboxStore
 
 /// Answers requests under one config.
 struct GatewayAPI: Sendable {
+    /// Fixed for the life of the router.
     let surface: GatewaySurface
+    /// Shared with the direct responder.
     let notifications: NotificationsAPI
+    /// Shared by all configs, so an outage is logged once.
     let alarm: QueueAlarm
+    /// Bounds the memory of all bodies; shared by all configs.
     let budget: BodyBudget
+    /// Shared by all configs.
     let probe: Readiness
 
     /// In-app messages under the same config.
     var inApp: InAppAPI { InAppAPI(flow: surface.inApp, alarm: alarm) }
 
+    /// Other methods receive 404 from the router.
     private static let methods: [HTTPRequest.Method] = [.get, .head, .post, .put, .delete, .patch, .options]
 
     /// Registers every common method for each path, so that a wrong method receives 405 with `allow` instead of 404.
@@ -41,7 +47,9 @@ struct GatewayAPI: Sendable {
         return router.buildResponder()
     }
 
-    /// Checks the access first: a client without a token cannot make the gateway read its body.
+    /// Checks the access first: a client without a token cannot make the gateway read its body. Releases the memory of
+    /// the body when the response is ready. Throws problems of access and body; 400 for a body that the endpoint does
+    /// not take.
     private func respond(to call: Call, at endpoint: Endpoint) async throws -> Response {
         let source = try check(endpoint.access, call)
         guard let limit = endpoint.bodyLimit else {
@@ -55,7 +63,8 @@ struct GatewayAPI: Sendable {
         return try await endpoint.handler(self, call, body)
     }
 
-    /// Returns the source of a request to an endpoint for sources.
+    /// Returns the source of a request to an endpoint for sources. Nil for all other endpoints. Throws 401 or 403.
+    /// Links are checked by their handler.
     private func check(_ access: Endpoint.Access, _ call: Call) throws(Problem) -> SourceName? {
         let head = call.request.head
         switch access {

@@ -6,14 +6,23 @@ import SignalboxRouting
 /// The services that the gateway offers over HTTP under one config, and their access. A reload makes a new surface;
 /// the queue, the stored files and the counters remain those of the gateway.
 package struct GatewaySurface: Sendable {
+    /// Accepts payloads.
     let intake: Intake
+    /// Accepts reports of taps.
     let interactions: InteractionIntake
+    /// Decides in-app messages.
     let inApp: InAppFlow
+    /// Access of senders.
     let sources: SourceAccess
+    /// Access of operators.
     let operators: AdminAccess
+    /// Deliveries, destinations and metrics.
     let operations: OperationsAPI
+    /// Routes, their counters and trials.
     let routes: RoutesAPI
+    /// Button sets for apps.
     let categories: CategoriesAPI
+    /// Stored files, by open or signed links.
     let media: MediaAPI
 
     /// `plan`: of `gateway`, active or not. `sources`, `operators`: the access of senders and operators.

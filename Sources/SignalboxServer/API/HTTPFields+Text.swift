@@ -7,6 +7,7 @@ extension HTTPFields {
         set { self[Self.name(name)] = newValue }
     }
 
+    /// Names are compared without case, as HTTP does.
     private static func name(_ text: String) -> HTTPField.Name {
         guard let name = HTTPField.Name(text) else { preconditionFailure("\(text) is not a header name.") }
         return name

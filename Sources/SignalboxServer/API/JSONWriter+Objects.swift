@@ -3,7 +3,7 @@ import SignalboxJSON
 import SignalboxNotification
 
 extension [UInt8] {
-    /// Writes one JSON value.
+    /// Writes one JSON value. `capacity`: bytes to reserve; the buffer grows beyond it.
     static func json(capacity: Int = 0, _ write: (inout JSONWriter) -> Void) -> [UInt8] {
         var json = JSONWriter(reservingCapacity: capacity)
         write(&json)
@@ -30,22 +30,25 @@ extension JSONWriter {
         endArray()
     }
 
+    /// Writes all digits; readers may round numbers above 2^53.
     mutating func member(_ name: StaticString, _ number: some BinaryInteger) {
         key(name)
         integer(number)
     }
 
+    /// `true` or `false`.
     mutating func member(_ name: StaticString, _ flag: Bool) {
         key(name)
         bool(flag)
     }
 
+    /// Writes an empty array too.
     mutating func member(_ name: StaticString, _ texts: [String]) {
         key(name)
         strings(texts)
     }
 
-    /// Omits an absent date.
+    /// Omits an absent date. RFC 3339 in UTC with milliseconds.
     mutating func member(_ name: StaticString, _ date: Date?) {
         if let date { member(name, Timestamp(date).text) }
     }

@@ -7,8 +7,10 @@ import SignalboxNotification
 
 /// Serves the files that events link to.
 ///
-/// Unless links are signed, every client has access: a name has 256 bits, is part of events only, and is not listed.
+/// Without signed links, every client that knows a file's name may get it. The name is a digest of 256 bits. Only
+/// events contain it, and no endpoint lists it.
 struct MediaAPI: Sendable {
+    /// Finds files by digest; never by a path of the client.
     let store: MediaStore
     /// Decides the access to a file.
     let links: MediaLinks
@@ -45,7 +47,8 @@ struct MediaAPI: Sendable {
         }
     }
 
-    /// How long the response may be cached, and by whom. Throws for a link that does not grant access.
+    /// How long the response may be cached, and by whom. Throws for a link that does not grant access. Open files never
+    /// change, so caches may keep them for a year. A signed link is cached until it expires.
     private func caching(of call: Call) throws(Problem) -> String {
         let verdict = links.verdict(
             on: call.path("sha256"), expires: call.query("expires"), signature: call.query("signature"), now: Date())

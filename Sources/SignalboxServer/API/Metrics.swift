@@ -9,12 +9,19 @@ import SignalboxStore
 struct MetricValues: Sendable {
     /// The destinations of the config and of the queue.
     let destinations: [DestinationName]
+    /// Destinations that are not active.
     let statuses: [DestinationName: DestinationStatus]
+    /// Counts of the queue; none for a destination without deliveries.
     let gauges: [DestinationName: DestinationGauges]
+    /// Downloads and stored files.
     let media: MediaGauges
+    /// Decisions and messages.
     let inApp: InAppValues
+    /// Counters since the start of the process, in the order of the config.
     let routes: [(name: String, count: RouteCounts.Count)]
+    /// The active config, and the last rejected one.
     let config: ActiveConfigStatus
+    /// The clock of the queue. Ages are relative to it.
     let now: Date
 
     /// All metrics in the Prometheus text format, version 0.0.4.

@@ -7,6 +7,7 @@ import SignalboxStore
 
 /// Deliveries and destinations, for operators.
 struct OperationsAPI: Sendable {
+    /// Its reads see the last commit.
     let queue: any InspectionStore
     /// The destinations of the config.
     let destinations: [DestinationName]
@@ -14,11 +15,13 @@ struct OperationsAPI: Sendable {
     let limited: Set<DestinationName>
     /// The sender of each destination, for test events. Of the active config.
     let senders: [DestinationName: any Sender]
+    /// Makes test events in the gateway's name.
     let events: OperationalEvent
 
     // MARK: Deliveries
 
     /// Pages go from new to old: `next` is the number of the last delivery on the page. At most 500, 50 by default.
+    /// Throws 400 for an invalid query and 503 when the queue does not answer.
     func listDeliveries(_ call: Call) async throws -> Response {
         var filter = try filter(call)
         let limit = try call.number("limit", in: 1...500) ?? 50
@@ -77,7 +80,8 @@ struct OperationsAPI: Sendable {
         return record
     }
 
-    /// Throws 404 for an unknown delivery, and 409 for one that has ended successfully or expired.
+    /// Throws 404 for an unknown delivery, and 409 for one that has ended successfully or expired. The running lane
+    /// attempts it at once.
     func retryDelivery(_ call: Call) async throws -> Response {
         let id = try await record(call).id
         let count = try await reply { () throws(StoreError) in try await queue.retry(DeliveryFilter(ids: [id])) }
@@ -85,7 +89,8 @@ struct OperationsAPI: Sendable {
         return .json { $0.member("due", count) }
     }
 
-    /// Retries dead deliveries only, unless the query names another state.
+    /// Retries dead deliveries only, unless the query names another state. `due` is the number of requeued deliveries,
+    /// 0 included.
     func retryDeliveries(_ call: Call) async throws -> Response {
         var filter = try filter(call)
         filter.state = filter.state ?? .dead
@@ -96,7 +101,8 @@ struct OperationsAPI: Sendable {
 
     // MARK: Destinations
 
-    /// Includes destinations that are no longer in the config but have deliveries in the queue.
+    /// Includes destinations that are no longer in the config but have deliveries in the queue. Sorted by name.
+    /// `unknown` is the state of a destination that left the config.
     func listDestinations() async throws -> Response {
         let (statuses, gauges) = try await reply { () throws(StoreError) in
             (try await queue.statuses(), try await queue.gauges())
@@ -129,7 +135,8 @@ struct OperationsAPI: Sendable {
         }
     }
 
-    /// Takes as long as an attempt, and leaves no delivery. Not limited by pauses.
+    /// Takes as long as an attempt, and leaves no delivery. Not limited by pauses. 200 with `taken` false when the
+    /// destination did not accept it.
     func ping(_ call: Call) async throws -> Response {
         let name = try destination(call)
         guard let sender = senders[name] else { preconditionFailure("A destination of the config has a sender.") }
@@ -165,7 +172,8 @@ struct OperationsAPI: Sendable {
             now: queue.now)
     }
 
-    /// Waits for the queue as long as senders do, and no longer.
+    /// Waits for the queue as long as senders do, and no longer. Throws 503 after ``StoreLimits/patience``; the
+    /// abandoned read or write continues.
     private func reply<T: Sendable>(
         _ work: @escaping @Sendable () async throws(StoreError) -> T
     ) async throws(Problem) -> T {

@@ -55,69 +55,11 @@ struct Problem: Error, Equatable {
 }
 
 extension Reply {
+    /// The body is the problem's object.
     init(_ problem: Problem) {
         self.init(
             status: problem.status, headers: problem.headers, contentType: "application/problem+json",
             body: .json { problem.write(into: &$0) })
-    }
-}
-
-// MARK: Connections
-
-extension Problem {
-    /// HTTP/1.0 requests may leave the field out (RFC 9112, 3.2).
-    static let hostMissing = Problem(
-        .badRequest, "host-invalid", "The request has no Host field: HTTP/1.1 requires exactly one.")
-    /// Also for equal values (RFC 9112, 3.2).
-    static let hostRepeated = Problem(
-        .badRequest, "host-invalid", "The request has several Host fields: send exactly one.")
-    /// An empty field is accepted.
-    static let hostInvalid = Problem(
-        .badRequest, "host-invalid", "The Host field is not a host name or address with an optional port.")
-    /// Includes targets with a fragment (RFC 9112, 3.2).
-    static let targetInvalid = Problem(
-        .badRequest, "target-invalid", "The request target is neither a path nor an http or https URL.")
-    /// RFC 9112, 6.1 and 6.3: such a request may be an attempt at request smuggling.
-    static let framingAmbiguous = Problem(
-        .badRequest, "framing-ambiguous",
-        "Transfer-Encoding requires HTTP/1.1 and excludes Content-Length: send only one of them.")
-    /// RFC 9112, 6.1.
-    static let transferCodingUnsupported = Problem(
-        .notImplemented, "transfer-coding-unsupported",
-        "The only supported Transfer-Encoding is chunked: send the body without other codings.")
-    /// RFC 9110, 10.1.1.
-    static let expectationUnsupported = Problem(
-        .expectationFailed, "expectation-unsupported", "The only supported Expect is 100-continue: leave the field out."
-    )
-    /// The client rarely sees it, because the connection has ended.
-    static let unreadableBody = Problem(
-        .badRequest, "body-incomplete", "The connection ended before the whole body arrived: send the request again.")
-    /// The body is behind ``BodyDeadline``.
-    static let slowBody = Problem(
-        .requestTimeout, "body-too-slow", "The body arrived too slowly: send it faster or in parts.")
-    /// The gateway accepts no compressed payloads; ``WebhookReceiver`` does.
-    static let encodedBody = Problem(
-        .unsupportedMediaType, "content-encoding-unsupported",
-        "Compressed request bodies are not supported: leave content-encoding out.")
-    /// A filter that is sent as a body would be ignored, and the request would apply to more than the client means.
-    static let unexpectedBody = Problem(
-        .badRequest, "body-unexpected", "This request has no body: use query parameters. No change was made.")
-    /// ``BodyBudget`` is exhausted, for all clients or for this one.
-    static let busy = Problem(
-        .serviceUnavailable, "gateway-busy", title: noEvent,
-        "All memory for request bodies is in use: send the request again in a moment.", headers: [.retryAfter: "1"])
-
-    /// `limit`: in bytes.
-    static func bodyTooLarge(limit: Int) -> Problem {
-        Problem(
-            .contentTooLarge, "body-too-large",
-            "A request body has at most \(limit) bytes: send it in parts. None of it was accepted.")
-    }
-
-    /// A request that the HTTP layer rejects. A response of the HTTP library other than 404 and without a code of its
-    /// own.
-    static func refused(_ status: HTTPResponse.Status) -> Problem {
-        Problem(status, "request-refused", "\(status.reasonPhrase): check the path, the headers and the body.")
     }
 }
 
@@ -189,13 +131,16 @@ extension Problem {
 // MARK: Payloads and the queue
 
 extension Problem {
+    /// The title of rejected payloads.
     static let noPayload = "The payload was not accepted"
-    private static let noEvent = "No event was accepted"
+    /// The title of failures that concern the whole request.
+    static let noEvent = "No event was accepted"
 
     /// A batch without payloads is not an error.
     static let empty = Problem(
         .badRequest, Rejection.Code.empty.rawValue, title: noPayload,
         "The request has no body: send one payload, a JSON array of payloads, or NDJSON.")
+    /// The key is not repeated, because it may be long.
     static let badIdempotencyKey = Problem(
         .badRequest, "idempotency-key-malformed",
         "An idempotency-key has 1 to 255 printable ASCII characters and no spaces, for example a UUID.")
@@ -253,6 +198,7 @@ extension Problem {
         }
     }
 
+    /// `limit`: a clause that names the limit, without a full stop.
     private static func batchTooLarge(_ limit: String) -> Problem {
         Problem(
             .contentTooLarge, "batch-too-large", title: "The batch was not accepted",

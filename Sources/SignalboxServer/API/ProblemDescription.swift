@@ -8,6 +8,7 @@ package struct ProblemDescription: Sendable {
     /// The cause, and the remedy for the client or operator: a sentence or two each, in Markdown.
     package let meaning, remedy: String
 
+    /// The lists below contain all values, so a code is never made elsewhere.
     private init(_ code: String, _ status: Int, _ meaning: String, _ remedy: String) {
         (self.code, self.status, self.meaning, self.remedy) = (code, status, meaning, remedy)
     }
@@ -31,7 +32,7 @@ package struct ProblemDescription: Sendable {
             "Shorten its arrays and strings. Operators: use fewer wildcards on fields that senders control."),
     ]
 
-    /// Every other code.
+    /// Every other code. In the order of the reference page.
     package static let requests = [
         Self(
             "batch-too-large", 413, "The request has more than 10,000 payloads or 1,000 interactions.",

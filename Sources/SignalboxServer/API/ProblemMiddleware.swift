@@ -4,6 +4,7 @@ import Logging
 /// Turns every error that a handler throws into a problem response. Without it, Hummingbird answers with an empty 500.
 /// Logs errors other than problems: they are defects of the gateway. Applies to unknown paths too.
 struct ProblemMiddleware<Context: RequestContext>: RouterMiddleware {
+    /// Responses to HEAD lose their body here, after the handler of GET has run.
     func handle(
         _ request: Request, context: Context, next: (Request, Context) async throws -> Response
     ) async throws -> Response {

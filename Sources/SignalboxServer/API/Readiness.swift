@@ -7,7 +7,9 @@ import SignalboxStore
 actor Readiness {
     /// The result of one probe.
     enum Verdict: Sendable, Equatable {
+        /// The last probe wrote to the disk.
         case ready
+        /// Why events cannot be accepted.
         case notReady(StoreError)
     }
 
@@ -18,10 +20,14 @@ actor Readiness {
 
     private let delayed: DelayedCall
     private let now: @Sendable () -> ContinuousClock.Instant
+    /// May hang as long as the disk does.
     private let probe: @Sendable () async -> Verdict
+    /// The last probe that ended.
     private var result: (time: ContinuousClock.Instant, verdict: Verdict)?
+    /// Nil while no probe runs.
     private var running: (task: Task<Verdict, Never>, begun: ContinuousClock.Instant)?
 
+    /// `now`: monotonic. `probe` is never called twice at the same time.
     init(
         delayed: DelayedCall = .onQueue, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         _ probe: @escaping @Sendable () async -> Verdict

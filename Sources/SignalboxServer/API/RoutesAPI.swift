@@ -7,7 +7,9 @@ import SignalboxRouting
 
 /// The routes of the config, their counters, and their decisions about a test event. For operators.
 struct RoutesAPI: Sendable {
+    /// Disabled routes included, in the order of the config.
     let routes: RouteTable
+    /// Runs the pipeline up to the decision.
     let trials: RouteTrials
     /// The events of each route since the gateway started.
     let counts: RouteCounts
@@ -55,6 +57,8 @@ struct RoutesAPI: Sendable {
 }
 
 extension JSONWriter {
+    /// One object for each route, in their order: matched routes name their destinations, the others their reason. A
+    /// mismatch names the pointer and the value that was found there.
     fileprivate mutating func members(of trial: RouteTrial) {
         member("subject", trial.subject)
         array("routes", trial.routes) { json, entry in

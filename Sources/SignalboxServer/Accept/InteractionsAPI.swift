@@ -29,8 +29,10 @@ extension GatewayAPI {
     }
 }
 
+/// Receipts of reported taps.
 extension JSONWriter {
-    /// Members of the open object: the receipt of one accepted report.
+    /// Members of the open object: the receipt of one accepted report. A repeated report has the id of the first event,
+    /// and `duplicate`. Its outcome is not applied twice.
     fileprivate mutating func members(of receipt: InteractionIntake.Receipt) {
         member("id", receipt.duplicate ?? receipt.routed.event.id.description)
         if receipt.duplicate != nil { member("duplicate", true) }
@@ -44,8 +46,10 @@ extension JSONWriter {
 }
 
 extension Problem {
+    /// The title of all problems of reports.
     private static let noInteraction = "The interaction was not accepted"
 
+    /// For a body without bytes. An empty batch is accepted.
     fileprivate static let emptyInteraction = Problem(
         .badRequest, Rejection.Code.empty.rawValue, title: noInteraction,
         "The request has no body: send one interaction, a JSON array of interactions, or NDJSON.")

@@ -12,8 +12,10 @@ import SignalboxStore
 /// payload on the event loop of its connection. Both check the source, write the events and word the response alike.
 final class NotificationsAPI: Sendable {
     // A class because every request asks for it, and a copy of all that it holds costs more than some responses.
+    /// Of one config; a reload makes another object.
     private let intake: Intake
     private let sources: SourceAccess
+    /// Logs the first failed write and the recovery.
     private let alarm: QueueAlarm
     private let budget: BodyBudget
 
@@ -21,7 +23,8 @@ final class NotificationsAPI: Sendable {
     /// connections of the event loop wait meanwhile.
     static let directLimit = 16 * 1024
 
-    /// `budget`: shared by all configs, because it bounds the memory of the process.
+    /// `budget`: shared by all configs, because it bounds the memory of the process. `alarm`: shared as well, so an
+    /// outage is logged once.
     init(intake: Intake, sources: SourceAccess, alarm: QueueAlarm, budget: BodyBudget) {
         self.intake = intake
         self.sources = sources
@@ -31,7 +34,8 @@ final class NotificationsAPI: Sendable {
 
     /// Accepts one payload, a JSON array of payloads, or NDJSON. When it returns, the accepted events are durable. A
     /// repeated request with the same `idempotency-key` and body receives the stored answer again, marked with the
-    /// header `idempotency-replayed`.
+    /// header `idempotency-replayed`. Throws the problem of a single rejected payload; in a batch it is part of the
+    /// response.
     func accept(_ body: [UInt8], of call: Call) async throws(Problem) -> Response {
         let key = try Self.idempotencyKey(call.request.headers)
         let repeatable = key.map { Intake.Repeatable(key: $0) { $0.answer } }
@@ -52,7 +56,8 @@ final class NotificationsAPI: Sendable {
     }
 
     /// The `Idempotency-Key` of a request, with or without the quotation marks of a structured field
-    /// (draft-ietf-httpapi-idempotency-key-header-07).
+    /// (draft-ietf-httpapi-idempotency-key-header-07). Nil without the header. Throws 400 unless the key is 1 to 255
+    /// printable ASCII characters.
     private static func idempotencyKey(_ headers: HTTPFields) throws(Problem) -> String? {
         guard let value = headers[text: "idempotency-key"] else { return nil }
         let isQuoted = value.count >= 2 && value.hasPrefix("\"") && value.hasSuffix("\"")
@@ -110,6 +115,7 @@ final class NotificationsAPI: Sendable {
         /// The source that the path names.
         let source: String?
 
+        /// Nil for any other path, and for an invalid name of a source.
         init?(_ path: String) {
             guard path != "/v1/notifications" else {
                 source = nil
@@ -125,10 +131,12 @@ final class NotificationsAPI: Sendable {
 }
 
 extension Reply {
+    /// The body is sent as stored.
     init(_ answer: StoredAnswer) { self.init(status: HTTPResponse.Status(code: answer.status), body: answer.body) }
 }
 
 extension Response {
+    /// For Hummingbird, which adds length and date.
     init(_ reply: Reply) {
         var headers = reply.headers
         headers[.contentType] = reply.contentType

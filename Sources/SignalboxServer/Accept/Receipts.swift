@@ -4,6 +4,7 @@ import SignalboxJSON
 import SignalboxNotification
 import SignalboxStore
 
+/// The wording of accepted payloads, for the router, direct requests and stored answers alike.
 extension Intake.Report {
     /// For one payload 202 with its receipt. For a batch 202 when all payloads were accepted, otherwise 207, with one
     /// item per payload in their order.
@@ -19,6 +20,7 @@ extension Intake.Report {
     }
 }
 
+/// Answers that repeated requests receive byte for byte.
 extension StoredAnswer {
     /// The response to a batch: 202 when all items were accepted, otherwise 207. Items are in the order of the
     /// request. `failure`: the error of an item and its position in the body.
@@ -50,8 +52,10 @@ extension StoredAnswer {
     }
 }
 
+/// The receipt of one payload. Clients rely on its members; docs/reference/http.md lists them.
 extension JSONWriter {
-    /// `duplicate`: the id of the earlier event that this one repeats.
+    /// `duplicate`: the id of the earlier event that this one repeats. Writes the whole object. Warnings are omitted
+    /// when there are none; routes and destinations never are.
     fileprivate mutating func receipt(_ routed: RoutedEvent, duplicate: String?) {
         beginObject()
         key("id")

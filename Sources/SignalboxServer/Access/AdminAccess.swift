@@ -2,6 +2,7 @@ import HTTPTypes
 
 /// Decides which requests may read and change the queue. Tokens of sources do not count.
 package struct AdminAccess: Sendable {
+    /// UTF-8 bytes, for comparisons in constant time.
     private let tokens: [(value: Void, token: [UInt8])]
     private let isOpen: Bool
 

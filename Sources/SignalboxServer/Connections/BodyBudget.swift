@@ -14,7 +14,9 @@ struct BodyHolder: Hashable {
 /// all sources. So some memory always remains: one greedy source leaves half, two leave a third. Not safe for
 /// concurrent use; ``BodyBudget`` locks it. All counts are in bytes.
 struct BodyShares {
+    /// For all bodies together.
     private let bytes: Int
+    /// Bytes in memory now.
     private var held = PeakGauge()
     private var sources: [SourceName: Int] = [:]
     private var peers: [PeerAddress: Int] = [:]

@@ -17,6 +17,7 @@ struct CheckedHead {
     let expectsContinue: Bool
     /// Whether only the method, the target, the credentials and the body matter for the response.
     let isPlain: Bool
+    /// Of the head as changed: an absolute target decides the authority.
     let credentials: Credentials
 
     /// Throws the problem to answer with before the connection closes.
@@ -40,9 +41,12 @@ struct CheckedHead {
 
     /// The fields that matter here, read in one pass.
     private struct Fields {
+        /// The last Host field; `hosts` counts all of them.
         var host: String?
         var hosts = 0
+        /// Fields named `transfer-encoding`, not their elements.
         var codings = 0
+        /// Whether the last coding is exactly `chunked`.
         var isChunked = true
         /// The parser has checked that it is a number.
         var length = 0
@@ -55,6 +59,7 @@ struct CheckedHead {
         /// Whether a field exists, or is repeated, that only the router handles.
         var hasOthers = false
 
+        /// Compares by length first: most fields match no case.
         init(_ headers: HTTPHeaders) {
             for (name, value) in headers {
                 switch name.utf8.count {
@@ -116,7 +121,7 @@ struct CheckedHead {
     }
 }
 
-/// `text`: ASCII letters in lower case, digits and hyphens.
+/// `text`: ASCII letters in lower case, digits and hyphens. Compares without case and without allocating.
 private func equals(_ name: String, _ text: StaticString) -> Bool {
     guard name.utf8.count == text.utf8CodeUnitCount else { return false }
     return text.withUTF8Buffer { text in zip(name.utf8, text).allSatisfy { $0 | 0x20 == $1 } }
@@ -124,6 +129,7 @@ private func equals(_ name: String, _ text: StaticString) -> Bool {
 
 /// `uri-host [ ":" port ]`, as the Host field and absolute targets have it (RFC 9110, 7.2; RFC 3986, 3.2).
 private enum Authority {
+    /// Accepts IPv6 addresses in brackets. User information is not part of it (RFC 9110, 4.2.4).
     static func isValid(_ text: Substring) -> Bool {
         guard text.utf8.first == UInt8(ascii: "[") else {
             let colon = text.utf8.firstIndex(of: UInt8(ascii: ":")) ?? text.endIndex
@@ -135,7 +141,7 @@ private enum Authority {
         return isPort(text[end...].dropFirst())
     }
 
-    /// A registered name or an IPv4 address.
+    /// A registered name or an IPv4 address. Escapes have two hexadecimal digits. Empty names are rejected.
     private static func isName(_ name: Substring.UTF8View) -> Bool {
         var digitsDue = 0
         for byte in name {

@@ -15,7 +15,9 @@ struct ConnectionLedger<ID: Hashable> {
         case refused
     }
 
+    /// Connections of all peers together.
     private let capacity: Int
+    /// Connections of one peer.
     private let share: Int
     private var count = PeakGauge()
     private var peers: [PeerAddress: [ID: ConnectionActivity]] = [:]
@@ -60,6 +62,7 @@ struct ConnectionLedger<ID: Hashable> {
         return found?.id
     }
 
+    /// Nil when all of them are busy. Reads each of them.
     private static func longestIdle(of connections: [ID: ConnectionActivity]) -> (id: ID, since: NIODeadline)? {
         var found: (id: ID, since: NIODeadline)?
         for (id, activity) in connections {

@@ -8,6 +8,7 @@ final class ConnectionTable: Sendable {
     /// Asks a connection to close, unless a request has begun on it.
     struct CloseIfIdle: Sendable {}
 
+    /// Guarded by the lock. Ledger and channels name the same connections.
     private struct State {
         var ledger: ConnectionLedger<ObjectIdentifier>
         var channels: [ObjectIdentifier: any Channel] = [:]
@@ -53,6 +54,7 @@ final class ConnectionActivity: Sendable {
     private static let busy = UInt64.max
     private let since: Atomic<UInt64>
 
+    /// A new connection counts as idle.
     init(idleSince now: NIODeadline) { since = Atomic(now.uptimeNanoseconds) }
 
     /// Nil while a request is in progress.
@@ -61,7 +63,9 @@ final class ConnectionActivity: Sendable {
         return since == Self.busy ? nil : .uptimeNanoseconds(since)
     }
 
+    /// Called when a request begins.
     func markBusy() { since.store(Self.busy, ordering: .relaxed) }
 
+    /// Called when the last response has been sent.
     func markIdle(at now: NIODeadline) { since.store(now.uptimeNanoseconds, ordering: .relaxed) }
 }

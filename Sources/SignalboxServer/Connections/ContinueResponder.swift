@@ -4,8 +4,10 @@ import NIOCore
 /// Asks a client that waits for `100 Continue` for its body, when a handler reads it. Requests without an Expect field
 /// pass unchanged.
 struct ContinueResponder<Next: HTTPResponder>: HTTPResponder where Next.Context == GatewayRequestContext {
+    /// The router, or another responder.
     let next: Next
 
+    /// Wraps the body only; the response is that of ``next``.
     func respond(to request: Request, context: GatewayRequestContext) async throws -> Response {
         guard request.headers[.expect] != nil else { return try await next.respond(to: request, context: context) }
         var request = request

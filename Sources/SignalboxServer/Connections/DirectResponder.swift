@@ -19,9 +19,12 @@ struct DirectResponder: Sendable {
 
 /// A whole response. Both paths, the router and the direct one, send it, so equal requests receive equal responses.
 struct Reply: Sendable, Equatable {
+    /// Final, so from 200 on.
     let status: HTTPResponse.Status
+    /// In addition to type, length and date.
     var headers: HTTPFields = [:]
     var contentType = "application/json"
+    /// Whole; a reply is never streamed.
     let body: [UInt8]
 
     /// The response as HTTP/1.1 sends it. `date`: the value of its Date field. Always has a Content-Length. Values of

@@ -6,9 +6,13 @@ import NIOHTTP1
 
 /// An HTTP/1.1 connection with our limits.
 struct GuardedChannel: ServerChildChannel {
+    /// Parses, encodes and routes. Hummingbird's own channel.
     let http: HTTP1Channel
+    /// Nil sends every request to the router.
     let responder: DirectResponder?
+    /// The same for all connections of a server.
     let limits: ConnectionLimits
+    /// Shared by all connections of a server.
     let table: ConnectionTable
 
     /// Puts the gate before the HTTP decoder and the guard behind it.
@@ -32,5 +36,6 @@ struct GuardedChannel: ServerChildChannel {
         }
     }
 
+    /// Returns when the connection has closed.
     func handle(value: HTTP1Channel.Value, logger: Logger) async { await http.handle(value: value, logger: logger) }
 }

@@ -8,12 +8,16 @@ import ServiceLifecycle
 
 /// An HTTP/1.1 server with the limits of docs/reference/http.md.
 struct HTTPService {
+    /// Resolved when the server starts.
     let address: ListenAddress
+    /// Requests log with their id as `hb.request.id`.
     let logger: Logger
+    /// Watched for the end of a flood, when free memory is returned to the system.
     let budget: BodyBudget
     /// Called once with the address in use, whose port is the assigned one when port 0 was requested.
     let onListening: @Sendable (ListenAddress) async -> Void
 
+    /// Tests shorten them.
     var limits = ConnectionLimits()
 
     /// The most connections of the server, unless the limit on open files allows fewer.
@@ -46,7 +50,7 @@ struct HTTPService {
                 await onListening(ListenAddress(host: host, port: channel.localAddress?.port ?? 0))
             },
             eventLoopGroupProvider: .shared(Self.eventLoops),
-            logger: Logger(label: logger.label) { _ in RequestLogHandler(logger) })
+            logger: logger)
         do {
             try await Self.run {
                 try await application.run()

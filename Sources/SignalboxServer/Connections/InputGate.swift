@@ -18,11 +18,17 @@ final class InputGate: ChannelInboundHandler {
     /// Whether the parser may receive more than one request from the current bytes.
     private(set) var isAhead = false
 
+    /// Bytes. A connection that exceeds them closes.
     private let heldLimit: Int
+    /// In the order of arrival.
     private var held = CircularBuffer<ByteBuffer>(initialCapacity: 1)
+    /// Of ``held``.
     private var heldBytes = 0
+    /// True during a call into the parser, which may reenter the gate.
     private var isPassing = false
+    /// Whether a read of the channel was put off.
     private var isReadHeld = false
+    /// Whether the client ended its input behind held bytes.
     private var isInputClosed = false
     private var context: ChannelHandlerContext?
 
@@ -32,6 +38,7 @@ final class InputGate: ChannelInboundHandler {
 
     func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
 
+    /// Forwards a piece that the window admits whole without copying it.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let bytes = unwrapInboundIn(data)
         if held.isEmpty, !isPassing, window.admittedBytes(of: bytes) == bytes.readableBytes {
@@ -48,6 +55,7 @@ final class InputGate: ChannelInboundHandler {
         if heldBytes > heldLimit { context.close(promise: nil) }
     }
 
+    /// Holds the end of input back behind held bytes.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         guard case .inputClosed? = event as? ChannelEvent, !held.isEmpty else {
             return context.fireUserInboundEventTriggered(event)
@@ -55,6 +63,7 @@ final class InputGate: ChannelInboundHandler {
         isInputClosed = true
     }
 
+    /// Frees the held bytes.
     func channelInactive(context: ChannelHandlerContext) {
         drop()
         context.fireChannelInactive()

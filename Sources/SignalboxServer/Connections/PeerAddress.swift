@@ -21,6 +21,7 @@ struct PeerAddress: Hashable, Sendable {
         }
     }
 
+    /// `prefix`: in host order. IPv4 addresses use the low 32 bits.
     private init(prefix: UInt64, isIPv6: Bool) {
         self.prefix = prefix
         self.isIPv6 = isIPv6
@@ -30,6 +31,7 @@ struct PeerAddress: Hashable, Sendable {
         self.init(prefix: UInt64(UInt32(bigEndian: address.s_addr)), isIPv6: false)
     }
 
+    /// An IPv4-mapped address equals the IPv4 address, so a client counts once on either socket.
     private init(_ address: in6_addr) {
         let (high, low) = withUnsafeBytes(of: address) {
             (

@@ -36,6 +36,7 @@ extension Request {
         guard bytes.count != 1 else { throw .unexpectedBody }
     }
 
+    /// The next piece; nil at the end. Throws 408 for a slow body and 400 for one that ends early.
     private func next(_ iterator: inout RequestBody.AsyncIterator) async throws(Problem) -> ByteBuffer? {
         do {
             return try await iterator.next()

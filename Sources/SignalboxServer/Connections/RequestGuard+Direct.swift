@@ -14,18 +14,23 @@ extension RequestGuard {
         fileprivate var held: [(ChannelHandlerContext) -> Void] = []
         fileprivate var dates = HTTPDateText()
 
+        /// Called when the connection has closed.
         mutating func drop() { (gathered, held) = (nil, []) }
     }
 
     fileprivate struct GatheredRequest {
+        /// The head as the decoder made it, for the router.
         let head: NIOAny
+        /// Chosen by the head.
         let handler: DirectResponder.BodyHandler
+        /// Grows with each piece; at most ``NotificationsAPI/directLimit`` bytes.
         var body = ByteBuffer()
         /// Whether the rest of the body was awaited once.
         var wasAwaited = false
     }
 
-    /// Begins to gather a request; false when the router must answer it.
+    /// Begins to gather a request; false when the router must answer it. Only the first unanswered request of a
+    /// connection qualifies.
     func gather(_ head: CheckedHead, _ data: NIOAny) -> Bool {
         guard let responder, head.isPlain, head.bodyLength != nil, gate.window.unanswered == 1, !gate.isAhead,
             let handler = responder.handler(head)
@@ -45,7 +50,8 @@ extension RequestGuard {
         return true
     }
 
-    /// Answers the gathered request, which is complete; false when there is none or the router must answer it.
+    /// Answers the gathered request, which is complete; false when there is none or the router must answer it. The
+    /// reply is sent later, on the same event loop.
     func answerGathered(_ context: ChannelHandlerContext) -> Bool {
         guard let request = exchange.gathered, gate.window.isWritable else {
             passGathered(context)
@@ -93,6 +99,7 @@ extension RequestGuard {
         gate.send(reply.bytes(date: date, allocator: context.channel.allocator))
     }
 
+    /// Then delivers the held events, and admits the next request.
     private func answer(_ reply: Reply, _ context: ChannelHandlerContext) {
         send(reply, context)
         exchange.isAnswering = false

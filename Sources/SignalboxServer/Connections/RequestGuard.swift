@@ -18,15 +18,22 @@ final class RequestGuard: ChannelDuplexHandler {
     struct BodyIsRead: Sendable {}
 
     // A class because the channel calls it, only on its event loop.
+    /// Holds the bytes behind the current request.
     let gate: InputGate
+    /// Nil sends every request to the router.
     let responder: DirectResponder?
+    /// The direct request in progress, if there is one.
     var exchange = DirectExchange()
     private let limits: ConnectionLimits
+    /// Counts the connection while it is open.
     private let table: ConnectionTable
+    /// Read by the table to choose the connection to close.
     private let activity = ConnectionActivity(idleSince: .now())
     /// Nil unless the connection is open.
     private var peer: PeerAddress?
+    /// Nil unless a body is arriving.
     private var body: BodyDeadline?
+    /// Nil while the client reads fast enough.
     private var unread: UnreadResponse?
     /// The earliest deadline when it was set. Later deadlines are checked when it fires.
     private var timer: (task: Scheduled<Void>, time: NIODeadline)?
@@ -42,6 +49,7 @@ final class RequestGuard: ChannelDuplexHandler {
         let bytes: Int
     }
 
+    /// `gate`: the first handler of the same pipeline.
     init(gate: InputGate, limits: ConnectionLimits, table: ConnectionTable, responder: DirectResponder? = nil) {
         self.gate = gate
         self.limits = limits
@@ -51,6 +59,7 @@ final class RequestGuard: ChannelDuplexHandler {
 
     // MARK: The connection
 
+    /// Closes the connection at once when the table does not admit it.
     func channelActive(context: ChannelHandlerContext) {
         let peer = PeerAddress(context.remoteAddress)
         guard table.open(context.channel, by: peer, activity) else { return context.close(promise: nil) }
@@ -59,6 +68,7 @@ final class RequestGuard: ChannelDuplexHandler {
         context.fireChannelActive()
     }
 
+    /// Drops the request in progress; an append that was begun still commits.
     func channelInactive(context: ChannelHandlerContext) {
         timer?.task.cancel()
         (timer, body, unread) = (nil, nil, nil)
@@ -68,6 +78,7 @@ final class RequestGuard: ChannelDuplexHandler {
         context.fireChannelInactive()
     }
 
+    /// Handles the requests of the table and of body readers.
     func triggerUserOutboundEvent(context: ChannelHandlerContext, event: Any, promise: EventLoopPromise<Void>?) {
         switch event {
         case is ConnectionTable.CloseIfIdle:
@@ -78,10 +89,12 @@ final class RequestGuard: ChannelDuplexHandler {
         promise?.succeed()
     }
 
+    /// The end of input waits behind the response in progress.
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         forward(context) { $0.fireUserInboundEventTriggered(event) }
     }
 
+    /// After a parser error no later bytes are read: the end of the request is not known.
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         gate.window.close()
         forward(context) { $0.fireErrorCaught(error) }
@@ -89,6 +102,7 @@ final class RequestGuard: ChannelDuplexHandler {
 
     // MARK: Requests
 
+    /// Ignores input after the last request.
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         guard !gate.window.isOver else { return }
         switch unwrapInboundIn(data) {
@@ -128,6 +142,7 @@ final class RequestGuard: ChannelDuplexHandler {
         }
     }
 
+    /// The deadline of a body starts here, so a body that arrives with its head needs no timer.
     func channelReadComplete(context: ChannelHandlerContext) {
         awaitGathered(context)
         if gate.window.isReceiving, body == nil {
@@ -139,6 +154,7 @@ final class RequestGuard: ChannelDuplexHandler {
 
     // MARK: Responses
 
+    /// Sends `100 Continue` at most once for each request.
     private func sendContinue(_ context: ChannelHandlerContext) {
         // An earlier request gets its response first; the reader of its body does not speak for this one.
         guard expectsContinue, gate.window.unanswered == 1 else { return }
@@ -147,6 +163,7 @@ final class RequestGuard: ChannelDuplexHandler {
         context.writeAndFlush(wrapOutboundOut(.head(head)), promise: nil)
     }
 
+    /// Adds `connection: close` to the last response.
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         switch unwrapOutboundIn(data) {
         case .head(var head) where gate.window.isLast && gate.window.unanswered <= 1 && head.status.code >= 200:
@@ -199,6 +216,7 @@ final class RequestGuard: ChannelDuplexHandler {
         if timer == nil { setTimer(context) }
     }
 
+    /// Backpressure: the socket is not read while bytes wait for the window.
     func read(context: ChannelHandlerContext) {
         if gate.isHolding { gate.readWhenEmpty() } else { context.read() }
     }
@@ -206,7 +224,7 @@ final class RequestGuard: ChannelDuplexHandler {
     // MARK: Time
 
     /// Sets the timer to the next deadline, unless it fires earlier anyway. One timer for all deadlines of a
-    /// connection.
+    /// connection. A timer that fires early sets itself again.
     private func setTimer(_ context: ChannelHandlerContext) {
         let idle = activity.idleSince.map { $0 + limits.idle }
         guard peer != nil, let next = [body?.time, unread?.deadline, idle].compactMap({ $0 }).min(),

@@ -14,6 +14,7 @@ struct AuditCommand: AsyncParsableCommand {
 
     @OptionGroup var options: GatewayOptions
 
+    /// Prints the ledger first and its findings on standard error. Reads every delivery of the queue.
     func run() async throws {
         let audit = try await options.existingQueue(try options.optionalConfig().config).audit()
         for line in audit.table { print(line) }

@@ -19,12 +19,15 @@ struct Deliveries: AsyncParsableCommand {
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List deliveries, the newest first.")
 
+        /// Nil: all states. May name a destination that is no longer in the config. A negative number counts as 0. The
+        /// same objects as in the operations API.
         @OptionGroup var options: GatewayOptions
         @Option(help: "Only deliveries that are waiting, delivered, dead or expired.") var state: DeliveryRecord.State?
         @Option(help: "Only deliveries to this destination.") var destination: String?
         @Option(help: "Maximum number of deliveries.") var limit = 50
         @Flag(help: "Print one JSON object per line.") var json = false
 
+        /// The column of the wait needs the config and the status of destinations; both are read once.
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
@@ -42,9 +45,11 @@ struct Deliveries: AsyncParsableCommand {
             abstract: "Show one delivery, its attempts, and its event.",
             discussion: "One JSON object per line: the delivery, each attempt from the first to the last, the event.")
 
+        /// As `list` prints it. Numbers are never reused.
         @OptionGroup var options: GatewayOptions
         @Argument(help: "The delivery's number.") var id: Int64
 
+        /// Prints the event as stored. A destination with a transformation received another one.
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
@@ -68,15 +73,19 @@ struct Deliveries: AsyncParsableCommand {
             abstract: "Requeue deliveries, with a new budget of attempts.",
             discussion: "A running gateway attempts them at once; otherwise the next start does.")
 
+        /// At most 500. The other options narrow the selection. May select any number of deliveries. Nil: all
+        /// destinations.
         @OptionGroup var options: GatewayOptions
         @Argument(help: "Numbers of deliveries.") var ids: [Int64] = []
         @Flag(help: "All dead deliveries.") var dead = false
         @Option(help: "Only deliveries to this destination.") var destination: String?
 
+        /// An empty selection is an error, so a typing mistake does not requeue everything.
         func validate() throws {
             try Deliveries.check(ids, orElse: dead, "Name deliveries by number, or use --dead.")
         }
 
+        /// One write. Deliveries of a paused destination wait until it is resumed.
         func run() async throws {
             let queue = try options.queue()
             let filter = DeliveryFilter(
@@ -97,6 +106,8 @@ struct Deliveries: AsyncParsableCommand {
                 removes deliveries that were never delivered.
                 """)
 
+        /// At most 500. Nil only if deliveries are named by number. Nil: all destinations. The age of the event, not of
+        /// the delivery. Nil: any age. Required without a terminal when waiting deliveries are selected.
         @OptionGroup var options: GatewayOptions
         @Argument(help: "Numbers of deliveries.") var ids: [Int64] = []
         @Option(help: "All deliveries that are delivered, dead, expired, or waiting.") var state: DeliveryRecord.State?
@@ -104,6 +115,7 @@ struct Deliveries: AsyncParsableCommand {
         @Option(help: "Only deliveries of events accepted longer ago than this, such as 30d.") var olderThan: String?
         @Flag(help: "Remove waiting deliveries without asking.") var yes = false
 
+        /// Rejects an empty selection and an invalid age.
         func validate() throws {
             try Deliveries.check(ids, orElse: state != nil, "Name deliveries by number, or use --state.")
             if let olderThan, Duration(text: olderThan) == nil {
@@ -111,6 +123,7 @@ struct Deliveries: AsyncParsableCommand {
             }
         }
 
+        /// Removes in small steps, so a gateway can write in between. Deliveries that the gateway is attempting stay.
         func run() async throws {
             let queue = try options.queue()
             let age = olderThan.flatMap { Duration(text: $0) }
@@ -141,7 +154,8 @@ struct Deliveries: AsyncParsableCommand {
         }
     }
 
-    /// `isNamed`: whether another option selects deliveries.
+    /// `isNamed`: whether another option selects deliveries. `sentence`: the error if neither selects deliveries.
+    /// Throws a `ValidationError`, also for more than 500 numbers.
     private static func check(_ ids: [Int64], orElse isNamed: Bool, _ sentence: String) throws {
         if ids.isEmpty, !isNamed { throw ValidationError(sentence) }
         if ids.count > 500 { throw ValidationError("Name at most 500 deliveries at once.") }
@@ -151,7 +165,7 @@ struct Deliveries: AsyncParsableCommand {
 extension DeliveryRecord.State: ExpressibleByArgument {}
 
 extension DeliveryRecord {
-    /// The same object as in the operations API.
+    /// The same object as in the operations API. On one line, without a line end.
     fileprivate func json(_ wait: DeliveryWait?) -> String {
         var json = JSONWriter()
         json.delivery(self, wait: wait)

@@ -13,7 +13,8 @@ struct Destinations: AsyncParsableCommand {
         abstract: "List destinations, pause and resume them, send a test event.",
         subcommands: [List.self, Pause.self, Resume.self, Ping.self])
 
-    /// The destination of that name in the config. Throws ``ExitCode/unusable`` for an unknown name.
+    /// The destination of that name in the config. Throws ``ExitCode/unusable`` for an unknown name. The config may be
+    /// the empty one, which has no destinations.
     private static func find(_ name: String, _ options: GatewayOptions) throws -> (GatewayConfig, Destination) {
         let config = try options.optionalConfig().config
         guard let destination = config.destinations.first(where: { $0.name.name == name }) else {
@@ -28,6 +29,7 @@ struct Destinations: AsyncParsableCommand {
 
         @OptionGroup var options: GatewayOptions
 
+        /// Sorted by name. Counts are read from indexes, also in a large queue.
         func run() async throws {
             let config = try options.optionalConfig().config
             let queue = try options.existingQueue(config)
@@ -42,9 +44,11 @@ struct Destinations: AsyncParsableCommand {
             abstract: "Pause deliveries to a destination.",
             discussion: "Events are still accepted for it. A running gateway starts no further attempt.")
 
+        /// Must be in the config.
         @OptionGroup var options: GatewayOptions
         @Argument(help: "Name of the destination.") var name: String
 
+        /// Pausing a paused destination has no effect. Throws when the queue cannot be written.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             try await options.existingQueue(config).set(.paused, of: destination.name)
@@ -58,9 +62,11 @@ struct Destinations: AsyncParsableCommand {
             abstract: "Resume a destination that was paused, or disabled by a reply of 410.",
             discussion: "The gateway requests a withheld permission at once.")
 
+        /// Must be in the config.
         @OptionGroup var options: GatewayOptions
         @Argument(help: "Name of the destination.") var name: String
 
+        /// One write. Resuming an active destination has no effect.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             try await options.existingQueue(config).set(nil, of: destination.name)
@@ -68,15 +74,18 @@ struct Destinations: AsyncParsableCommand {
         }
     }
 
-    /// Connects from this process with the secrets of the config. Needs no queue and no gateway.
+    /// Connects from this process with the secrets of the config. Needs no queue and no gateway. The egress policy
+    /// applies as it does to deliveries.
     struct Ping: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Send a signed test event to a destination, without the queue.",
             discussion: "The event has the type io.signalbox.ping. Exit code 1 if the destination did not accept it.")
 
+        /// Must be in the config.
         @OptionGroup var options: GatewayOptions
         @Argument(help: "Name of the destination.") var name: String
 
+        /// Requests a permission if the destination needs one, makes one attempt without retries, and records neither.
         func run() async throws {
             let (config, destination) = try Destinations.find(name, options)
             let clients = ClientPool(allow: config.egressAllow)

@@ -5,19 +5,23 @@ import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 
-/// Needs neither queue nor network.
+/// Needs neither queue nor network. Prints how the vendor was found, the decision of each route, and the destinations.
+/// Without a config there are no routes to explain.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Explain how a payload is recognised and where its event would be delivered.")
 
+    /// May be compressed by gzip or zstd, as for `normalize`.
     @Argument(help: "A file with one payload; - or nothing is standard input.", completion: .file())
     var file = "-"
 
     @OptionGroup var options: GatewayOptions
 
+    /// The vendor that the config gives this source counts as in the gateway.
     @Option(help: "Name of the source.", transform: { try SourceName(argument: $0) })
     var source = SourceName.default
 
+    /// Exits with 1 for an input that the gateway would reject. Stores no event.
     func run() async throws {
         let inputs = InputFiles([file])
         let body = try payload(inputs)

@@ -6,7 +6,8 @@ struct Keys: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Create keys that sign webhooks.", subcommands: [New.self], defaultSubcommand: New.self)
 
-    /// Prints the secret, and below it the public key of an Ed25519 pair.
+    /// Prints the secret, and below it the public key of an Ed25519 pair. The secret goes into the config's reference,
+    /// the public key to the receivers.
     struct New: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Print a new key.",
@@ -15,9 +16,11 @@ struct Keys: ParsableCommand {
                 can read. Receivers verify with the same whsec_ key, or with the whpk_ key of an Ed25519 pair.
                 """)
 
+        /// Without it, sender and receiver share one secret.
         @Flag(help: "An Ed25519 pair, whsk_ and whpk_, instead of a whsec_ secret.")
         var ed25519 = false
 
+        /// Keys come from the system's random generator. The formats are those of Standard Webhooks.
         func run() {
             let key = ed25519 ? NewWebhookKey.ed25519() : .symmetric()
             print(key.secret)

@@ -4,7 +4,8 @@ import SignalboxConfig
 import SignalboxGateway
 import SignalboxServer
 
-/// Runs until ^C or SIGTERM, and prints a summary. Meant for development: it stores no webhook.
+/// Runs until ^C or SIGTERM, and prints a summary. Meant for development: it stores no webhook. Verifies signatures of
+/// Standard Webhooks, answers requests for permission of CloudEvents, and unpacks gzip.
 struct Listen: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Receive webhooks during development: verify, print, and fail on demand.",
@@ -12,27 +13,34 @@ struct Listen: AsyncParsableCommand {
 
     @OptionGroup var options: GatewayOptions
 
+    /// A host and a port; port 0 lets the system choose one, which the greeting names.
     @Option(help: "Address to listen on.")
     var listen = "127.0.0.1:9000"
 
+    /// A reference, never the secret. Takes precedence over WEBHOOK_SECRET of the environment.
     @Option(
         help:
             "Reference to the secret or the public key, env:NAME or file:/path (default: env:WEBHOOK_SECRET if it is set). Without one, signatures are not verified."
     )
     var secret: String?
 
+    /// From 200 to 599. Webhooks with an invalid signature always get another status.
     @Option(help: "Status of replies to verified webhooks.")
     var status = 204
 
+    /// A duration as in the config. Nil: replies are sent at once.
     @Option(help: "Delay of each reply, such as 2s.")
     var delay: String?
 
+    /// Events as they were signed, for programs. Ignored with `--quiet`.
     @Flag(help: "Print each event as one line of JSON, unchanged.")
     var json = false
 
+    /// Wins over `--json`.
     @Flag(help: "Print only a count at the end.")
     var quiet = false
 
+    /// Rejects values before the address is opened.
     func validate() throws {
         guard (200...599).contains(status) else { throw ValidationError("Invalid --status \(status): use 200 to 599.") }
         if let delay, Duration(text: delay) == nil {
@@ -40,6 +48,8 @@ struct Listen: AsyncParsableCommand {
         }
     }
 
+    /// Exits with 130 after ^C, and with 1 if events could not be shown. The summary is on standard error in every
+    /// case.
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         guard let address = ListenAddress(listen) else {
@@ -67,7 +77,7 @@ struct Listen: AsyncParsableCommand {
         if !isShown { throw ExitCode.incomplete }
     }
 
-    /// Nil when no secret is given: then signatures are not verified.
+    /// Nil when no secret is given: then signatures are not verified. Reads the secret once, at the start.
     private func keys() throws(ExitCode) -> WebhookKeys? {
         let environment = ProcessInfo.processInfo.environment
         let implied = environment["WEBHOOK_SECRET"] == nil ? nil : "env:WEBHOOK_SECRET"

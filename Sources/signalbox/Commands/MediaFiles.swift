@@ -17,11 +17,13 @@ struct MediaFiles: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "List files, the most recently used first; or pending and failed downloads.")
 
+        /// The newest request first. A negative number counts as 0. Replaces the table, and has all fields.
         @OptionGroup var options: GatewayOptions
         @Flag(help: "List URLs whose download is pending or failed instead.") var downloads = false
         @Option(help: "Maximum number of lines.") var limit = 50
         @Flag(help: "Print one JSON object per line.") var json = false
 
+        /// Reads one page, also of a large queue.
         func run() async throws {
             let queue = try options.queue()
             if downloads {
@@ -47,9 +49,11 @@ struct MediaFiles: AsyncParsableCommand {
                 removed, and downloaded again for the next event that names them.
                 """)
 
+        /// Changes the queue and removes the files. The exit code stays 1, because files were bad.
         @OptionGroup var options: GatewayOptions
         @Flag(help: "Remove missing and damaged files.") var forget = false
 
+        /// Takes as long as reading all stored files. Each bad file is printed when it is found.
         func run() async throws {
             let (queue, store) = try MediaFiles.open(options)
             let (whole, bad) = try await store.verify(queue) { print("\($0.sha256)  \($1)") }
@@ -82,6 +86,7 @@ struct MediaFiles: AsyncParsableCommand {
                 }
                 return duration
             })
+        /// Nil: the value of media.retention.
         var unused: Duration?
 
         @Option(
@@ -92,8 +97,10 @@ struct MediaFiles: AsyncParsableCommand {
                 }
                 return bytes
             })
+        /// In bytes. Nil: the value of media.retention.
         var bytes: Int?
 
+        /// The options replace the limits of the config for this run only. Files in use stay, also beyond the quota.
         func run() async throws {
             let (queue, store) = try MediaFiles.open(options)
             let config = try options.optionalConfig().config
@@ -111,13 +118,14 @@ struct MediaFiles: AsyncParsableCommand {
             print("\(try await cleanup.run()) files removed.")
         }
 
-        /// The lock of a data directory; nil while another process holds it.
+        /// The lock of a data directory; nil while another process holds it. The caller keeps the directory alive while
+        /// it removes files.
         private func lock(_ path: String) throws(StoreError) -> DataDirectory? {
             do throws(StoreError) { return try DataDirectory(path: path) } catch .inUse { return nil }
         }
     }
 
-    /// The store does not lock the directory.
+    /// The store does not lock the directory. Throws when there is no queue.
     private static func open(_ options: GatewayOptions) throws -> (any Store, MediaStore) {
         let config = try options.optionalConfig().config
         let media = options.dataDirectory(file: config.gateway.dataDirectory) + "/media"

@@ -5,7 +5,8 @@ import SignalboxGateway
 import SignalboxNotification
 import SignalboxRouting
 
-/// Exits with 1 when any payload was rejected. Events of the others are still printed.
+/// Exits with 1 when any payload was rejected. Events of the others are still printed. Media have the status `pending`,
+/// as in the gateway before their download.
 struct Normalize: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Turn payloads into events, one per line, without network or queue.",
@@ -15,24 +16,31 @@ struct Normalize: AsyncParsableCommand {
             --data-dir; without one, under a key that lasts as long as the run.
             """)
 
+    /// Read in this order, one at a time. Empty: standard input.
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
     var files: [String] = []
 
+    /// Positions within each recorded text.
     @OptionGroup var options: GatewayOptions
     @OptionGroup var envelope: EnvelopeOptions
 
+    /// Decides which routes match, and the vendor if the config gives that source one.
     @Option(help: "Name of the source in the events.", transform: { try SourceName(argument: $0) })
     var source = SourceName.default
 
+    /// Replaced when the run begins. Nil: the reasons appear on standard error only.
     @Option(help: "Write rejected payloads to this file, as NDJSON.", completion: .file())
     var rejects: String?
 
+    /// Rejects a file of rejections that is also an input or the config, which the run would overwrite.
     func validate() throws {
         guard let rejects else { return }
         let conflict = FileIdentity.conflict(of: "--rejects", rejects, inputs: files, config: options.configPath)
         if let conflict { throw ValidationError(conflict) }
     }
 
+    /// Writes events in the order of their payloads. Memory does not grow with the input. A file that cannot be opened
+    /// ends the run, after the events before it.
     func run() async throws {
         let config = try options.optionalConfig().config
         let normalization = Normalization(

@@ -22,20 +22,25 @@ struct Replay: AsyncParsableCommand {
             missed, and an event that is sent twice has the same id.
             """)
 
+    /// Read in this order, one at a time. Empty: standard input, which cannot be resumed.
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
     var files: [String] = []
 
     @OptionGroup var options: GatewayOptions
 
+    /// Nil means the default source, or the source of the token with `--to`.
     @Option(
         help: "Name of the source in the events (default: default; with --to: the token's source).",
         transform: { try SourceName(argument: $0) })
     var source: SourceName?
 
+    /// Positions within each recorded text. Decides which payloads become events. Without `--to`, the queue of the data
+    /// directory is used.
     @OptionGroup(title: "Recordings of other tools") var envelope: EnvelopeOptions
     @OptionGroup(title: "Selection") var selection: SelectionOptions
     @OptionGroup(title: "Running gateway") var upload: UploadOptions
 
+    /// Needs neither a queue nor secrets.
     @Flag(help: "Print where each payload would be delivered; send and store no event.")
     var dryRun = false
 
@@ -47,6 +52,7 @@ struct Replay: AsyncParsableCommand {
             }
             return rate
         })
+    /// In events per second. Nil: as fast as the receiver accepts.
     var rate: Double?
 
     @Option(
@@ -57,27 +63,35 @@ struct Replay: AsyncParsableCommand {
             }
             return speed
         })
+    /// 1 is the recorded pace, so a recording of a day takes a day. Nil: without waits.
     var speed: Double?
 
+    /// Written after events are stored or accepted. A killed run repeats the events since the last write, with the
+    /// same ids.
     @Option(
         help: "Checkpoint file: records progress; an existing one is resumed.", completion: .file())
     var resume: String?
 
+    /// Concerns standard output only. Diagnostics stay text.
     @Flag(help: "Print decisions and the tables as JSON.")
     var json = false
 
+    /// Errors and the table at the end are still printed.
     @Flag(help: "Do not show progress.")
     var quiet = false
 
+    /// One JSON object for each rejected payload.
     @Option(help: "Write rejected payloads to this file, as NDJSON.", completion: .file())
     var rejects: String?
 
+    /// Rejects options that exclude each other, before any file is opened.
     func validate() throws {
         let conflict = request.conflict(config: options.configPath, hasDataDirectory: options.dataDir != nil)
         if let conflict { throw ValidationError(conflict) }
     }
 
-    /// The options as SignalboxGateway expects them, without values of the config.
+    /// The options as SignalboxGateway expects them, without values of the config. Selections and times stay texts,
+    /// which the run checks.
     private var request: ReplayOptions {
         var request = ReplayOptions()
         request.files = files
@@ -96,6 +110,7 @@ struct Replay: AsyncParsableCommand {
         return request
     }
 
+    /// Chooses the mode. The first ^C ends the run after payloads in flight; a second one ends the process at once.
     func run() async throws {
         // A receiver that closes its connection must not end the run.
         if !dryRun { signal(SIGPIPE, SIG_IGN) }
@@ -122,7 +137,8 @@ struct Replay: AsyncParsableCommand {
         try selection.request.check(config.config.vendorChain, config.config)
     }
 
-    /// Opens neither queue nor connections. Returns whether the run is incomplete.
+    /// Opens neither queue nor connections. Returns whether the run is incomplete. Hashes tokens with the gateway's key
+    /// if the data directory has one. Reads no secrets.
     private func decide(_ interruption: Interruption) async throws -> Bool {
         let session = try session(interruption)
         let config = try options.loadConfig()
@@ -134,7 +150,8 @@ struct Replay: AsyncParsableCommand {
         return try await run.run { output.write($0) }
     }
 
-    /// The config is optional: it serves the selection only.
+    /// The config is optional: it serves the selection only. Secrets of destinations are not read. Returns whether the
+    /// run is incomplete.
     private func send(to address: GatewayAddress, _ interruption: Interruption) async throws -> Bool {
         let token = try upload.resolvedToken()
         let config = try options.optionalConfig()
@@ -145,7 +162,8 @@ struct Replay: AsyncParsableCommand {
         return try await run.run()
     }
 
-    /// Holds the lock of the data directory until the run has ended.
+    /// Holds the lock of the data directory until the run has ended. Reads the secrets of all destinations. Returns
+    /// whether payloads were rejected or deliveries failed.
     private func deliver(_ interruption: Interruption) async throws -> Bool {
         let config = try options.loadConfig()
         try check(config)

@@ -16,20 +16,24 @@ struct Routes: ParsableCommand {
             abstract: "Check a config and report each error with its line.",
             discussion: "Includes the files in the folder \(ConfigFiles.folderName) next to it.")
 
+        /// Nil: the file of `--config`.
         @Argument(help: "The config file, instead of --config.", completion: .file(extensions: ["json"]))
         var file: String?
 
         @OptionGroup var options: GatewayOptions
 
+        /// Changes the exit code only.
         @Flag(help: "Treat warnings as errors.")
         var strict = false
 
+        /// Rejects two names of the config.
         func validate() throws {
             if let file, let config = options.config {
                 throw ValidationError("The config is named twice, as \(file) and as \(config): leave one of them out.")
             }
         }
 
+        /// Prints all mistakes at once, then one line with counts if the config can be used.
         func run() throws {
             let file = file ?? options.configPath
             let files = try ConfigFiles(file)

@@ -7,7 +7,8 @@ import SignalboxNotification
 import SignalboxRouting
 
 extension Routes {
-    /// Exits with 1 when a case fails. Opens no queue.
+    /// Exits with 1 when a case fails. Opens no queue. Each case runs through the gateway's own pipeline up to the
+    /// decision. A failed case prints the expected and the actual routes.
     struct Test: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Test which routes match payloads.",
@@ -17,14 +18,17 @@ extension Routes {
                 with a sample matches every event that it could.
                 """)
 
+        /// Files that cases name are relative to its folder.
         @Argument(help: "The file of cases.", completion: .file(extensions: ["json"]))
         var cases: String
 
         @OptionGroup var options: GatewayOptions
 
+        /// For programs; the exit code is the same.
         @Flag(help: "Print one JSON object instead of lines.")
         var json = false
 
+        /// Runs every case, also after a failed one. Exits with 2 when a file of a case cannot be read.
         func run() throws {
             let loaded = try options.loadConfig()
             let config = loaded.config
@@ -73,6 +77,7 @@ extension Routes {
             discussion:
                 "Store it as routes.schema.json next to the config, which names it as its \"$schema\", for editors.")
 
+        /// Reads no config.
         func run() { StandardOutput.print(ConfigSchema.text, terminator: "") }
     }
 }

@@ -9,11 +9,14 @@ struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Print the JSON Schema of an event, of an in-app message, of the config, or of a vendor in a config.")
 
+    /// In the order of the help.
     private static let names = EventSchema.names + ["config", "detector"]
 
+    /// Checked when the command runs.
     @Argument(help: "Name of the schema: \(names.joined(separator: ", ")).", completion: .list(names))
     var name: String
 
+    /// Throws a `ValidationError` that lists the known names.
     func run() throws {
         let text =
             switch name {

@@ -8,8 +8,9 @@ import SignalboxRouting
 import SignalboxServer
 import SignalboxStore
 
-/// Opens the directory before the server listens, so two gateways never share a queue. Config changes and SIGHUP
-/// reload the config without a restart.
+/// Opens the directory before the server listens, so two gateways never share a queue. Config changes and SIGHUP reload
+/// the config without a restart. The log and the greeting are on standard error. Standard output has the events of the
+/// inbox only.
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Accept payloads over HTTP, store them durably, and deliver their events.",
@@ -17,12 +18,16 @@ struct Serve: AsyncParsableCommand {
 
     @OptionGroup var options: GatewayOptions
 
+    /// Takes precedence over the environment and the config. Port 0 lets the system choose one.
     @Option(help: "Address to listen on (SIGNALBOX_LISTEN; default: 127.0.0.1:8080).")
     var listen: String?
 
+    /// Needed once, after a queue was restored from a backup or removed on purpose.
     @Flag(help: "Start although the queue of the data directory is missing or has lost accepted events.")
     var acceptQueueLoss = false
 
+    /// Starts the dispatcher first and the server last, so deliveries flow before requests do. Exits with 130 after ^C,
+    /// with 0 after SIGTERM, and with 2 if the gateway could not start.
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         // A write beyond the limit on file sizes must fail like any other write.
@@ -66,7 +71,8 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// Reads the config again, without side effects; writes on standard error why it cannot be used. Called by the
-    /// config watch. A rejected config leaves the active one unchanged.
+    /// config watch. A rejected config leaves the active one unchanged. Problems are stored in the status, so `GET
+    /// /v1/routes` shows them.
     private func prepare(
         _ gateway: Gateway, _ server: GatewayServer, address: ListenAddress
     ) -> ConfigReload.Preparation {
@@ -85,7 +91,7 @@ struct Serve: AsyncParsableCommand {
     }
 
     /// The HTTP surface of a plan. Throws for tokens that cannot be read or are shared, and for a public address
-    /// without sources.
+    /// without sources. Makes no connection and writes no file.
     private func surface(
         _ gateway: Gateway, _ plan: GatewayPlan, address: ListenAddress
     ) throws(ConfigRefusal) -> GatewaySurface {
@@ -103,7 +109,8 @@ struct Serve: AsyncParsableCommand {
         return GatewaySurface(gateway, plan, sources: access, operators: operators)
     }
 
-    /// Called once, when the server listens: the address has the assigned port.
+    /// Called once, when the server listens: the address has the assigned port. Names an example of the repository if
+    /// the working directory has it.
     private static func greet(_ address: ListenAddress, _ config: GatewayConfig, dataDirectory: String) {
         let example = "Examples/payloads/synerise-simple-push.json"
         let body = FileManager.default.fileExists(atPath: example) ? "@\(example)" : "'{\"aps\":{\"alert\":\"Hello\"}}'"

@@ -2,14 +2,17 @@ import ArgumentParser
 import Foundation
 import SignalboxNotification
 
-/// Prints the registry that the gateway uses; `--markdown` makes the table of the documentation.
+/// Prints the registry that the gateway uses; `--markdown` makes the table of the documentation. Includes the vendors
+/// of the built-in catalogue.
 struct VendorList: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vendors", abstract: "List recognised vendors and their evidence.")
 
+    /// For docs/reference/vendors.md.
     @Flag(help: "Print a Markdown table.")
     var markdown = false
 
+    /// Needs no config: vendors that a config adds are not listed.
     func run() {
         if markdown { return print(Vendors.markdown) }
         let width = Vendors.profiles.map(\.vendor.name.count).max() ?? 0

@@ -2,7 +2,7 @@ import SignalboxJSON
 
 /// Synerise (Synerise, "Campaigns: basics"; android-sdk, InjectorApiActivity):
 ///
-///     {"issuer": "Synerise", "message-type": "…", "content-type": "simple-push", "content": {"campaign": {…}, …}}
+///     {"issuer": "Synerise", "message-type": "…", "content-type": "simple-push", "content": {"campaign": {…}}}
 ///
 /// `content-type` determines how to read `content`; `message-type` has no effect. On APNs `content` is an object, in
 /// FCM's data the JSON text of one. `Synerise+Campaigns.swift` reads pushes, banners and walkthroughs.

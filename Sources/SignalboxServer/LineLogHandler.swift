@@ -1,0 +1,86 @@
+import Foundation
+package import Logging
+import SignalboxNotification
+
+/// Writes each message as one line: time, level, message, then the fields, sorted by name.
+///
+///     2026-11-22T15:15:50.417Z warning Delivery moved to dead letters. destination=crm reason="answered 400"
+///
+/// The time is RFC 3339 in UTC. A value with a space, a quote, a backslash or `=` is a JSON string. Characters that
+/// end a line or control a terminal are escaped everywhere, so no input can forge a line. The handler formats at the
+/// time of the message, so metadata costs nothing while no message is logged.
+package struct LineLogHandler: LogHandler {
+    package var metadata: Logger.Metadata = [:]
+    package var metadataProvider: Logger.MetadataProvider?
+    /// The lowest level to write; the logger checks it.
+    package var logLevel: Logger.Level = .notice
+    /// Receives whole lines.
+    private let write: @Sendable (String) -> Void
+
+    /// The most characters of a value or a message; `…` replaces the rest.
+    static let longest = 1024
+
+    /// `write` receives each line with its line end, from the task that logs.
+    package init(write: @escaping @Sendable (String) -> Void) { self.write = write }
+
+    package subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    package func log(event: LogEvent) { write(line(of: event, at: Timestamp(Date()))) }
+
+    /// A field of the message wins over one of the provider, and that one over one of the logger.
+    func line(of event: LogEvent, at time: Timestamp) -> String {
+        var fields = metadata.merging(metadataProvider?.get() ?? [:]) { _, provided in provided }
+        fields.merge(event.metadata ?? [:]) { _, given in given }
+        if let error = event.error { fields["error"] = "\(error)" }
+        var line = "\(time.text) \(event.level) "
+        Self.append(event.message.description, to: &line)
+        for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
+            line += " "
+            Self.append(name, to: &line)
+            line += "="
+            Self.append(value: value.description, to: &line)
+        }
+        return line + "\n"
+    }
+
+    private static func append(value: String, to line: inout String) {
+        let isPlain = value.unicodeScalars.allSatisfy { !isEscaped($0) && !" =\"\\".unicodeScalars.contains($0) }
+        guard !isPlain || value.isEmpty else { return append(value, to: &line) }
+        line += "\""
+        append(value, to: &line, isQuoted: true)
+        line += "\""
+    }
+
+    /// Escapes as JSON does. Outside of quotes a backslash and a quote stay.
+    private static func append(_ text: String, to line: inout String, isQuoted: Bool = false) {
+        for (count, scalar) in text.unicodeScalars.enumerated() {
+            guard count < longest else {
+                line += "…"
+                return
+            }
+            switch scalar {
+            case "\n": line += "\\n"
+            case "\r": line += "\\r"
+            case "\t": line += "\\t"
+            case "\"" where isQuoted: line += "\\\""
+            case "\\" where isQuoted: line += "\\\\"
+            case _ where isEscaped(scalar):
+                let digits = String(scalar.value, radix: 16)
+                line += "\\u" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+            default: line.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// Control characters, line and paragraph separators, and the marks that reorder text on a terminal. All of them
+    /// have at most four hexadecimal digits.
+    private static func isEscaped(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0..<0x20, 0x7F..<0xA0, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+}
