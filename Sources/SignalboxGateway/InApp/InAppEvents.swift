@@ -13,7 +13,7 @@ struct InAppEvents: Sendable {
     private let gateway: String
     private let routes: RouteTable
     let variants: EventVariants
-    private let parsers = ParserPool.forEvents()
+    private let parsers = ParserPool.events
 
     init(gateway: String, routes: RouteTable, variants: EventVariants) {
         self.gateway = gateway
