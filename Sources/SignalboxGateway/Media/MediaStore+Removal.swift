@@ -56,7 +56,7 @@ extension MediaStore {
     /// False for a file that does not exist.
     private static func isOld(_ path: String, olderThan limit: Date) -> Bool {
         var status = stat()
-        return lstat(path, &status) == 0 && Double(status.st_mtim.tv_sec) < limit.timeIntervalSince1970
+        return lstat(path, &status) == 0 && Double(status.modified.seconds) < limit.timeIntervalSince1970
     }
 
     /// Under the lock of ``Shared/ages``, so a file that is renewed at the same time survives.

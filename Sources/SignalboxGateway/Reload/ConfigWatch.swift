@@ -106,8 +106,8 @@ package struct FileStamps: Equatable, Sendable {
             var status = stat()
             guard stat(name, &status) == 0 else { continue }
             stamps[name] = [
-                Int(truncatingIfNeeded: status.st_ino), Int(status.st_size), status.st_mtim.tv_sec,
-                status.st_mtim.tv_nsec,
+                Int(truncatingIfNeeded: status.st_ino), Int(status.st_size), status.modified.seconds,
+                status.modified.nanoseconds,
             ]
         }
         self.stamps = stamps
