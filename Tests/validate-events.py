@@ -3,9 +3,10 @@
 
 usage: validate-events.py SCHEMA... EVENTS
 
-EVENTS is NDJSON, one event a line. Each is checked against the schema whose $id is its dataschema. The schemas permit
-unknown members, because later versions may add some; here an unknown member is a failure. Prints every failure with its
-line and JSON Pointer; the exit status is 1 if there was one, or if there was no event.
+EVENTS is NDJSON, one event a line. Each is checked against the schema whose $id is its dataschema. Forms, which are not
+events, are lines with dataschema and form. The schemas permit unknown members, because later versions may add some; here
+an unknown member is a failure. Prints every failure with its line and JSON Pointer; the exit status is 1 if there was
+one, or if there was no event.
 """
 
 import json
@@ -48,7 +49,8 @@ def failures(validators, line):
     validator = validators.get(event.get("dataschema")) if isinstance(event, dict) else None
     if validator is None:
         return [("/dataschema", "none of the schemas")]
-    return [(pointer(error.absolute_path), error.message) for error in validator.iter_errors(event)]
+    value = event.get("form", event)
+    return [(pointer(error.absolute_path), error.message) for error in validator.iter_errors(value)]
 
 
 def main(schema_paths, events_path):

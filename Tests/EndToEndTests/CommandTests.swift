@@ -218,6 +218,8 @@ import Testing
         #expect(try await binary.run(["vendors", "--markdown"]).output.hasPrefix("| Vendor |"))
         let detector = try await binary.run(["schema", "detector"]).output
         #expect(detector.contains("urn:signalbox:schema:detector:1"))
+        #expect(try await binary.run(["schema", "inapp"]).output.contains("urn:signalbox:schema:inapp-message:1"))
+        #expect(try await binary.run(["schema", "inapp-event"]).output.contains("urn:signalbox:schema:inapp:1"))
         let schema = try await binary.run(["schema", "notification"]).output
         #expect((try JSONSerialization.jsonObject(with: Data(schema.utf8)) as? [String: Any])?["$id"] != nil)
         #expect(try await binary.run(["schema", "nothing"]).status == 64)

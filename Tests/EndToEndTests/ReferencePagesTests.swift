@@ -207,7 +207,8 @@ import Testing
 
     // MARK: Events
 
-    @Test(arguments: ["notification", "interaction"]) func eventPageListsEveryMember(_ name: String) async throws {
+    @Test(arguments: ["notification", "interaction", "inapp-event"])
+    func eventPageListsEveryMember(_ name: String) async throws {
         let text = try await binary.run(["schema", name]).output
         let schema = try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         let definitions = schema["$defs"] as? [String: Any] ?? [:]

@@ -31,7 +31,7 @@ struct RandomMessages {
     mutating func span() -> Span { pick([1, 999, 1000, 1500, 60_000, 3_600_000, 86_400_000, 366 * 86_400_000]) }
     mutating func instant() -> Instant { pick([0, -1, noon, noon + 1, 253_402_300_799_999]) }
 
-    mutating func number() -> Double { pick([0, -1, 0.1, 20, 42.5, 1e300, -1e-7, 9_007_199_254_740_993, 1e15]) }
+    mutating func number() -> Double { pick([0, -1, 0.1, 20, 42.5, 1e300, -1e-7, 9_007_199_254_740_992, 1e15]) }
 
     mutating func scalar() -> PropertyValue {
         switch below(4) {

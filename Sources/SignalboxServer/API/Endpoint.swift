@@ -155,7 +155,8 @@ extension Endpoint {
             "GET", "/readyz", .none, "Returns 200 while the gateway accepts events, otherwise 503 with a reason."
         ) { api, _ in await api.readiness() },
         Endpoint(
-            "GET", "/schemas/{file}", .none, "Serves a JSON Schema: `notification-1.json` or `interaction-1.json`."
+            "GET", "/schemas/{file}", .none,
+            "Serves a JSON Schema: `notification-1.json`, `interaction-1.json`, `inapp-1.json` or `inapp-event-1.json`."
         ) { try $0.schema($1) },
     ]
 }

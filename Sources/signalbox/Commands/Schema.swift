@@ -7,7 +7,7 @@ import SignalboxNotification
 /// `detector`.
 struct Schema: ParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print the JSON Schema of an event, of the config, or of a vendor in a config.")
+        abstract: "Print the JSON Schema of an event, of an in-app message, of the config, or of a vendor in a config.")
 
     private static let names = EventSchema.names + ["config", "detector"]
 

@@ -55,7 +55,7 @@ package enum AnswerForm {
         }
     }
 
-    /// The answer to a question of what would happen: the time of the decision, the offer without a lease, every
+    /// The answer to a hypothetical question: the time of the decision, the offer without a lease, every
     /// candidate, and the events that would be recorded.
     package static func write(explanation decision: Decision, form: Lookup) -> [UInt8] {
         object { json in

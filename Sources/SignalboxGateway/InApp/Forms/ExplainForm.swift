@@ -1,7 +1,7 @@
 package import SignalboxInApp
 import SignalboxJSON
 
-/// A question of what the engine would decide: the body of `POST /v1/inapp/explain`. The engine answers it by the same
+/// A hypothetical trigger: the body of `POST /v1/inapp/explain`. The engine answers it by the same
 /// function as a trigger, over other rows and with no commit.
 package struct ExplainForm: Sendable {
     package let device: DeviceID
@@ -64,7 +64,7 @@ package struct ExplainForm: Sendable {
 }
 
 extension FormKeys {
-    /// Of a question of what would happen.
+    /// Of a hypothetical trigger.
     package static let explanation: [StaticString] = [
         "device", "user", "event", "state", "at", "history", "counters",
     ]

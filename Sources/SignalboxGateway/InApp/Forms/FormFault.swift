@@ -15,7 +15,7 @@ package struct FormFault: Error, Sendable, Hashable {
     package enum Code {
         /// The bytes are not JSON, or nested too deep.
         package static let notJSON = "not-json"
-        /// The form, or a part that is kept as it is, has too many bytes.
+        /// The form, or its content or action, has too many bytes.
         package static let tooLarge = "too-large"
         /// A required member is absent.
         package static let missing = "missing"
@@ -52,13 +52,13 @@ package enum FormBounds {
     package static let content = 256 * 1024
     /// Of a message's action, without white space.
     package static let action = 64 * 1024
-    /// Of a trigger, a page of slots, or a question of what would happen.
+    /// Of a trigger, a page of slots, or a hypothetical trigger.
     package static let request = 1024 * 1024
     /// Of a report.
     package static let report = 16 * 1024
     /// Of the name or address of a file: longer than other names, because addresses are.
     package static let asset = 1024
-    /// Displays that a question of what would happen may set.
+    /// Counters of a hypothetical trigger.
     package static let counters = 100
 }
 

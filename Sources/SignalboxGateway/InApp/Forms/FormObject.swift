@@ -127,7 +127,7 @@ struct FormObject {
         return try Self.list(value, at: pointer(key), upTo: limit, read)
     }
 
-    /// An array of at most `limit` elements. Reads no element of a longer one twice.
+    /// An array of at most `limit` elements; stops at the first one beyond.
     static func list<Element>(
         _ value: JSONValue, at pointer: String, upTo limit: Int,
         _ read: (JSONValue, String) throws(FormFault) -> Element

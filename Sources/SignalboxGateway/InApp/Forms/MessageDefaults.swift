@@ -1,8 +1,7 @@
 import SignalboxInApp
 
-/// What a message means that leaves a member out: the rules of its vendor (docs/decisions/0021; the domain notes,
-/// section 7.1). Members that equal their default are not written, so the bytes of a form do not depend on the time
-/// of its registration.
+/// The values of members that a message leaves out, by its vendor's rules (domain notes, section 7.1). Members that
+/// equal their default are not written, so the bytes of a form do not depend on the time of its registration.
 struct MessageDefaults {
     /// Nil if the vendor's messages must name their triggers.
     let triggers: [MessageTrigger]?

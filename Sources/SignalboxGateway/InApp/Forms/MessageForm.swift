@@ -6,9 +6,9 @@ import SignalboxJSON
 package struct MessageForm: Sendable, Hashable {
     /// The message with the defaults of its vendor.
     package let message: Message
-    /// What the client shows: one JSON value without white space, for the client only.
+    /// For the client to show: one JSON value without white space. No decision reads it.
     package let content: [UInt8]?
-    /// What a tap does: one JSON value without white space, for the client only.
+    /// For the client to do after a tap: one JSON value without white space. No decision reads it.
     package let action: [UInt8]?
     /// The only user or device that may see it; nil for all devices.
     package let address: InAppRegistration.Address?
@@ -67,6 +67,7 @@ package struct MessageForm: Sendable, Hashable {
         _ key: StaticString, of object: FormObject, upTo limit: Int
     ) throws(FormFault) -> [UInt8]? {
         guard let value = object[key] else { return nil }
+        guard !value.isNull else { throw .wrongType(object.pointer(key), "any value except null") }
         let bytes = JSONText(value).bytes
         guard bytes.count <= limit else {
             throw FormFault(
