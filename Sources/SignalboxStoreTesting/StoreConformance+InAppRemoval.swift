@@ -43,6 +43,7 @@ extension StoreConformance {
                     reported()
                 }
                 _ = try await queue.remove(beyond: retention())
+                queue.openInApp { _ in }
             }
             #expect(try await queue.register(bench.message("m")).revision == 1)
         },
