@@ -36,9 +36,11 @@ struct InAppBench {
         }
         let (event, small, large) = (median(times.events), median(times.few), median(times.many))
         table.row("a payload read, its event written", "\((event * 1e9).readable) ns")
-        table.row("a decision, 200 messages", "\((small * 1e9).readable) ns, \((small / event).readable) times (at most 1)")
         table.row(
-            "a decision, 5,000 messages", "\((large * 1e9).readable) ns, \((large / small).readable) times 200 (at most 2)")
+            "a decision, 200 messages", "\((small * 1e9).readable) ns, \((small / event).readable) times (at most 1)")
+        table.row(
+            "a decision, 5,000 messages",
+            "\((large * 1e9).readable) ns, \((large / small).readable) times 200 (at most 2)")
     }
 
     // MARK: Over HTTP
@@ -84,7 +86,8 @@ struct InAppBench {
         let clock = ContinuousClock()
         let start = clock.now
         try await InAppMeasure.fill(directory: workspace.file("users"), users: Self.users)
-        table.row("histories written", "\(Double(Self.users).readable) in \(((clock.now - start) / .seconds(1)).readable) s")
+        table.row(
+            "histories written", "\(Double(Self.users).readable) in \(((clock.now - start) / .seconds(1)).readable) s")
         let few = try load("few-users", script: try pairScript(users: 1_000))
         let many = try load("users", script: try pairScript(users: Self.users))
         let rates = [few, many].map { Double($0.load.accepted) / Double(Self.seconds) }
