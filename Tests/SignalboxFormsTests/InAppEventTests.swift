@@ -52,7 +52,7 @@ import Testing
 
     @Test func namesReasonsGroupsAndFlags() throws {
         var policy = Policy()
-        policy.controlGroups = [ControlGroup("all", share: 10_000)]
+        policy.controlGroups = [ControlGroup("all", share: 10_000, coverage: .everything)]
         var held = try InAppSetting(["spring-modal": AnswerFormTests.spring], policy: policy)
         _ = try held.trigger(AnswerFormTests.opened())
         #expect(
