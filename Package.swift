@@ -196,7 +196,7 @@ let package = Package(
         .testTarget(
             name: "SignalboxInAppFlowTests",
             dependencies: [
-                "SignalboxGateway", "SignalboxInApp", "SignalboxJSON", "SignalboxNotification", "SignalboxRouting",
+                "SignalboxConfig", "SignalboxGateway", "SignalboxInApp", "SignalboxNotification", "SignalboxRouting",
                 "SignalboxSQLite", "SignalboxStore", "SignalboxTesting",
                 .product(name: "Logging", package: "swift-log"),
             ],

@@ -96,7 +96,9 @@ import Testing
                         return (user, try await gateway.buy(on: "d-\(number)", by: user).json.offer)
                     }
                 }
-                return try await group.reduce(into: []) { if let offer = $1.1 { $0.append(($1.0, offer)) } }
+                return try await group.reduce(into: [(String, String)]()) {
+                    if let offer = $1.1 { $0.append(($1.0, offer)) }
+                }
             }
             #expect(offers.count == 5, "the cap of the campaign")
             #expect(Set(offers.map(\.0)).count == 5, "one for each user")

@@ -1,6 +1,5 @@
 import SignalboxConfig
 import SignalboxInApp
-import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxTesting
@@ -12,10 +11,7 @@ import Testing
     private let crm = DestinationName("crm")
     private let spare = DestinationName("spare")
 
-    private func pattern(_ text: String) throws -> Pattern {
-        let parser = JSONParser()
-        return try withExtendedLifetime(parser) { try Pattern(try parser.parse(Array(text.utf8)), at: "") }
-    }
+    private func pattern(_ text: String) throws -> Pattern { try Pattern(text: Array(text.utf8)) }
 
     @Test func routesMatchTypeAndData() async throws {
         let routes = RouteTable(

@@ -1,6 +1,7 @@
 import Foundation
 import SignalboxInApp
 import SignalboxNotification
+import SignalboxRouting
 import SignalboxStore
 import SignalboxTesting
 import Testing

@@ -2,6 +2,7 @@ import SignalboxInApp
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
+import SignalboxTesting
 import Testing
 
 @testable import SignalboxGateway

@@ -1,6 +1,5 @@
 import Foundation
 import SignalboxInApp
-import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
 import SignalboxStore
