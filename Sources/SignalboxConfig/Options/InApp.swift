@@ -136,7 +136,9 @@ private struct InAppLimit: Sendable {
             "The displays to count: all (`scope`), those of a `vendor`, or those of messages that name the limit (`named`). Default: `scope`."
         )
         Option("vendor", \.vendor, .vendor, "The vendor, with `\"owner\": \"vendor\"`.")
-        Option("count", \.count, .whole(1...1_000_000_000), required: missing, "Most displays in the window; at most 1000 unless the window is `lifetime`.")
+        Option(
+            "count", \.count, .whole(1...1_000_000_000), required: missing,
+            "Most displays in the window; at most 1000 unless the window is `lifetime`.")
         Option(
             "per", \.per,
             OptionType<String>.word(among: ["user", "device"], expected: "this must be \"user\" or \"device\"")
