@@ -35,7 +35,7 @@ struct InApp: AsyncParsableCommand {
             defer { output.flush() }
             var steps: [SimulationStep] = []
             Simulation.run(timeline) { step in
-                guard json else { return steps.append(step) }
+                guard json else { return steps.append(step.brief) }
                 if step.isDecision { output.write(step.json + [UInt8(ascii: "\n")]) }
             }
             if !json { output.write(Array(SimulationStep.table(steps).utf8)) }

@@ -15,6 +15,34 @@ extension SimulationStep {
         }.joined()
     }
 
+    /// The losers that a row names.
+    private static let named = 10
+
+    /// The step with as many candidates and checks as a table shows, so many steps fit into memory.
+    package var brief: SimulationStep {
+        var step = self
+        let losers = Self.losers(of: step.answer?.candidates ?? [])
+        step.answer?.candidates = losers
+        step.answer?.omitted += (answer?.candidates.count { Self.isLoser($0) } ?? 0) - losers.count
+        for index in (step.placed?.slots ?? []).indices {
+            step.placed?.slots[index].candidates = Self.losers(of: placed?.slots[index].candidates ?? [])
+        }
+        return step
+    }
+
+    private static func isLoser(_ candidate: Candidate) -> Bool {
+        candidate.result != .shown && candidate.result != .held
+    }
+
+    /// The first ones, each with its first failed check.
+    private static func losers(of candidates: [Candidate]) -> [Candidate] {
+        candidates.lazy.filter(isLoser).prefix(named).map { candidate in
+            var candidate = candidate
+            candidate.checks = candidate.checks.first { !$0.ok }.map { [$0] } ?? []
+            return candidate
+        }
+    }
+
     /// The columns from `RESULT` on.
     private typealias Effect = (result: String, message: String, why: String)
 
@@ -45,7 +73,7 @@ extension SimulationStep {
             record != held && record.kind != .noMatch
                 && !(record.kind == .offered && record.offer?.id == answer.offer?.id)
         }
-        let why = Self.losers(answer.candidates, next: answer.nextCheck)
+        let why = Self.losers(answer.candidates, omitted: answer.omitted, next: answer.nextCheck)
         let main: Effect =
             if let offer = answer.offer {
                 (answer.isRepeat ? "repeat" : "offered", offer.message, why)
@@ -72,7 +100,8 @@ extension SimulationStep {
         let slots: [Effect] = (placed?.slots ?? []).map { slot in
             let name = "slot \(slot.label.name)"
             if let error = slot.error { return ("error", "-", "\(name): \(error.rawValue)") }
-            let why = Self.joined(name, slot.warning?.rawValue ?? "", Self.losers(slot.candidates, next: nil))
+            let why = Self.joined(
+                name, slot.warning?.rawValue ?? "", Self.losers(slot.candidates, omitted: 0, next: nil))
             return (slot.offer == nil ? "empty" : "offered", slot.offer?.message ?? "-", why)
         }
         let override: [Effect] = (placed?.error).map { [("error", "-", $0.rawValue)] } ?? []
@@ -96,12 +125,13 @@ extension SimulationStep {
     }
 
     /// Why each candidate is not shown, and when the client may ask again.
-    private static func losers(_ candidates: [Candidate], next: Instant?) -> String {
-        let reasons = candidates.filter { $0.result != .shown && $0.result != .held }.map { candidate in
+    private static func losers(_ candidates: [Candidate], omitted: Int, next: Instant?) -> String {
+        let reasons = candidates.filter(isLoser).map { candidate in
             let check = candidate.checks.first { !$0.ok }
             return "\(candidate.message) \(candidate.result.rawValue)" + (check.map { ": " + reason($0) } ?? "")
         }
-        return (reasons + (next.map { ["next check \(text($0))"] } ?? [])).joined(separator: "; ")
+        let more = omitted > 0 ? ["and \(omitted) more"] : []
+        return (reasons + more + (next.map { ["next check \(text($0))"] } ?? [])).joined(separator: "; ")
     }
 
     private static func reason(_ check: Check) -> String {
