@@ -8,7 +8,7 @@ struct InAppBench {
     let table: Table
 
     private static let connections = 128
-    private static let seconds = 6
+    private static let duration = 6
     private static let rounds = 3
     private static let users = 1_000_000
 
@@ -48,15 +48,15 @@ struct InAppBench {
     /// Compares triggers, each with the report of its outcome, with single payloads, in turn.
     private func serve() throws {
         table.section(
-            "In-app over HTTP: \(Self.connections) connections for \(Self.seconds) s, generator on the same cores")
+            "In-app over HTTP: \(Self.connections) connections for \(Self.duration) s, generator on the same cores")
         var single: [Double] = []
         var pairs: [Load] = []
         for round in 0..<Self.rounds {
             let payload = try load("single-\(round)", script: try singleScript())
-            single.append(Double(payload.load.accepted) / Double(Self.seconds))
+            single.append(Double(payload.load.accepted) / Double(Self.duration))
             pairs.append(try load("pairs-\(round)", script: try pairScript(users: 100_000)).load)
         }
-        let rates = pairs.map { Double($0.accepted) / Double(Self.seconds) }
+        let rates = pairs.map { Double($0.accepted) / Double(Self.duration) }
         let ratio = median(zip(rates, single).map { $0 / $1 })
         table.row("single payloads accepted", "\(median(single).readable) a second")
         table.row(
@@ -75,7 +75,7 @@ struct InAppBench {
             try gateway.post("/v1/inapp/messages/m-\(number)", Self.message(number), method: "PUT")
         }
         let load = try Load.run(
-            script: script, connections: Self.connections, seconds: Self.seconds, url: gateway.url)
+            script: script, connections: Self.connections, seconds: Self.duration, url: gateway.url)
         return (load, gateway.peakMB)
     }
 
@@ -90,7 +90,7 @@ struct InAppBench {
             "histories written", "\(Double(Self.users).readable) in \(((clock.now - start) / .seconds(1)).readable) s")
         let few = try load("few-users", script: try pairScript(users: 1_000))
         let many = try load("users", script: try pairScript(users: Self.users))
-        let rates = [few, many].map { Double($0.load.accepted) / Double(Self.seconds) }
+        let rates = [few, many].map { Double($0.load.accepted) / Double(Self.duration) }
         table.row(
             "triggers and reports",
             "\(rates[1].readable) requests a second, \((rates[1] / rates[0]).readable) times those of 1,000 users")
