@@ -4,6 +4,7 @@ import SignalboxInApp
 import SignalboxJSON
 import SignalboxNotification
 import SignalboxRouting
+import SignalboxTesting
 import Testing
 
 @Suite struct InAppConfigTests {
