@@ -48,6 +48,7 @@ import Testing
             await clock.waitForSleeper(atLeast: .seconds(20))
             let none = try await setting.buy().offer
             #expect(none == nil)
+            await clock.waitForSleepers(atMost: .seconds(5))
             await clock.step(until: { setting.store.with { $0.rows.offers.values.contains { $0.state != .triggered } } }
             )
         }

@@ -64,7 +64,11 @@ final class MemoryInAppStore: InAppStore {
         try fail()
         let (stored, onChange) = state.withLock { state in
             let former = state.messages[message.id]
-            if let former, former.withdrawnAt == nil, former.registration == message { return (former, state.onChange) }
+            if let former, former.withdrawnAt == nil, former.registration.body == message.body,
+                former.registration.address == message.address
+            {
+                return (former, state.onChange)
+            }
             let stored = StoredInAppMessage(
                 message, revision: (former?.revision ?? 0) + 1, registeredAt: clock.instant, withdrawnAt: nil)
             state.messages[message.id] = stored

@@ -70,6 +70,13 @@ final class SteppedClock: Clock {
         }
     }
 
+    /// Returns once no task sleeps longer than this, and at least one sleeps. Moves no clock.
+    func waitForSleepers(atMost time: Duration) async {
+        while !state.withLock({ state in
+            !state.sleepers.isEmpty && state.sleepers.values.allSatisfy { state.now.duration(to: $0.until) <= time }
+        }) { await Task.yield() }
+    }
+
     /// Returns once a task sleeps for at least so long; passes shorter sleeps.
     func waitForSleeper(atLeast time: Duration) async {
         await step(until: {
