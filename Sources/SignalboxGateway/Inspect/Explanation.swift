@@ -22,8 +22,8 @@ package struct Explanation {
     }
 
     /// Explains a payload and passes each section to `print`, in order. Throws if the gateway would reject the
-    /// payload. The sections are the platform with the detectors, the event, its in-app messages, and the routes. The first one is printed
-    /// before a later step can fail.
+    /// payload. The sections are the platform with the detectors, the event, each of its in-app messages, and the
+    /// routes. The first one is printed before a later step can fail.
     package func explain(_ body: [UInt8], print: (String) -> Void) throws(Rejection) {
         let parser = Normalizer.makeParser()
         let event = try body.withUnsafeBufferPointer { bytes throws(Rejection) in
