@@ -27,7 +27,7 @@ import Testing
     }
 
     /// Every value that the reader accepts is one that the engine accepts.
-    @Test(arguments: try FixtureFile.all(in: "configs/good"))
+    @Test(arguments: try FixtureFile.all(in: .module, folder: "configs/good"))
     func readsPoliciesThatTheEngineAccepts(_ file: FixtureFile) throws {
         try RoutedConfig(file.bytes).config.inapp.validate()
     }
