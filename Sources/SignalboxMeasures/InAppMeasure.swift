@@ -17,8 +17,9 @@ public struct InAppMeasure {
     private let states: [InAppState]
     private let requests: [TriggerRequest]
 
-    /// `messages`: of all vendors, each with a filter and limits, ``candidates`` of them for each event. `users`: each
-    /// with a device and a history of ``displays`` impressions.
+    /// `messages`: the number of messages. They are of several vendors, have a filter and limits each, and
+    /// ``candidates`` of them name the same event. `users`: the number of users. Each has a device and a history of
+    /// ``displays`` impressions.
     public init(messages count: Int, users: Int) throws {
         var policy = Policy()
         policy.limits = [

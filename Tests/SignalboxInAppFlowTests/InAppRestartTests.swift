@@ -9,7 +9,7 @@ import Testing
 
 @testable import SignalboxGateway
 
-/// The flow over SQLite: what a process leaves to the next one.
+/// The flow over SQLite, by several processes in turn.
 @Suite struct InAppRestartTests {
     private let source = SourceName("mobile")
 

@@ -212,7 +212,8 @@ final class GatewayProcess {
         let input = Pipe()
         curl.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         curl.arguments = [
-            "curl", "--fail", "--silent", "--output", "/dev/null", "--request", method, "--data-binary", "@-", url + path,
+            "curl", "--fail", "--silent", "--output", "/dev/null", "--request", method, "--data-binary", "@-",
+            url + path,
         ]
         curl.standardInput = input
         try curl.run()
