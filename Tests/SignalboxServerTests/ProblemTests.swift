@@ -9,14 +9,14 @@ import Testing
     /// A sender may repeat an event after "nothing was accepted", but not after an unknown outcome.
     @Test func reportsAnUnknownOutcomeAsATimeout() {
         let unknown = StoreError.undecided(after: .seconds(15))
-        for problem in [Problem(.store(unknown)), Problem.store(unknown)] {
+        for problem in [Problem(Intake.Failure.store(unknown)), Problem.store(unknown)] {
             #expect(problem.status == .serviceUnavailable)
             #expect(problem.code == "queue-timeout")
             #expect(problem.headers[.retryAfter] == "5")
             #expect(problem.detail.contains("within 15 s: its outcome is not known"))
         }
-        #expect(Problem(.store(unknown)).detail.contains("idempotency-key"))
-        let stalled = Problem(.store(.stalled(for: .seconds(20))))
+        #expect(Problem(Intake.Failure.store(unknown)).detail.contains("idempotency-key"))
+        let stalled = Problem(Intake.Failure.store(.stalled(for: .seconds(20))))
         #expect(stalled.code == "queue-unavailable" && stalled.title == "No event was accepted")
         #expect(stalled.detail.contains("has not completed a commit for 20 s"))
     }
