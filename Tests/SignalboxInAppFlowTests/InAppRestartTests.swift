@@ -9,7 +9,7 @@ import Testing
 
 @testable import SignalboxGateway
 
-/// The flow over SQLite: what a process leaves to the next one.
+/// The flow over SQLite, and the state that the next process finds.
 @Suite struct InAppRestartTests {
     private let source = SourceName("mobile")
 
