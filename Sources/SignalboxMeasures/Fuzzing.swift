@@ -6,10 +6,11 @@ import SignalboxNotification
 extension Stages {
     /// Reads any bytes as a payload, by every vendor with code in turn and by one of the catalogue. Traps if the result
     /// is not an event: not JSON, or larger than the payload accounts for. An unreadable payload must be refused. Then
-    /// reads the bytes as a media file.
+    /// reads the bytes as a media file, and as forms of in-app messages.
     public static func tryEverything(on bytes: UnsafeBufferPointer<UInt8>) {
         fuzzing.events(bytes)
         fuzzing.media(bytes)
+        fuzzing.forms(Array(bytes))
     }
 
     // The fuzzer calls from one thread, which reuses the parsers.
@@ -38,6 +39,17 @@ private struct Fuzzing {
             guard let size = PictureSize(of: kind, in: file) else { continue }
             precondition(size.width > 0 && size.height > 0, "A picture has no size.")
         }
+    }
+
+    /// Reads the bytes as the forms of in-app messages and requests. A message must read back as it was written.
+    func forms(_ bytes: [UInt8]) {
+        _ = try? TriggerForm.read(bytes, ticket: "fuzz")
+        _ = try? SlotForm.read(bytes, ticket: "fuzz")
+        _ = try? ReportForm.read(bytes, offer: "fuzz", ticket: "next")
+        _ = try? ExplainForm.read(bytes)
+        guard let form = try? MessageForm.read(bytes, id: "fuzz", revision: 1, registeredAt: 0) else { return }
+        let again = try? MessageForm.read(form.write(), id: "fuzz", revision: 1, registeredAt: 0)
+        precondition(again == form, "A form does not read back as it was written.")
     }
 
     /// Reads by one vendor of the catalogue, which the bytes select: all of them would take too long.

@@ -13,7 +13,10 @@ import Testing
         #"{"vendor": "braze", "kind": "bar", "triggers": [{"type": "event", "name": "cart_opened"}]}"#
 
     static func opened(_ total: Double = 42.5, _ more: String = "") -> String {
-        #"{"device": "d-1", "user": "u-9", "event": {"type": "event", "name": "cart_opened", "properties": {"total": \#(total)}}\#(more)}"#
+        #"""
+        {"device": "d-1", "user": "u-9",
+         "event": {"type": "event", "name": "cart_opened", "properties": {"total": \#(total)}}\#(more)}
+        """#
     }
 
     private func setting(_ policy: Policy = Policy()) throws -> InAppSetting {
@@ -67,7 +70,7 @@ import Testing
             #"{"device": "d-1", "user": "u-9", "event": {"type": "poll"}, "explain": true}"#)
         #expect(
             answer.contains(
-                #"{"code":"schedule.ended","ok":false,"expected":"until 2026-11-22T11:00:00.000Z","actual":"2026-11-22T12:00:00.000Z","source":"schedule.end"}"#
+                #""expected":"until 2026-11-22T11:00:00.000Z","actual":"2026-11-22T12:00:00.000Z""#
             ))
     }
 
@@ -137,7 +140,10 @@ import Testing
                {"name": "hidden", "canDisplay": false}]}
             """#)
         let duplicate =
-            #""error": {"code": "inline.duplicate-label", "detail": "Two slots of this page have the same label: give each its own name."}, "candidates": []"#
+            #"""
+            "candidates": [], "error": {"code": "inline.duplicate-label",
+             "detail": "Two slots of this page have the same label: give each its own name."}
+            """#
         let checks = try #require(try value("/slots/0/candidates/0/checks", of: answer))
         let expected = #"""
             {"slots": [
@@ -160,7 +166,10 @@ import Testing
             #"{"device": "d-1", "user": "u-9", "page": "p", "slots": [], "override": {"name": "x"}}"#)
         #expect(
             try differences(
-                #"{"slots": [], "error": {"code": "inline.unknown-label", "detail": "The override names a label that this page does not have."}}"#,
+                #"""
+                {"slots": [], "error": {"code": "inline.unknown-label",
+                 "detail": "The override names a label that this page does not have."}}
+                """#,
                 answer) == [])
     }
 }

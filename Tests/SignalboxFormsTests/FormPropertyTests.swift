@@ -107,7 +107,10 @@ extension RandomMessages {
     mutating func damagedRequest() -> [UInt8] {
         damage(
             pick([
-                #"{"device":"d","user":"u","event":{"type":"event","name":"e","properties":{"a/b":1,"c~":[true,"x"]}},"state":{"foreground":true,"assets":{"a~/":"ready"},"topics":["t"],"zone":"Europe/Warsaw"},"explain":true}"#,
+                #"""
+                {"device":"d","user":"u","event":{"type":"event","name":"e","properties":{"a/b":1,"c~":[true,"x"]}},
+                "state":{"foreground":true,"assets":{"a~/":"ready"},"topics":["t"],"zone":"Europe/Warsaw"}}
+                """#,
                 #"{"device":"d","page":"p","slots":[{"name":"n","productId":"p"}],"override":{"name":"n"},"state":{}}"#,
                 #"{"outcome":"clicked","button":"b","device":"d","at":"2026-11-22T10:00:00Z"}"#,
                 #"{"device":"d","event":{"type":"poll"},"at":"2026-11-22T10:00:00Z","counters":[{"message":"m","count":3}]}"#,

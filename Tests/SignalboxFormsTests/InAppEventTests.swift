@@ -15,7 +15,10 @@ import Testing
     }
 
     private let offer =
-        #""vendor": "braze", "kind": "modal", "message": "spring-modal", "revision": 1, "campaign": "spring", "offer": "of_1", "device": "d-1", "user": "u-9""#
+        #"""
+        "vendor": "braze", "kind": "modal", "message": "spring-modal", "revision": 1, "campaign": "spring",
+        "offer": "of_1", "device": "d-1", "user": "u-9"
+        """#
     private let triggered = #""triggeredAt": "2026-11-22T12:00:00.000Z""#
 
     @Test func tellsTheStoryOfAnOffer() throws {
@@ -37,11 +40,17 @@ import Testing
             ),
             (
                 "clicked",
-                #"{\#(offer), "at": "2026-11-22T12:00:02.000Z", "button": "yes", \#(triggered), "shownAt": "2026-11-22T12:00:01.000Z"}"#
+                #"""
+                {\#(offer), "at": "2026-11-22T12:00:02.000Z", "button": "yes", \#(triggered),
+                 "shownAt": "2026-11-22T12:00:01.000Z"}
+                """#
             ),
             (
                 "dismissed",
-                #"{\#(offer), "at": "2026-11-22T12:00:03.000Z", "how": "back", \#(triggered), "shownAt": "2026-11-22T12:00:01.000Z", "endedAt": "2026-11-22T12:00:03.000Z"}"#
+                #"""
+                {\#(offer), "at": "2026-11-22T12:00:03.000Z", "how": "back", \#(triggered),
+                 "shownAt": "2026-11-22T12:00:01.000Z", "endedAt": "2026-11-22T12:00:03.000Z"}
+                """#
             ),
         ]
         try #require(found.count == story.count)
@@ -52,14 +61,17 @@ import Testing
 
     @Test func namesReasonsGroupsAndFlags() throws {
         var policy = Policy()
-        policy.controlGroups = [ControlGroup("all", share: 10_000)]
+        policy.controlGroups = [ControlGroup("all", share: 10_000, coverage: .everything)]
         var held = try InAppSetting(["spring-modal": AnswerFormTests.spring], policy: policy)
         _ = try held.trigger(AnswerFormTests.opened())
         #expect(
             try differences(
                 expected(
                     "held",
-                    #"{\#(offer), "at": "2026-11-22T12:00:00.000Z", "group": "all", \#(triggered), "shownAt": "2026-11-22T12:00:00.000Z", "endedAt": "2026-11-22T12:00:00.000Z"}"#
+                    #"""
+                    {\#(offer), "at": "2026-11-22T12:00:00.000Z", "group": "all", \#(triggered),
+                     "shownAt": "2026-11-22T12:00:00.000Z", "endedAt": "2026-11-22T12:00:00.000Z"}
+                    """#
                 ), held.events().first ?? "") == [])
         var discarded = try InAppSetting(["spring-modal": AnswerFormTests.spring])
         _ = try discarded.trigger(AnswerFormTests.opened())
@@ -80,7 +92,10 @@ import Testing
             try differences(
                 expected(
                     "no-match",
-                    #"{"device": "d-1", "user": "u-9", "at": "2026-11-22T12:00:00.000Z", "trigger": {"type": "event", "name": "cart_opened"}}"#,
+                    #"""
+                    {"device": "d-1", "user": "u-9", "at": "2026-11-22T12:00:00.000Z",
+                     "trigger": {"type": "event", "name": "cart_opened"}}
+                    """#,
                     subject: "unknown/no-match"), setting.events().first ?? "") == [])
     }
 
@@ -99,7 +114,7 @@ import Testing
         var setting = try InAppSetting(["spring-modal": AnswerFormTests.spring])
         setting.state = InAppState(
             user: UserState(id: AnonymousUser.id(on: "d-1")), device: DeviceState(id: "d-1"))
-        _ = try setting.trigger(AnswerFormTests.opened().replacing(#""user": "u-9", "#, with: ""))
+        _ = try setting.trigger(AnswerFormTests.opened().replacing(#""user": "u-9","#, with: ""))
         #expect(try value("/data/user", of: setting.events().first ?? "") == nil)
     }
 

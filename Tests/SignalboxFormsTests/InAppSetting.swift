@@ -54,7 +54,7 @@ struct InAppSetting {
         let form = try ExplainForm.read(Array(body.utf8))
         let (rows, now) = form.rows(over: state, now: now) { index[$0]?.message.vendor }
         let decision = engine.decide(
-            form.request(over: state.device.client, ticket: "what-if"), rows, messages: messages, now: now,
+            form.request(over: state, ticket: "what-if"), rows, messages: messages, now: now,
             explain: true)
         return text(AnswerForm.write(explanation: decision) { forms[$0] })
     }

@@ -55,6 +55,12 @@ package struct ExplainForm: Sendable {
         }
     }
 
+    /// The request for the engine. `state`: the device's rows. A device that has reported nothing yet is in the
+    /// foreground, as for a trigger without `state`.
+    package func request(over state: InAppState, ticket: String) -> TriggerRequest {
+        request(over: state.device.lastSeen == 0 ? ClientState() : state.device.client, ticket: ticket)
+    }
+
     /// The request for the engine. `client`: the state that the device reported last.
     package func request(over client: ClientState, ticket: String) -> TriggerRequest {
         TriggerRequest(device: device, user: user, event: event, client: self.client ?? client, ticket: ticket)
