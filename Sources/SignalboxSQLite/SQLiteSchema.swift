@@ -216,8 +216,8 @@ enum SQLiteSchema {
         CREATE INDEX inapp_devices_due ON inapp_devices(next_due) WHERE next_due IS NOT NULL;
         CREATE INDEX inapp_devices_seen ON inapp_devices(seen, id) WHERE seen IS NOT NULL;
         CREATE TABLE inapp_offers (
-            device TEXT NOT NULL, id TEXT NOT NULL, user TEXT NOT NULL, message TEXT NOT NULL, revision INTEGER NOT NULL,
-            vendor TEXT NOT NULL, kind TEXT NOT NULL,
+            device TEXT NOT NULL, id TEXT NOT NULL, user TEXT NOT NULL, message TEXT NOT NULL,
+            revision INTEGER NOT NULL, vendor TEXT NOT NULL, kind TEXT NOT NULL,
             state TEXT NOT NULL, -- a letter of Offer.State
             triggered_at INTEGER NOT NULL, due INTEGER NOT NULL, lapse INTEGER, flags INTEGER NOT NULL,
             session INTEGER NOT NULL, place INTEGER NOT NULL, -- on the stack

@@ -76,6 +76,13 @@ extension Ledger.Display {
 }
 
 extension Tally {
+    /// Adds to the row of a message. Never below zero: a row that upkeep removed has lost its reservations.
+    static let addition = """
+        INSERT INTO inapp_tallies (message, committed, reserved) VALUES (?, max(?, 0), max(?, 0))
+        ON CONFLICT (message) DO UPDATE SET
+            committed = max(committed + ?, 0), reserved = max(reserved + ?, 0)
+        """
+
     init(_ row: inout RowColumns) throws { self.init(committed: try row.count(), reserved: try row.count()) }
 }
 
@@ -88,6 +95,12 @@ struct DeviceRow {
 
     static let columns = """
         user, last_now, last_seen, session, last_end, last_walkthrough, last_order, last_decision, state, next_due, seen
+        """
+    /// Inserts a device, or replaces it.
+    static let upsert = """
+        INSERT INTO inapp_devices (\(columns), id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+        ON CONFLICT (id) DO UPDATE SET (\(columns)) =
+            (\(columns.split(separator: ", ").map { "excluded.\($0)" }.joined(separator: ", ")))
         """
 
     init(_ row: inout RowColumns, id: DeviceID) throws {

@@ -43,13 +43,7 @@ enum InAppStatement: Int, CaseIterable {
             ON CONFLICT (id) DO UPDATE SET last_now = excluded.last_now, seen = excluded.seen
             """
         case .touchUser: "UPDATE inapp_users SET last_now = ? WHERE id = ?"
-        case .putDevice:
-            """
-            INSERT INTO inapp_devices (\(DeviceRow.columns), id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            ON CONFLICT (id) DO UPDATE SET
-                (\(DeviceRow.columns)) = (\(DeviceRow.columns.split(separator: ", ").map { "excluded.\($0)" }
-                    .joined(separator: ", ")))
-            """
+        case .putDevice: DeviceRow.upsert
         case .touchDevice:
             """
             UPDATE inapp_devices SET user = ?, last_now = ?, last_seen = ?, session = ?, last_end = ?,
@@ -68,12 +62,7 @@ enum InAppStatement: Int, CaseIterable {
             INSERT INTO inapp_totals (kind, owner, what, name, count, last) VALUES (?, ?, ?, ?, ?, ?)
             ON CONFLICT (kind, owner, what, name) DO UPDATE SET count = excluded.count, last = excluded.last
             """
-        case .addTally:
-            """
-            INSERT INTO inapp_tallies (message, committed, reserved) VALUES (?, max(?, 0), max(?, 0))
-            ON CONFLICT (message) DO UPDATE SET
-                committed = max(committed + ?, 0), reserved = max(reserved + ?, 0)
-            """
+        case .addTally: Tally.addition
         case .putMessage:
             """
             INSERT OR REPLACE INTO inapp_messages (\(StoredInAppMessage.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
@@ -97,7 +86,7 @@ enum InAppStatement: Int, CaseIterable {
     }
 }
 
-/// The prepared statements of one transaction or read. They share their memory, so none may run while another does.
+/// The prepared statements of one transaction or read. They share their memory, so only one may run at a time.
 struct InAppStatements {
     private static let texts = InAppStatement.allCases.map(\.sql)
 

@@ -49,8 +49,7 @@ extension WriteTransaction {
             }
         case .total(let subject, let key, let total): try put(total, of: key, subject)
         case .tally(let message, let committed, let reserved):
-            // Twice: for a new row, and to be added to the present one. A row that upkeep removed loses its
-            // reservations, so their release must not make it negative.
+            // Twice: for a new row, and to be added to the present one.
             try run(.addTally) { row in
                 row.bind(message)
                 for _ in 0..<2 {
