@@ -14,7 +14,7 @@ struct Signalbox: AsyncParsableCommand {
         version: Version.current,
         subcommands: [
             Serve.self, Normalize.self, Replay.self, Explain.self, Routes.self, Listen.self, Deliveries.self,
-            Destinations.self, MediaFiles.self, AuditCommand.self, Keys.self, VendorList.self, Schema.self,
+            Destinations.self, InApp.self, MediaFiles.self, AuditCommand.self, Keys.self, VendorList.self, Schema.self,
         ])
 
     /// Exits with 0 after success, otherwise with the code of ``reported``.

@@ -46,8 +46,9 @@ import Testing
         }
     }
 
-    @Test func reportsMistakesAndDecidesNothing() async throws {
-        let wrong = try await simulate(["-"], Self.timeline + "{\"at\":\"2026-11-22T09:00:00Z\",\"withdraw\":\"a\"}\n{}")
+    @Test func reportsMistakesWithoutADecision() async throws {
+        let wrong = try await simulate(
+            ["-"], Self.timeline + "{\"at\":\"2026-11-22T09:00:00Z\",\"withdraw\":\"a\"}\n{}")
         #expect(wrong.status == 2 && wrong.output.isEmpty)
         #expect(wrong.errors.contains("standard input:3: /at: This time is before that of line 2"))
         #expect(wrong.errors.contains("standard input:4: /at: at is missing"))

@@ -123,7 +123,7 @@ import Testing
     @Test func printsVersionAndHelp() async throws {
         #expect(try await binary.run(["--version"]).output == "0.1.0\n")
         for command in [
-            "serve", "normalize", "replay", "explain", "listen", "deliveries", "routes", "vendors", "schema",
+            "serve", "normalize", "replay", "explain", "listen", "deliveries", "routes", "vendors", "schema", "inapp",
         ] {
             let result = try await binary.run([command, "--help"])
             #expect(result.status == 0)

@@ -63,7 +63,7 @@ private struct InAppGroup: Sendable {
             .word(
                 among: ["experiment", "vendor", "everything"],
                 expected: "this must be \"experiment\", \"vendor\" or \"everything\""),
-            "The messages to hold back: those that name the group as their `experiment`, those of a `vendor`, or all (`everything`)."
+            "The messages to hold back: those that name the group as their `experiment`, those of a `vendor`, or all (`everything`). Default: `experiment`."
         )
         Option("vendor", \.vendor, .vendor, "The vendor, with `\"coverage\": \"vendor\"`.")
     } check: { group, value, reader in

@@ -133,18 +133,20 @@ private struct InAppLimit: Sendable {
         Option(
             "owner", \.owner,
             .word(among: ["scope", "vendor", "named"], expected: "this must be \"scope\", \"vendor\" or \"named\""),
-            "The displays to count: all (`scope`), those of a `vendor`, or those of messages that name the limit (`named`)."
+            "The displays to count: all (`scope`), those of a `vendor`, or those of messages that name the limit (`named`). Default: `scope`."
         )
         Option("vendor", \.vendor, .vendor, "The vendor, with `\"owner\": \"vendor\"`.")
-        Option("count", \.count, .whole(1...1_000_000_000), required: missing, "Most displays; 1000 unless `lifetime`.")
+        Option(
+            "count", \.count, .whole(1...1_000_000_000), required: missing,
+            "Most displays in the window; at most 1000 unless the window is `lifetime`.")
         Option(
             "per", \.per,
             OptionType<String>.word(among: ["user", "device"], expected: "this must be \"user\" or \"device\"")
                 .map(write: \.rawValue) { $0 == "device" ? .device : .user },
-            "The owner of the displays to add up: a user on all devices, or a device.")
+            "The owner of the displays to add up: a user on all devices, or a device. Default: `user`.")
         Option(
             "window", \.window, windowType, required: missing,
-            "The displays that count: of the `session`, of the calendar `day` or `week` (from Monday), of the time before now, or all."
+            "The displays that count: of the `session`, of the calendar `day` or `week` (from Monday), of a duration before now, or of the whole `lifetime`."
         )
         Option(
             "zone", \.zone, zoneType,

@@ -18,13 +18,13 @@ package struct EventLine {
         guard let event = EventDocument(body), event.json("data") != nil else {
             return "\(body.count) bytes that are not an event\n"
         }
-        var text = "\(bold)\(printable(event.text("subject") ?? "?"))\(plain)"
+        var text = "\(bold)\(Self.printable(event.text("subject") ?? "?"))\(plain)"
         if let title = event.text("data", "content", "title") ?? event.text("data", "content", "body") {
-            text += "  \(printable(title))"
+            text += "  \(Self.printable(title))"
         }
-        text += "  \(dim)\(printable(event.text("time") ?? ""))\(plain)\n"
+        text += "  \(dim)\(Self.printable(event.text("time") ?? ""))\(plain)\n"
         for (name, value) in details(event) + [("id", event.text("id") ?? "?")] {
-            text += "    \(dim)\(name)\(plain) \(printable(value))\n"
+            text += "    \(dim)\(name)\(plain) \(Self.printable(value))\n"
         }
         return text
     }
@@ -49,7 +49,7 @@ package struct EventLine {
     }
 
     /// True for characters that could change the terminal or the direction of the text.
-    static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: true
         // Joiners combine letters and emoji; other format characters change the text direction.
@@ -59,7 +59,7 @@ package struct EventLine {
     }
 
     /// Each such scalar becomes one space.
-    private func printable(_ text: String) -> String {
-        String(String.UnicodeScalarView(text.unicodeScalars.map { Self.isControl($0) ? " " : $0 }))
+    static func printable(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.map { isControl($0) ? " " : $0 }))
     }
 }

@@ -1,0 +1,97 @@
+import SignalboxInApp
+
+/// The rows and the messages of a simulation in memory. Loads and applies what a store does, so a decision continues
+/// from the changes of the former ones.
+struct InAppMemory: Sendable {
+    private var users: [UserID: Instant] = [:]
+    private var devices: [DeviceID: DeviceState] = [:]
+    private(set) var offers: [OfferID: Offer] = [:]
+    private var offersOfDevice: [DeviceID: Set<OfferID>] = [:]
+    private var leasedToUser: [UserID: Set<OfferID>] = [:]
+    private var displays: [RowChange.Subject: [OfferID: Ledger.Display]] = [:]
+    private var totals: [RowChange.Subject: [Ledger.Key: Ledger.Total]] = [:]
+    private var tallies: [SignalboxInApp.MessageID: Tally] = [:]
+    private var shared = MessageIndex()
+    private var addressed: [InAppRegistration.Address: MessageIndex] = [:]
+    private var addresses: [SignalboxInApp.MessageID: InAppRegistration.Address] = [:]
+
+    // MARK: Rows
+
+    mutating func apply(_ changes: [RowChange]) {
+        for change in changes {
+            switch change {
+            case .user(let id, let lastNow): users[id] = lastNow
+            case .device(let device): devices[device.id] = device
+            case .offer(let offer): put(offer)
+            case .removeOffer(let id): remove(id)
+            case .display(let subject, let display): displays[subject, default: [:]][display.offer] = display
+            case .removeDisplay(let subject, let id): displays[subject]?[id] = nil
+            case .total(let subject, let key, let total): totals[subject, default: [:]][key] = total
+            case .tally(let message, let committed, let reserved):
+                tallies[message, default: Tally()].committed += committed
+                tallies[message, default: Tally()].reserved += reserved
+            }
+        }
+    }
+
+    private mutating func put(_ offer: Offer) {
+        remove(offer.id)
+        offers[offer.id] = offer
+        offersOfDevice[offer.device, default: []].insert(offer.id)
+        if offer.state == .offered { leasedToUser[offer.user, default: []].insert(offer.id) }
+    }
+
+    private mutating func remove(_ id: OfferID) {
+        guard let offer = offers.removeValue(forKey: id) else { return }
+        offersOfDevice[offer.device]?.remove(id)
+        leasedToUser[offer.user]?.remove(id)
+    }
+
+    /// The rows of a device and a user; empty ones if they are new.
+    func state(device id: DeviceID, user: UserID) -> InAppState {
+        var person = UserState(id: user)
+        person.lastNow = users[user] ?? 0
+        person.ledger = ledger(.user(user))
+        var device = devices[id] ?? DeviceState(id: id)
+        device.ledger = ledger(.device(id))
+        let ids = (offersOfDevice[id] ?? []).union(leasedToUser[user] ?? [])
+        let anonymous = AnonymousUser.id(on: id)
+        return InAppState(
+            user: person, device: device, offers: ids.compactMap { offers[$0] },
+            anonymous: device.user == anonymous && user != anonymous ? ledger(.user(anonymous)) : nil, tallies: tallies)
+    }
+
+    private func ledger(_ subject: RowChange.Subject) -> Ledger {
+        Ledger(displays: Array((displays[subject] ?? [:]).values), totals: totals[subject] ?? [:])
+    }
+
+    /// The user of the device's last request.
+    func user(of device: DeviceID) -> UserID { devices[device]?.user ?? AnonymousUser.id(on: device) }
+
+    // MARK: Messages
+
+    mutating func register(_ definition: Definition, for address: InAppRegistration.Address?) {
+        let id = definition.message.id
+        if addresses[id] != address { withdraw(id) }
+        addresses[id] = address
+        if let address {
+            addressed[address, default: MessageIndex()].register(definition)
+        } else {
+            shared.register(definition)
+        }
+    }
+
+    /// False for an id that no active message has.
+    @discardableResult
+    mutating func withdraw(_ id: SignalboxInApp.MessageID) -> Bool {
+        if let address = addresses.removeValue(forKey: id) { return addressed[address]?.withdraw(id) != nil }
+        return shared.withdraw(id) != nil
+    }
+
+    /// The messages without an address, and those of this device or user.
+    func messages(device: DeviceID, user: UserID) -> ActiveMessages {
+        var own = addressed[.device(device)] ?? MessageIndex()
+        for definition in addressed[.user(user)]?.all.map({ $0 }) ?? [] { own.register(definition) }
+        return ActiveMessages(shared, addressed: own)
+    }
+}

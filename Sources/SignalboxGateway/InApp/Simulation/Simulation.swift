@@ -1,0 +1,139 @@
+import SignalboxInApp
+
+/// Decides a timeline as a gateway would, without network, store or clock. Equal timelines give equal steps.
+package struct Simulation: Sendable {
+    private var memory = InAppMemory()
+    private var engine: InAppEngine
+    private let timeline: Timeline
+    /// When each device has work without a request.
+    private var dues: [DeviceID: Instant] = [:]
+    /// The offers of named lines, by slot; the slot is nil for triggers and outcomes.
+    private var named: [String: [String?: OfferID]] = [:]
+    private var last: OfferID?
+
+    private init(_ timeline: Timeline) {
+        self.timeline = timeline
+        engine = InAppEngine(policy: timeline.policy)
+    }
+
+    /// Passes on the steps in the order of their times: one for each line, and one whenever time alone ends an offer
+    /// before the next line.
+    package static func run(_ timeline: Timeline, _ pass: (SimulationStep) -> Void) {
+        var simulation = Simulation(timeline)
+        for line in timeline.lines {
+            simulation.elapse(until: line.at, pass)
+            if let step = simulation.step(line) { pass(step) }
+        }
+    }
+
+    // MARK: Time
+
+    /// Ends what time ends up to this instant, the earliest first.
+    private mutating func elapse(until now: Instant, _ pass: (SimulationStep) -> Void) {
+        while let due = dues.values.min(), due <= now {
+            for device in dues.filter({ $0.value == due }).keys.sorted() {
+                let user = memory.user(of: device)
+                let decision = engine.advance(
+                    memory.state(device: device, user: user), messages: memory.messages(device: device, user: user),
+                    now: due)
+                keep(decision)
+                // A due time that did not move would never end.
+                if let next = dues[device], next <= due { dues[device] = nil }
+                if !decision.records.isEmpty {
+                    pass(SimulationStep(at: due, device: device, user: user, .time, records: decision.records))
+                }
+            }
+        }
+    }
+
+    private mutating func keep(_ decision: Decision, of line: Timeline.Line? = nil) {
+        memory.apply(decision.changes)
+        dues[decision.state.device.id] = decision.nextDue
+        guard let offer = decision.answer.offer else { return }
+        remember(offer, of: line)
+    }
+
+    private mutating func remember(_ offer: Offer, of line: Timeline.Line?) {
+        last = offer.id
+        if let name = line?.name { named[name, default: [:]][offer.slot?.name] = offer.id }
+    }
+
+    // MARK: Lines
+
+    /// Nil for a line that only lets time pass.
+    private mutating func step(_ line: Timeline.Line) -> SimulationStep? {
+        switch line.action {
+        case .message(let definition, let address):
+            memory.register(definition, for: address)
+            return SimulationStep(line, .message(definition.message.id, revision: definition.message.revision))
+        case .unchanged(let id): return SimulationStep(line, .message(id, revision: nil))
+        case .withdraw(let id): return SimulationStep(line, .withdraw(id, isKnown: memory.withdraw(id)))
+        case .policy(let policy):
+            engine = InAppEngine(policy: policy)
+            return SimulationStep(line, .policy)
+        case .trigger(let request): return trigger(request, line)
+        case .outcome(let form, let reference): return outcome(form, reference, line)
+        case .slots(let request): return place(request, line)
+        case .none: return nil
+        }
+    }
+
+    private mutating func trigger(_ request: TriggerRequest, _ line: Timeline.Line) -> SimulationStep {
+        let user = request.user ?? AnonymousUser.id(on: request.device)
+        let decision = engine.decide(
+            request, memory.state(device: request.device, user: user),
+            messages: memory.messages(device: request.device, user: user), now: line.at, explain: true)
+        keep(decision, of: line)
+        var step = SimulationStep(line, .trigger(request.event), device: request.device, user: user)
+        step.answer = decision.answer
+        step.records = decision.records
+        return step
+    }
+
+    private mutating func outcome(
+        _ form: ReportForm, _ reference: Timeline.OfferReference, _ line: Timeline.Line
+    ) -> SimulationStep {
+        let action = SimulationStep.Action.outcome(form.report(on: "").outcome, reference.text)
+        let id: OfferID? =
+            switch reference {
+            case .last: last
+            case .named(let name, let slot): named[name]?[slot]
+            }
+        guard let id, let offer = memory.offers[id] else {
+            var step = SimulationStep(line, action)
+            step.problem = id == nil ? "no-offer" : "unknown-offer"
+            return step
+        }
+        var step = SimulationStep(line, action, device: offer.device, user: offer.user)
+        var report = form.report(on: offer.device)
+        report.offer = id
+        do throws(ReportFault) {
+            let decision = try engine.report(
+                report, memory.state(device: offer.device, user: offer.user),
+                messages: memory.messages(device: offer.device, user: offer.user), now: line.at)
+            keep(decision, of: line)
+            step.answer = decision.answer
+            step.records = decision.records
+            step.reported = memory.offers[id]
+        } catch {
+            switch error {
+            case .unknownOffer: step.problem = "unknown-offer"
+            case .conflict(let conflict): step.problem = conflict.code.rawValue
+            }
+        }
+        return step
+    }
+
+    private mutating func place(_ request: SlotRequest, _ line: Timeline.Line) -> SimulationStep {
+        let user = request.user ?? AnonymousUser.id(on: request.device)
+        let placed = engine.place(
+            request, memory.state(device: request.device, user: user),
+            messages: memory.messages(device: request.device, user: user), now: line.at, explain: true)
+        keep(placed.decision)
+        for offer in placed.slots.compactMap(\.offer) { remember(offer, of: line) }
+        var step = SimulationStep(line, .slots(page: request.page), device: request.device, user: user)
+        step.placed = placed
+        step.records = placed.decision.records
+        return step
+    }
+}

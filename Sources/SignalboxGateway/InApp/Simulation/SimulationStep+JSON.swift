@@ -1,0 +1,55 @@
+import SignalboxInApp
+import SignalboxJSON
+import SignalboxNotification
+
+extension SimulationStep {
+    /// A decision as one compact JSON object: its cause, the answer with every candidate and check as the endpoints
+    /// give it, and the events. Without content and action of messages.
+    package var json: [UInt8] {
+        var json = JSONWriter(reservingCapacity: 1024)
+        json.beginObject()
+        json.member("line", line)
+        json.member("at", at: at)
+        json.member("device", device)
+        json.member("user", user)
+        cause(&json)
+        json.member("problem", problem)
+        if let bytes = answerBytes {
+            json.key("answer")
+            json.raw(bytes)
+        }
+        json.array("events", of: records) { json, record in
+            json.beginObject()
+            json.member("type", InAppEvent.type(of: record))
+            json.member("message", record.offer?.message)
+            json.member("offer", record.offer?.id)
+            json.member("detail", record.detail)
+            json.member("flags", list: record.flags)
+            json.endObject()
+        }
+        json.endObject()
+        return json.bytes
+    }
+
+    private func cause(_ json: inout JSONWriter) {
+        switch action {
+        case .trigger(let event):
+            json.key("event")
+            json.event(event)
+        case .outcome(let outcome, let reference):
+            json.member("outcome", outcome.word)
+            json.member("offer", reference)
+        case .slots(let page): json.member("page", page)
+        case .message, .withdraw, .policy, .time: break
+        }
+    }
+
+    private var answerBytes: [UInt8]? {
+        switch action {
+        case .trigger: answer.map { AnswerForm.write($0, explain: true) { _ in nil } }
+        case .outcome: answer.map { AnswerForm.write(report: $0, about: reported) { _ in nil } }
+        case .slots: placed.map { AnswerForm.write($0, explain: true) { _ in nil } }
+        case .message, .withdraw, .policy, .time: nil
+        }
+    }
+}

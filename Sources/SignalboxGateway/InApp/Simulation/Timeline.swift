@@ -1,0 +1,79 @@
+import SignalboxInApp
+
+/// The input of `signalbox inapp simulate`: messages, triggers and outcomes in the order of their times. The reader is
+/// in `Timeline+Reading.swift`.
+package struct Timeline: Sendable {
+    /// Bounds of one timeline. The reader rejects a larger one.
+    package enum Bounds {
+        package static let bytes = 16 << 20
+        package static let lines = 20_000
+        /// Mistakes that the reader lists.
+        package static let faults = 20
+    }
+
+    /// A line with its effect.
+    struct Line: Sendable {
+        /// From 1; empty lines count.
+        var number: Int
+        var at: Instant
+        /// A name for the offers of this line, for later lines.
+        var name: String?
+        var action: Action
+    }
+
+    enum Action: Sendable {
+        case message(Definition, InAppRegistration.Address?)
+        /// A body that equals the registered one.
+        case unchanged(SignalboxInApp.MessageID)
+        case withdraw(SignalboxInApp.MessageID)
+        case trigger(TriggerRequest)
+        /// The report names no offer yet.
+        case outcome(ReportForm, OfferReference)
+        case slots(SlotRequest)
+        case policy(Policy)
+        /// Lets time pass.
+        case none
+    }
+
+    /// An offer of an earlier line.
+    enum OfferReference: Sendable, Hashable {
+        /// The offer of the latest decision that gave one.
+        case last
+        /// The offer of a named line; `slot`: the name of the slot on a page.
+        case named(String, slot: String?)
+
+        var text: String {
+            switch self {
+            case .last: "last"
+            case .named(let name, let slot): slot.map { name + "/" + $0 } ?? name
+            }
+        }
+    }
+
+    let lines: [Line]
+    /// Applies before the first line.
+    let policy: Policy
+}
+
+/// A mistake in a line of a timeline.
+package struct TimelineFault: Error, Sendable, Hashable {
+    /// From 1; 0 for the timeline as a whole.
+    package let line: Int
+    /// JSON Pointer into the line.
+    package let pointer: String
+    /// The mistake and the remedy.
+    package let detail: String
+
+    /// `stories.ndjson:3: /trigger/event: …`, on one line. `name`: of the file.
+    package func text(in name: String) -> String {
+        let place = name + (line == 0 ? "" : ":\(line)")
+        return EventLine.printable("\(place): " + (pointer.isEmpty ? "" : pointer + ": ") + detail)
+    }
+}
+
+/// The mistakes of a timeline, at most ``Timeline/Bounds/faults``. At least one.
+package struct InvalidTimeline: Error, Sendable, Hashable {
+    package let faults: [TimelineFault]
+    /// Mistakes that are not listed.
+    package let more: Int
+}
