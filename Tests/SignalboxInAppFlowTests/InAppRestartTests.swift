@@ -9,7 +9,7 @@ import Testing
 
 @testable import SignalboxGateway
 
-/// The flow over SQLite, by several processes in turn.
+/// The flow over SQLite, and the state that the next process finds.
 @Suite struct InAppRestartTests {
     private let source = SourceName("mobile")
 

@@ -16,7 +16,7 @@ extension InAppFlow {
             active = snapshot.active(addressed: rows.addressed)
         }
         let (state, now) = form.rows(over: rows.state, now: store.now.instant) { active[$0]?.message.vendor }
-        let request = form.request(over: rows.state.device.client, ticket: "what-if")
+        let request = form.request(over: rows.state, ticket: "what-if")
         let decision = snapshot.engine.decide(request, state, messages: active, now: now, explain: true)
         let addressed = Dictionary(rows.addressed.map { ($0.registration.id, $0) }) { $1 }
         let forms = try await forms(of: decision.answer.offer.map { [$0] } ?? [], addressed)

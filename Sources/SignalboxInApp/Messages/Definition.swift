@@ -4,7 +4,7 @@ package final class Definition: Sendable {
     let rules: VendorRules
     /// Whether a limit of the message counts displays to every user.
     let hasCampaignLimit: Bool
-    /// The most that one evaluation costs, in units of about 100 ns: 10 for the message, 1 for each condition, and 5
+    /// The greatest cost of one evaluation, in units of about 100 ns: 10 for the message, 1 for each condition, and 5
     /// for each instruction of a text pattern.
     let weight: Int
 

@@ -37,6 +37,16 @@ package struct Ledger: Sendable, Hashable {
     /// The displays that a total adds up.
     package enum Key: Sendable, Hashable {
         case message(MessageID), vendor(Vendor), scope, named(String)
+
+        /// A total order, so that equal decisions have equal changes.
+        fileprivate var place: (Int, String) {
+            switch self {
+            case .message(let id): (0, id)
+            case .vendor(let vendor): (1, vendor)
+            case .scope: (2, "")
+            case .named(let name): (3, name)
+            }
+        }
     }
 
     /// All displays since the first, and the time of the last.
@@ -103,7 +113,7 @@ package struct Ledger: Sendable, Hashable {
             removed.append(display.offer)
             displays.remove(at: index)
         }
-        return (removed, Array(changed.values))
+        return (removed, changed.values.sorted { ($0.at, $0.offer) < ($1.at, $1.offer) })
     }
 
     /// Adds another ledger of the same person. Never resets: displays are united by offer, and a total is at least
@@ -122,7 +132,7 @@ package struct Ledger: Sendable, Hashable {
                 keys.insert(key)
             }
         }
-        return (missing, Array(keys))
+        return (missing, keys.sorted { $0.place < $1.place })
     }
 }
 
