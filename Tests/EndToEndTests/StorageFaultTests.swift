@@ -12,7 +12,7 @@ import Testing
 
     @Test(.enabled("needs a file system of its own") { await Namespace.isAllowed })
     func aFullDiskRejectsAndLosesNoEvent() async throws {
-        try await outlives("the disk is full", behind: Namespace.diskOf(kilobytes: 1024)) { gateway, during in
+        try await outlives("the disk is full", behind: Namespace.diskOf(kilobytes: 2048)) { gateway, during in
             let filler = Namespace.path(gateway.directory + "/data/filler", of: gateway.process)
             try fill(filler)
             try await during()
