@@ -42,7 +42,7 @@ build: deps
 	$(RELEASE)
 
 # Tests record the events, calendars and messages that they make, for the reference libraries to verify. End-to-end
-# tests run alone, because senders and receivers need the cores.
+# tests run alone and one after the other, because senders and receivers need the cores.
 RECORDING := SIGNALBOX_RECORD_EVENTS="$(CURDIR)/.build/events.ndjson" \
 	SIGNALBOX_RECORD_CALENDARS="$(CURDIR)/.build/calendars.ndjson" \
 	SIGNALBOX_RECORD_MESSAGES="$(CURDIR)/.build/messages.ndjson"
@@ -51,7 +51,7 @@ test: deps-test
 	swift build --build-tests
 	@rm -f .build/events.ndjson .build/messages.ndjson .build/calendars.ndjson
 	$(RECORDING) swift test --skip-build --skip EndToEndTests
-	$(RECORDING) swift test --skip-build --filter EndToEndTests
+	$(RECORDING) swift test --skip-build --no-parallel --filter EndToEndTests
 	/usr/bin/python3 Tests/validate-events.py Sources/SignalboxGateway/{Accept,InApp}/Schemas/*.json .build/events.ndjson
 	/usr/bin/python3 Tests/validate-configs.py docs/reference/routes.schema.json routes.json Examples/configs/*.json \
 	    Tests/SignalboxConfigTests/Fixtures/configs/good/*.json --bad Tests/SignalboxConfigTests/Fixtures/configs/bad
