@@ -1,3 +1,4 @@
+import Foundation
 import SignalboxInApp
 import SignalboxSQLite
 import SignalboxStore
@@ -49,6 +50,7 @@ public struct InAppMeasure {
 
     /// Writes users with a device and two displays each into the store of a data directory.
     public static func fill(directory: String, users: Int) async throws {
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         let queue = try SQLiteQueue(in: directory)
         try await withThrowingTaskGroup(of: Void.self) { group in
             let writers = 256
