@@ -15,7 +15,9 @@ crash clears. `sending` counts requests in progress. `counted` is the ledger's n
 """
 
 import sys
-from collections import deque, namedtuple
+from collections import namedtuple
+
+import walk
 
 DELIVERIES = 2
 # Numbers are unbounded in the gateway. This bound is enough for every order of steps to occur.
@@ -180,52 +182,9 @@ def faults(before, step, world):
             yield "attempts are numbered from 1, each once"
 
 
-def explore(broken=frozenset()):
-    """The number of states, the first broken invariant if any, and the shortest sequence of steps to it."""
-    start = World((), 0, False)
-    came_from = {start: None}
-    front = deque([start])
-    while front:
-        world = front.popleft()
-        for step, after in steps(world, broken):
-            fault = next(faults(world, step, after), None)
-            if fault is not None:
-                return len(came_from), fault, way_to(world, came_from) + [step]
-            if after not in came_from:
-                came_from[after] = (world, step)
-                front.append(after)
-    return len(came_from), None, []
-
-
-def way_to(world, came_from):
-    way = []
-    while came_from[world] is not None:
-        world, step = came_from[world]
-        way.append(step)
-    return way[::-1]
-
-
-def main(arguments):
-    if arguments == ["--broken"]:
-        missed = 0
-        for rule, words in BREAKABLE.items():
-            _, fault, way = explore(frozenset([rule]))
-            missed += fault is None
-            print(f"without \"{words}\": " + (f"{fault} ({', '.join(way)})" if fault else "NOT FOUND"))
-        return 1 if missed else 0
-    broken = frozenset()
-    if arguments[:1] == ["--break"] and len(arguments) == 2 and arguments[1] in BREAKABLE:
-        broken = frozenset(arguments[1:])
-    elif arguments:
-        print(f"usage: delivery.py [--broken | --break {'|'.join(BREAKABLE)}]", file=sys.stderr)
-        return 64
-    count, fault, way = explore(broken)
-    if fault is None:
-        print(f"{count} states, every rule holds")
-        return 0
-    print(f"broken: {fault}\n  " + "\n  ".join(way))
-    return 1
+def model(broken):
+    return walk.Model(World((), 0, False), lambda world: steps(world, broken), faults)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(walk.main(model, BREAKABLE, "delivery.py", sys.argv[1:]))

@@ -18,7 +18,9 @@ prevent them.
 """
 
 import sys
-from collections import deque, namedtuple
+from collections import namedtuple
+
+import walk
 
 LIMIT = 2
 # Two on the phone, to compete for its screen; one on the tablet, to compete for the limit.
@@ -207,61 +209,23 @@ def faults_of(was, o, device, step):
         yield "a shown message ends as done"
 
 
-def explore(broken=frozenset()):
-    """The number of states, the first broken invariant if any, and the shortest sequence of steps to it."""
+def model(broken):
     start = World((Device((), True), Device((), True)), 0, 0, 0, 0, 0)
-    came_from = {start: None}
-    front = deque([start])
-    while front:
-        world = front.popleft()
-        stuck = {(p, i) for p, d in enumerate(world.devices) for i, o in enumerate(d.offers) if o.state in {"O", "S"}}
-        for step, after in steps(world, broken):
-            fault = next(faults(world, step, after), None)
-            if fault is not None:
-                return len(came_from), fault, way_to(world, came_from) + [step]
-            if "report" not in step:
-                stuck = {(p, i) for p, i in stuck if state_of(after, p, i) == state_of(world, p, i)}
-            if after not in came_from:
-                came_from[after] = (world, step)
-                front.append(after)
-        if stuck:
-            return len(came_from), "a lease and a display end without any report", way_to(world, came_from)
-    return len(came_from), None, []
+    return walk.Model(start, lambda world: steps(world, broken), faults, endless)
+
+
+def endless(world, steps):
+    """A lease or a display that only a report can end."""
+    stuck = {(p, i) for p, d in enumerate(world.devices) for i, o in enumerate(d.offers) if o.state in {"O", "S"}}
+    for step, after in steps:
+        if "report" not in step:
+            stuck = {(p, i) for p, i in stuck if state_of(after, p, i) == state_of(world, p, i)}
+    return "a lease and a display end without any report" if stuck else None
 
 
 def state_of(world, device, offer):
     return world.devices[device].offers[offer].state
 
 
-def way_to(world, came_from):
-    way = []
-    while came_from[world] is not None:
-        world, step = came_from[world]
-        way.append(step)
-    return way[::-1]
-
-
-def main(arguments):
-    if arguments == ["--broken"]:
-        missed = 0
-        for rule, words in BREAKABLE.items():
-            _, fault, way = explore(frozenset([rule]))
-            missed += fault is None
-            print(f"without \"{words}\": " + (f"{fault} ({', '.join(way)})" if fault else "NOT FOUND"))
-        return 1 if missed else 0
-    broken = frozenset()
-    if arguments[:1] == ["--break"] and len(arguments) == 2 and arguments[1] in BREAKABLE:
-        broken = frozenset(arguments[1:])
-    elif arguments:
-        print(f"usage: inapp.py [--broken | --break {'|'.join(BREAKABLE)}]", file=sys.stderr)
-        return 64
-    count, fault, way = explore(broken)
-    if fault is None:
-        print(f"{count} states, every rule holds")
-        return 0
-    print(f"broken: {fault}\n  " + "\n  ".join(way))
-    return 1
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(walk.main(model, BREAKABLE, "inapp.py", sys.argv[1:]))
