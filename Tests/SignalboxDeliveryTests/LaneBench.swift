@@ -6,6 +6,7 @@ import SignalboxNotification
 import SignalboxRouting
 import SignalboxSQLite
 import SignalboxStore
+import SignalboxTesting
 
 /// A lane with a test queue and a clock that the test moves. The queue's own time stands still, so retries stay
 /// waiting.

@@ -9,15 +9,15 @@ import Testing
 
 /// The timer sleeps with the test's clock, which the store's clock follows.
 @Suite(.timeLimit(.minutes(1))) struct InAppTimerTests {
-    private func timer(_ setting: InAppSetting, _ clock: SteppedClock) -> InAppTimer {
+    private func timer(_ setting: InAppSetting, _ clock: ManualClock) -> InAppTimer {
         InAppTimer(logger: Logger(label: "test"), clock: clock) { setting.flow }
     }
 
     /// Runs the timer while `body` runs.
     private func run(
-        _ setting: InAppSetting, _ body: @escaping @Sendable (SteppedClock) async throws -> Void
+        _ setting: InAppSetting, _ body: @escaping @Sendable (ManualClock) async throws -> Void
     ) async throws {
-        let clock = SteppedClock { setting.clock.advance(by: $0 / .seconds(1)) }
+        let clock = ManualClock { setting.clock.advance(by: $0 / .seconds(1)) }
         try await withThrowingTaskGroup { group in
             let timer = timer(setting, clock)
             group.addTask { await timer.runUntilCancelled() }
