@@ -7,8 +7,9 @@ can tell them apart.
 import sys
 from collections import deque, namedtuple
 
-# `start`: the first state. `steps(state)`: pairs of a step's name and the state after it. `faults(before, step, after)`:
-# the invariants that a step breaks. `stuck(state, steps)`: what could never end in this state, or None.
+# `start`: the first state. `steps(state)`: pairs of a step's name and the state after it.
+# `faults(before, step, after)`: the invariants that a step breaks. `stuck(state, steps)`: what could never end in this
+# state, or None.
 Model = namedtuple("Model", "start steps faults stuck", defaults=[lambda state, steps: None])
 
 
