@@ -11,6 +11,7 @@ struct Listen: AsyncParsableCommand {
         abstract: "Receive webhooks during development: verify, print, and fail on demand.",
         discussion: "Use the sender's secret, and send to http://127.0.0.1:9000/.")
 
+    /// Only the log level is used: the receiver needs neither config nor queue.
     @OptionGroup var options: GatewayOptions
 
     /// A host and a port; port 0 lets the system choose one, which the greeting names.
@@ -49,7 +50,8 @@ struct Listen: AsyncParsableCommand {
     }
 
     /// Exits with 130 after ^C, and with 1 if events could not be shown. The summary is on standard error in every
-    /// case.
+    /// case. Exits with 2 for an invalid address and for a secret that cannot be read, before the address is opened.
+    /// The summary follows when the receiver has stopped.
     func run() async throws {
         signal(SIGPIPE, SIG_IGN)
         guard let address = ListenAddress(listen) else {
@@ -77,7 +79,9 @@ struct Listen: AsyncParsableCommand {
         if !isShown { throw ExitCode.incomplete }
     }
 
-    /// Nil when no secret is given: then signatures are not verified. Reads the secret once, at the start.
+    /// Nil when no secret is given: then signatures are not verified. Reads the secret once, at the start. Throws
+    /// ``ExitCode/unusable`` for a text that is not a reference, and for a secret that cannot be read or is not a key
+    /// of Standard Webhooks.
     private func keys() throws(ExitCode) -> WebhookKeys? {
         let environment = ProcessInfo.processInfo.environment
         let implied = environment["WEBHOOK_SECRET"] == nil ? nil : "env:WEBHOOK_SECRET"

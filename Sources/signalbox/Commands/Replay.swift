@@ -26,6 +26,7 @@ struct Replay: AsyncParsableCommand {
     @Argument(help: "Files to read; - or nothing is standard input.", completion: .file())
     var files: [String] = []
 
+    /// `--dry-run` and delivery need a config. With `--to` it is optional.
     @OptionGroup var options: GatewayOptions
 
     /// Nil means the default source, or the source of the token with `--to`.
@@ -34,10 +35,11 @@ struct Replay: AsyncParsableCommand {
         transform: { try SourceName(argument: $0) })
     var source: SourceName?
 
-    /// Positions within each recorded text. Decides which payloads become events. Without `--to`, the queue of the data
-    /// directory is used.
+    /// Positions of payload, time and token within each recorded text.
     @OptionGroup(title: "Recordings of other tools") var envelope: EnvelopeOptions
+    /// Decides which payloads become events.
     @OptionGroup(title: "Selection") var selection: SelectionOptions
+    /// Without `--to`, the queue of the data directory is used.
     @OptionGroup(title: "Running gateway") var upload: UploadOptions
 
     /// Needs neither a queue nor secrets.
@@ -85,6 +87,7 @@ struct Replay: AsyncParsableCommand {
     var rejects: String?
 
     /// Rejects options that exclude each other, before any file is opened.
+    /// See ``ReplayOptions/conflict(config:hasDataDirectory:)``.
     func validate() throws {
         let conflict = request.conflict(config: options.configPath, hasDataDirectory: options.dataDir != nil)
         if let conflict { throw ValidationError(conflict) }
@@ -111,6 +114,8 @@ struct Replay: AsyncParsableCommand {
     }
 
     /// Chooses the mode. The first ^C ends the run after payloads in flight; a second one ends the process at once.
+    /// Throws ``ExitCode/interrupted`` in preference to ``ExitCode/incomplete``, so scripts can tell an interrupted
+    /// run.
     func run() async throws {
         // A receiver that closes its connection must not end the run.
         if !dryRun { signal(SIGPIPE, SIG_IGN) }
