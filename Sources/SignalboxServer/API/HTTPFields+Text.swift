@@ -1,7 +1,8 @@
 import HTTPTypes
 
 extension HTTPFields {
-    /// The field with this name. Names are constants of HTTP. Traps for a name that HTTP does not allow.
+    /// The field with this name. Names are constants of HTTP. Traps for a name that HTTP does not allow. Several
+    /// fields with this name are joined with a comma. Setting nil removes them.
     subscript(text name: String) -> String? {
         get { self[Self.name(name)] }
         set { self[Self.name(name)] = newValue }

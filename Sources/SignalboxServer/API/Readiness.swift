@@ -27,7 +27,8 @@ actor Readiness {
     /// Nil while no probe runs.
     private var running: (task: Task<Verdict, Never>, begun: ContinuousClock.Instant)?
 
-    /// `now`: monotonic. `probe` is never called twice at the same time.
+    /// `now`: monotonic. `probe` is never called twice at the same time. `delayed` schedules the deadline of a
+    /// waiting request; tests replace both.
     init(
         delayed: DelayedCall = .onQueue, now: @escaping @Sendable () -> ContinuousClock.Instant = { .now },
         _ probe: @escaping @Sendable () async -> Verdict
@@ -37,7 +38,8 @@ actor Readiness {
         self.probe = probe
     }
 
-    /// Returns within ``patience``. Concurrent requests share a running probe.
+    /// Returns within ``patience``. Concurrent requests share a running probe. A result that is younger than a second
+    /// is returned at once. The probe is not cancelled when requests stop waiting for it.
     func verdict() async -> Verdict {
         let now = now()
         if let result, now - result.time < Self.freshness { return result.verdict }
