@@ -20,6 +20,7 @@ struct SourceExcerpt {
     private static let tab = 4
 
     /// `place`: in bytes. The part on further lines is not marked. Decodes invalid UTF-8 with replacement characters.
+    /// A place beyond the text marks the end of its last line. A byte order mark does not count as a column.
     init(of place: Range<Int>, in text: [UInt8]) {
         line = TextPosition(offset: place.lowerBound, in: text).line
         let newline = UInt8(ascii: "\n")
@@ -81,7 +82,8 @@ struct SourceExcerpt {
         var indent: Int { Self.columns(head) }
         var width: Int { max(1, Self.columns(marked)) }
 
-        /// Keeps the beginning of the marked part visible.
+        /// Keeps the beginning of the marked part visible. `isCutBefore`, `isCutBehind`: whether the line was cut
+        /// already, when it was read.
         mutating func fit(isCutBefore: Bool, isCutBehind: Bool) {
             var isCutBefore = isCutBefore
             var isCutBehind = isCutBehind

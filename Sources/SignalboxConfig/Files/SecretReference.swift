@@ -1,6 +1,6 @@
 import Foundation
 
-/// The location of a secret. The config never has the secret itself.
+/// The location of a secret. The config never has the secret itself. Safe to log and to print.
 package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
     /// The name of a variable of the process.
     case environment(String)
@@ -25,8 +25,8 @@ package enum SecretReference: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads the secret, without white space around it, because files end with a line end. Throws for an empty secret,
-    /// which would accept every client.
+    /// Reads the secret, without white space around it, because files end with a line end. Throws for an empty
+    /// secret, which would accept every client. Reads a file at each call, at most 64 KiB of valid UTF-8.
     package func resolve(environment: [String: String]) throws(UnresolvedSecret) -> String {
         let found: String?
         switch self {
