@@ -2,7 +2,8 @@
 /// counting.
 ///
 /// A class because it owns the memory. Sendable because nothing writes to the memory once it is stored, and a matcher
-/// is shared only after it is compiled.
+/// is shared only after it is compiled. Types of the matcher that hold its pointers are trivial values; they must not
+/// outlive it.
 final class Arena: @unchecked Sendable {
     private var blocks: [UnsafeMutableRawPointer] = []
 

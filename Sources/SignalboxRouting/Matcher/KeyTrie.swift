@@ -51,8 +51,8 @@ struct KeyTrie: BitwiseCopyable {
         self.slots = arena.store(slots)
     }
 
-    @inline(__always)
     /// The bit of ``Node/childLengths`` for a key.
+    @inline(__always)
     private static func lengthBit(of key: UnsafeBufferPointer<UInt8>) -> UInt64 {
         1 << UInt64(truncatingIfNeeded: min(key.count, 63))
     }

@@ -35,7 +35,7 @@ extension Pattern {
         }
 
         /// `value`: neither an object nor an array. Spends work for the compared bytes. Its result is invalid once
-        /// the work exceeds its limit.
+        /// the work exceeds its limit. Comparisons of strings are of bytes: no Unicode normalisation applies.
         func matches(_ value: JSONValue, _ work: inout MatchWork) -> Bool {
             work.spend(1)
             switch self {
@@ -48,7 +48,8 @@ extension Pattern {
             }
         }
 
-        /// The comparisons of strings. The other cases never match a string.
+        /// The comparisons of strings. The other cases never match a string. Work is spent before the comparison, in
+        /// proportion to the bytes that it may read.
         private func matches(text: UnsafeBufferPointer<UInt8>, _ work: inout MatchWork) -> Bool {
             switch self {
             case .string(let wanted): return text.count == wanted.count && text.hasPrefix(wanted, &work)
@@ -75,7 +76,7 @@ extension Pattern {
     }
 
     /// The values that an `anything-but` excludes. Strings and numbers are looked up, not scanned. A lookup costs the
-    /// same however many values the config excludes.
+    /// same however many values the config excludes. A value of another type than all excluded ones is not excluded.
     struct Exclusion: Sendable, Hashable {
         private var strings: Set<[UInt8]> = []
         /// By ``PatternNumber/key``.

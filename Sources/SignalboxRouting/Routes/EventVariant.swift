@@ -1,7 +1,8 @@
 package import SignalboxJSON
 
 /// How a route changes the events that its destinations receive: first the event is redacted, then new data are made
-/// from the rest. The envelope stays, so every format and signature works as before.
+/// from the rest. The envelope stays, so every format and signature works as before. Made when the config is read,
+/// and shared by all tasks.
 package struct EventVariant: Sendable, Equatable {
     /// Applied first; nil for none.
     package var redaction: Redaction?
@@ -114,7 +115,8 @@ package enum RenderingFailure: Error, Sendable, Equatable, CustomStringConvertib
     /// The output of a JSON template is not JSON; from this position on, if known.
     case notJSON(TextPosition?)
 
-    /// A clause, used in warnings, in rejected templates and in reasons of dead letters.
+    /// A clause, used in warnings, in rejected templates and in reasons of dead letters. Names the position in the
+    /// output, never its text.
     package var description: String {
         switch self {
         case .unreadable: "the event is too large"

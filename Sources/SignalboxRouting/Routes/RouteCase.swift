@@ -66,7 +66,7 @@ extension ConfigReader {
         }
     }
 
-    /// One case; nil after a mistake.
+    /// One case; nil after a mistake. `time` must be an RFC 3339 time; `name` must fit on one line.
     private mutating func routeCase(
         _ value: JSONValue, of config: GatewayConfig, routes: Set<String>, destinations: Set<String>
     ) -> RouteCase? {

@@ -22,7 +22,8 @@ struct TemplateScan {
         "plusone", "reversed", "uppercased",
     ]
 
-    /// Throws the first mistake. Takes time linear in the template, times the length of a delimiter.
+    /// Throws the first mistake. Takes time linear in the template, times the length of a delimiter. A template that
+    /// passes may still be rejected by the library, such as one with a section that is not closed.
     static func check(_ text: String) throws(InvalidTemplate) {
         var scan = TemplateScan(text: Array(text.utf8))
         while let start = scan.skip(past: scan.opening) { try scan.checkTag(at: start) }
@@ -46,7 +47,8 @@ struct TemplateScan {
     }
 
     /// Checks the tag that starts at a position; the scan is behind its opening delimiter. Comments and tags that are
-    /// not closed pass; the library handles them.
+    /// not closed pass; the library handles them. Counts the nesting of sections by their opening and closing tags,
+    /// without comparing their names.
     private mutating func checkTag(at start: Int) throws(InvalidTemplate) {
         let inside = position
         // The library reports a tag that is not closed.

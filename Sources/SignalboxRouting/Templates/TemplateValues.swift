@@ -46,7 +46,7 @@ struct TemplateValue {
 }
 
 extension TemplateValue: MustacheParent, MustacheCustomRenderable, MustacheTransformable {
-    /// The last member with this name.
+    /// The last member with this name. Nil once the budget is spent, so a rendering ends early and is then rejected.
     func child(named name: String) -> Any? {
         var name = name
         var found: JSONValue?
@@ -89,7 +89,7 @@ struct TemplateList: MustacheSequence, MustacheParent, MustacheCustomRenderable,
     /// The array, for its JSON text and its budget.
     let whole: TemplateValue
 
-    /// Each element spends from the budget, so that loops end.
+    /// Each element spends from the budget, so that loops end. Ends early once the budget is spent.
     func makeIterator() -> AnyIterator<Any> {
         var elements = elements.makeIterator()
         let budget = whole.budget
