@@ -106,7 +106,7 @@ extension MediaStore {
     /// files and the damaged or missing ones. Reads the list in pages of 200 and each file whole, so memory stays
     /// bounded by the largest file. Throws errors of the queue; an error of the disk is a fault of its file. `report`
     /// is called in the order of the list, the most recently used file first. A file that is stored or used meanwhile
-    /// may be listed twice or not at all.
+    /// may be left out.
     package func verify(
         _ queue: any Store, report: (MediaFile, String) -> Void
     ) async throws(StoreError) -> (intact: Int, bad: [MediaFile]) {
