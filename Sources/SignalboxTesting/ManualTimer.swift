@@ -13,17 +13,20 @@ package final class ManualTimer: Sendable {
 
     package init() {}
 
+    /// Time since the timer was made.
     package var elapsed: Duration { state.withLock(\.elapsed) }
     package var now: ContinuousClock.Instant { start + elapsed }
     /// Calls that are not due yet.
     package var count: Int { state.withLock { $0.calls.count } }
 
-    /// Makes the call once the time has advanced by the delay.
+    /// Makes the call once the time has advanced by the delay. Never calls before it returns, also for a delay of
+    /// zero.
     package func schedule(after delay: Duration, _ call: @escaping @Sendable () -> Void) {
         state.withLock { $0.calls.append(($0.elapsed + delay, call)) }
     }
 
-    /// Advances the time, and makes the calls that are then due.
+    /// Advances the time, and makes the calls that are then due. Calls run on the caller's thread, the earliest
+    /// first, outside of the lock.
     package func pass(_ time: Duration) {
         let due = state.withLock { state in
             state.elapsed += time

@@ -3,7 +3,8 @@ import SignalboxJSON
 // Descriptions of the catalogue's evidence, and of the reasons why no entry matches, for people.
 
 extension CatalogueEntry {
-    /// The entry as `signalbox vendors` shows it, with all its markers.
+    /// The entry as `signalbox vendors` shows it, with all its markers. An entry without a marker is listed too, so
+    /// that readers see that the vendor cannot be recognised.
     var profile: VendorProfile {
         let evidence = markers.map { "\($0.summary) (\($0.strength))" }.joined(separator: "; ")
         return VendorProfile(
@@ -14,7 +15,7 @@ extension CatalogueEntry {
 }
 
 extension CatalogueMarker {
-    /// A noun phrase.
+    /// A noun phrase. The conditions in the order of the entry.
     var summary: String { conditions.map(\.summary).joined(separator: " with ") }
 }
 
@@ -30,7 +31,7 @@ extension CatalogueCondition {
         }
     }
 
-    /// The reason why the condition does not hold.
+    /// The reason why the condition does not hold. Names the pointer and the kind of the value, and never its text.
     fileprivate func objection(in payload: borrowing PlatformPayload) -> String {
         guard let path else { return "there is no such key" }
         if let value = payload.value(at: path) {
@@ -39,7 +40,8 @@ extension CatalogueCondition {
         return path.objection(in: payload)
     }
 
-    /// The key by which the index finds the condition.
+    /// The key by which the index finds the condition. An ellipsis marks a key prefix. Nil for a path that begins
+    /// with `*` or `{i}`.
     fileprivate var keyText: String? {
         switch subject {
         case .keyPrefix(let prefix, _): String(decoding: prefix, as: UTF8.self) + "…"
@@ -77,7 +79,7 @@ extension CatalogueCondition.Test {
 }
 
 extension CataloguePath {
-    /// The value at which the path ends too early, and the expected one.
+    /// The value at which the path ends too early, and the expected one. Called only if the path has no value.
     fileprivate func objection(in payload: borrowing PlatformPayload) -> String {
         var reached: (value: JSONValue, rest: ArraySlice<Token>)?
         for length in 1..<max(tokens.count, 2) where length < tokens.count {
@@ -116,6 +118,8 @@ extension Catalogue {
     /// The most lines of an explanation; further ones are dropped.
     private static let mostLines = 40
 
+    /// The first line says how many vendors share a key with the payload; each further one, why a marker of such a
+    /// vendor does not match.
     package func explain(_ payload: borrowing PlatformPayload) -> [String] {
         var checked: Set<Int> = []
         var candidates: [Int] = []

@@ -3,7 +3,8 @@ import SignalboxJSON
 // Values at paths of a payload. A null counts as absent.
 
 extension PlatformPayload {
-    /// The first value at a path, in the first layer with one. `count`: the number for `{i}`.
+    /// The first value at a path, in the first layer with one. `count`: the number for `{i}`. With `*`, the first
+    /// element with a value counts.
     func value(at path: CataloguePath, count: Int = 0) -> JSONValue? {
         var walk = CatalogueWalk(parser: parser, count: count, limit: 1)
         walk.follow(path, through: self)
@@ -25,12 +26,13 @@ extension PlatformPayload {
         return walk.found
     }
 
-    /// True when the payload has an object in this scope.
+    /// True when the payload has an object in this scope. `payload` always exists.
     func has(_ scope: CataloguePath.Scope) -> Bool {
         scope == .payload || fields.layers.contains { scope.admits($0.reserved) }
     }
 
-    /// The member with the alphabetically first key that has a prefix.
+    /// The member with the alphabetically first key that has a prefix. Bytes decide the order, so the sender's order
+    /// of keys does not matter.
     func member(withPrefix prefix: [UInt8], in scope: CataloguePath.Scope) -> JSONValue? {
         var best: (key: UnsafeBufferPointer<UInt8>, value: JSONValue)?
         for layer in fields.layers where scope.admits(layer.reserved) {

@@ -11,8 +11,8 @@ struct TopicCondition: Sendable {
 
     /// Reads a condition as FCM does. Throws the first mistake for which Google rejects a condition.
     ///
-    ///     condition := term { ("&&" | "||") term }
-    ///     term      := "!" term | "(" condition ")" | "'" name "'" "in" "topics"
+    /// condition := term { ("&&" | "||") term } term := "!" term | "(" condition ")" | "'" name "'" "in" "topics"
+    /// Takes time linear in the text, and recurses at most 32 levels.
     init(parsing text: UnsafeBufferPointer<UInt8>) throws(InvalidCondition) {
         var reader = ConditionReader(text: text)
         try reader.condition(depth: 0, isNegated: false)
@@ -21,7 +21,8 @@ struct TopicCondition: Sendable {
     }
 }
 
-/// A mistake for which Google rejects a condition, and its position.
+/// A mistake for which Google rejects a condition, and its position. Becomes a warning of the event; the gateway
+/// accepts the payload.
 struct InvalidCondition: Error, Equatable, Sendable {
     /// Mistakes of syntax, and excesses of the two bounds.
     enum Reason: Sendable, Equatable {
