@@ -7,7 +7,7 @@ package struct ScriptedReply: Encodable {
 
     /// Status line and header fields, with the empty line at their end.
     package var head: String
-    /// Sent as it is after ``head``, once for each of ``times``.
+    /// Sent after ``head``, once for each of ``times``.
     package var body: Data
     /// How often the body is sent; zero repeats without end.
     package var times = 1
